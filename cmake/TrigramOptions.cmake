@@ -1,0 +1,23 @@
+# Flags that every target of the project shares, and the function that makes a library of a folder.
+
+add_library(trigram_options INTERFACE)
+target_compile_options(trigram_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Werror
+  # The same weights in every world and on every machine: no fused multiply-add behind our back.
+  -ffp-contract=off)
+target_compile_definitions(trigram_options INTERFACE
+  EIGEN_DONT_PARALLELIZE EIGEN_STACK_ALLOCATION_LIMIT=0)
+target_include_directories(trigram_options INTERFACE ${PROJECT_SOURCE_DIR})
+if(TRIGRAM_SANITIZE)
+  target_compile_options(trigram_options INTERFACE
+    -fsanitize=${TRIGRAM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(trigram_options INTERFACE -fsanitize=${TRIGRAM_SANITIZE})
+endif()
+
+# trigram_library(NAME SOURCES... LIBS...): the static library trigram::NAME.
+function(trigram_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;PRIVATE_LIBS" ${ARGN})
+  add_library(trigram_${name} STATIC ${ARG_SOURCES})
+  add_library(trigram::${name} ALIAS trigram_${name})
+  target_link_libraries(trigram_${name} PUBLIC trigram_options ${ARG_LIBS} PRIVATE ${ARG_PRIVATE_LIBS})
+endfunction()

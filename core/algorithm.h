@@ -1,0 +1,88 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+
+#include "core/optimizer.h"
+#include "core/workload.h"
+
+namespace trigram {
+
+/// The training iterations 0 .. count-1, as a range. Each `++` ends an iteration and reports it.
+class Steps {
+ public:
+  struct Hooks {
+    std::function<void(long)> begin;  // called before iteration t
+    std::function<void(long)> end;    // called after it
+  };
+  explicit Steps(long count, Hooks hooks = {}) : count_(count), hooks_(std::move(hooks)) {}
+
+  struct End {};
+  class Iterator {
+   public:
+    explicit Iterator(Steps& steps) : steps_(steps) { steps_.start(); }
+    long operator*() const { return steps_.current(); }
+    Iterator& operator++() {
+      steps_.finish();
+      steps_.start();
+      return *this;
+    }
+    bool operator!=(End) const { return steps_.current() < steps_.count_; }
+
+   private:
+    Steps& steps_;
+  };
+  Iterator begin() { return Iterator(*this); }
+  End end() { return {}; }
+
+  long count() const { return count_; }
+  /// The iteration that the main stream is in; safe to ask from other streams of the rank.
+  long current() const { return current_.load(std::memory_order_relaxed); }
+  /// Records that an update was `steps` iterations old when it was applied. Any stream may call it.
+  void record_staleness(long steps);
+  struct Staleness {
+    long updates = 0, sum = 0, max = 0;
+  };
+  /// What was recorded since the last call.
+  Staleness take_staleness();
+
+ private:
+  void start() {
+    if (current() < count_ && hooks_.begin) hooks_.begin(current());
+  }
+  void finish() {
+    if (hooks_.end) hooks_.end(current());
+    current_.fetch_add(1, std::memory_order_relaxed);
+  }
+  long count_;
+  Hooks hooks_;
+  std::atomic<long> current_ = 0;
+  std::atomic<long> stale_updates_ = 0, stale_sum_ = 0, stale_max_ = 0;
+};
+
+/// The execution options of BAGUA (arXiv 2107.01499, section 3): overlap, fusion, hierarchy.
+struct Execution {
+  bool overlap = true;                   // O: exchange a bucket as soon as it is ready
+  std::size_t bucket_bytes = 10u << 20;  // F: fuse tensors into buckets; 0: one bucket per tensor
+  bool hierarchical = false;             // H: reduce in the node, exchange between leaders
+};
+
+struct Run {
+  Workload& workload;
+  Optimizer& optimizer;
+  Steps& steps;
+  Execution execution;
+};
+
+/// A data-parallel training algorithm. It owns the training loop, so that its file reads like the
+/// paper's pseudo-code. One instance per rank; `train` runs on the rank's main stream.
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+  virtual void train(Context ctx, Run& run) = 0;
+  /// True when control flow depends on tensor values; such an algorithm refuses phantoms.
+  virtual bool needs_values() const { return false; }
+};
+
+}  // namespace trigram

@@ -1,0 +1,37 @@
+#include "core/communicator.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/check.h"
+
+namespace trigram {
+
+Subset::Subset(Communicator& parent, std::span<const int> members)
+    : parent_(parent), members_(members) {
+  auto mine = std::find(members.begin(), members.end(), parent.rank());
+  TRIGRAM_CHECK(mine != members.end(), "rank {} makes a subset that it is not a member of",
+                parent.rank());
+  rank_ = static_cast<int>(mine - members.begin());
+}
+
+void Subset::transfer(std::span<const Transfer> batch) {
+  auto translate = [&](auto& translated) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      translated[i] = batch[i];
+      translated[i].peer = members_[static_cast<std::size_t>(batch[i].peer)];
+    }
+    parent_.transfer(std::span<const Transfer>(translated.data(), batch.size()));
+  };
+  constexpr std::size_t kSmallBatch = 4;
+  if (batch.size() <= kSmallBatch) {
+    std::array<Transfer, kSmallBatch> translated;
+    translate(translated);
+  } else {
+    std::vector<Transfer> translated(batch.size());
+    translate(translated);
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config/fields.h"
+
+namespace trigram {
+
+/// Something that a configuration chooses by name, with options of its own: written as "name" or as
+/// {"name": ..., options}. Product is what it makes, Args what the making needs beside the options.
+template <class Product, class... Args>
+struct Component {
+  std::string name;
+  std::string doc;
+  Json schema;  // of the options, without "name"
+  /// Checks options strictly and fills in the defaults.
+  std::function<Json(const Json& options, const std::string& pointer)> resolve;
+  /// Makes the product from resolved options.
+  std::function<std::unique_ptr<Product>(const Json& resolved, Args...)> make;
+};
+
+/// A component whose options are the struct S with this field table.
+template <class Product, class... Args, class S, class Make>
+Component<Product, Args...> component(std::string name, std::string doc, FieldTable<S> table,
+                                      Make make) {
+  return {std::move(name), std::move(doc), table.schema(),
+          [table](const Json& j, const std::string& pointer) {
+            return table.dump(table.parse(j, pointer));
+          },
+          [table, make](const Json& resolved, Args... args) -> std::unique_ptr<Product> {
+            return make(table.parse(resolved, ""), std::forward<Args>(args)...);
+          }};
+}
+
+/// The "name" of a component reference; throws ConfigError when it is neither form.
+std::string component_name(const Json& j, const std::string& pointer);
+/// The options of a component reference: the object without "name", or {}.
+Json component_options(const Json& j);
+
+/// The components of one kind ("algorithm", ...), looked up by name.
+template <class Entry>
+const Entry& find_component(const std::vector<Entry>& entries, const std::string& kind,
+                            const Json& j, const std::string& pointer) {
+  const std::string name = component_name(j, pointer);
+  std::vector<std::string> names;
+  for (const Entry& e : entries) {
+    if (e.name == name) return e;
+    names.push_back(e.name);
+  }
+  unknown_name(j.is_string() ? pointer : child(pointer, "name"), kind, name, names);
+}
+
+/// Resolves a reference to {"name": ..., every option}.
+template <class Entry>
+Json resolve_component(const std::vector<Entry>& entries, const std::string& kind, const Json& j,
+                       const std::string& pointer) {
+  const Entry& entry = find_component(entries, kind, j, pointer);
+  Json resolved = entry.resolve(component_options(j), pointer);
+  resolved["name"] = entry.name;
+  return resolved;
+}
+
+/// JSON Schema of a reference to one of `entries`.
+template <class Entry>
+Json schema_of_components(const std::vector<Entry>& entries) {
+  Json names = Json::array(), forms = Json::array();
+  for (const Entry& e : entries) {
+    names.push_back(e.name);
+    Json form = e.schema;
+    form["description"] = e.doc;
+    form["properties"]["name"] = {{"const", e.name}};
+    form["required"].push_back("name");
+    forms.push_back(std::move(form));
+  }
+  forms.insert(forms.begin(), Json{{"enum", names}});
+  return {{"anyOf", forms}};
+}
+
+}  // namespace trigram

@@ -1,0 +1,127 @@
+#include "core/config/kinds.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace trigram {
+namespace {
+
+/// Runs `parse`, which throws std::invalid_argument, on behalf of the value at `pointer`.
+template <class F>
+auto at(const std::string& pointer, F parse) {
+  try {
+    return parse();
+  } catch (const std::invalid_argument& error) {
+    throw ConfigError(pointer, error.what());
+  }
+}
+
+std::string unit_pattern(Dimension dimension) {
+  return fmt::format("^[0-9.]+([eE][-+]?[0-9]+)? *({})$", fmt::join(unit_names(dimension), "|"));
+}
+
+}  // namespace
+
+void wrong_type(const std::string& pointer, const std::string& expected, const Json& got) {
+  throw ConfigError(pointer, fmt::format("expected {}, not {}", expected, got.dump()));
+}
+
+void unknown_name(const std::string& pointer, const std::string& what, const std::string& got,
+                  const std::vector<std::string>& names) {
+  throw ConfigError(pointer, fmt::format("unknown {} \"{}\"; expected one of {}{}", what, got,
+                                         fmt::join(names, ", "), did_you_mean(got, names)));
+}
+
+std::string child(const std::string& pointer, const std::string& key) {
+  std::string escaped;
+  for (char c : key) {
+    if (c == '~') escaped += "~0";
+    else if (c == '/') escaped += "~1";
+    else escaped += c;
+  }
+  return pointer + "/" + escaped;
+}
+
+Kind<bool> boolean() {
+  return {[](const Json& j, const std::string& pointer) {
+            if (!j.is_boolean()) wrong_type(pointer, "true or false", j);
+            return j.get<bool>();
+          },
+          [](const bool& value) -> Json { return value; },
+          {{"type", "boolean"}}};
+}
+
+Kind<std::string> text() {
+  return {[](const Json& j, const std::string& pointer) {
+            if (!j.is_string()) wrong_type(pointer, "a text", j);
+            return j.get<std::string>();
+          },
+          [](const std::string& value) -> Json { return value; },
+          {{"type", "string"}}};
+}
+
+Kind<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum) {
+  Json schema = {{"type", "integer"}, {"minimum", minimum}};
+  if (maximum != INT64_MAX) schema["maximum"] = maximum;
+  return {[minimum, maximum](const Json& j, const std::string& pointer) {
+            const std::string range = maximum == INT64_MAX
+                                          ? fmt::format("of at least {}", minimum)
+                                          : fmt::format("from {} to {}", minimum, maximum);
+            const bool representable =
+                j.is_number_integer() &&
+                !(j.is_number_unsigned() && j.get<std::uint64_t>() > std::uint64_t{INT64_MAX});
+            if (!representable) wrong_type(pointer, "an integer " + range, j);
+            const auto value = j.get<std::int64_t>();
+            if (value < minimum || value > maximum) wrong_type(pointer, "an integer " + range, j);
+            return value;
+          },
+          [](const std::int64_t& value) -> Json { return value; }, std::move(schema)};
+}
+
+Kind<double> number(double minimum, double maximum) {
+  Json schema = {{"type", "number"}};
+  if (std::isfinite(minimum)) schema["minimum"] = minimum;
+  if (std::isfinite(maximum)) schema["maximum"] = maximum;
+  return {[minimum, maximum](const Json& j, const std::string& pointer) {
+            const std::string expected = fmt::format("a number from {} to {}", minimum, maximum);
+            if (!j.is_number()) wrong_type(pointer, expected, j);
+            const double value = j.get<double>();
+            if (!(value >= minimum && value <= maximum)) wrong_type(pointer, expected, j);
+            return value;
+          },
+          [](const double& value) -> Json { return value; }, std::move(schema)};
+}
+
+Kind<double> quantity(Dimension dimension, bool positive) {
+  return {[dimension, positive](const Json& j, const std::string& pointer) {
+            return at(pointer, [&] {
+              if (j.is_number())
+                throw std::invalid_argument(fmt::format(
+                    "the number {} lacks a unit; expected one of {}, as in \"{}{}\"", j.dump(),
+                    fmt::join(unit_names(dimension), ", "), j.dump(), unit_names(dimension)[1]));
+              if (!j.is_string()) wrong_type(pointer, "a text with a number and a unit", j);
+              const double value = parse_quantity(j.get<std::string>(), dimension);
+              if (value < 0) wrong_type(pointer, "a quantity that is not negative", j);
+              if (positive && value == 0) wrong_type(pointer, "a quantity above zero", j);
+              return value;
+            });
+          },
+          [dimension](const double& value) -> Json { return format_quantity(value, dimension); },
+          {{"type", "string"}, {"pattern", unit_pattern(dimension)}}};
+}
+
+Kind<std::size_t> byte_size() {
+  auto bytes = quantity(Dimension::bytes);
+  return {[bytes](const Json& j, const std::string& pointer) {
+            const double value = bytes.parse(j, pointer);
+            if (value != std::floor(value) || value > 1e18)
+              wrong_type(pointer, "a whole number of bytes", j);
+            return static_cast<std::size_t>(value);
+          },
+          [bytes](const std::size_t& value) { return bytes.dump(static_cast<double>(value)); },
+          bytes.schema};
+}
+
+}  // namespace trigram

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/config/config_error.h"
+#include "core/config/units.h"
+
+namespace trigram {
+
+using Json = nlohmann::json;  // keys are kept sorted, so equal values have equal texts
+
+/// How a value of type T is written in JSON: parsed strictly, dumped canonically, described by a
+/// JSON Schema (draft-07). `parse` throws ConfigError with the pointer it is given.
+template <class T>
+struct Kind {
+  std::function<T(const Json&, const std::string& pointer)> parse;
+  std::function<Json(const T&)> dump;
+  Json schema;
+};
+
+Kind<bool> boolean();
+Kind<std::string> text();
+Kind<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
+/// A number within [minimum, maximum].
+Kind<double> number(double minimum, double maximum);
+/// A quantity with its unit, held in base units; not negative, and not zero if `positive`.
+Kind<double> quantity(Dimension dimension, bool positive = false);
+/// A size with its unit, such as "10MiB".
+Kind<std::size_t> byte_size();
+
+/// One of a few names.
+template <class T>
+Kind<T> one_of(std::vector<std::pair<std::string, T>> names);
+
+template <class T>
+Kind<std::vector<T>> list_of(Kind<T> item);
+
+/// The error for a value of the wrong type: "expected a boolean, not 3".
+[[noreturn]] void wrong_type(const std::string& pointer, const std::string& expected,
+                             const Json& got);
+/// The error for a name that is not among `names`.
+[[noreturn]] void unknown_name(const std::string& pointer, const std::string& what,
+                               const std::string& got, const std::vector<std::string>& names);
+/// `pointer` extended by a key, escaped as RFC 6901 says.
+std::string child(const std::string& pointer, const std::string& key);
+
+template <class T>
+Kind<T> one_of(std::vector<std::pair<std::string, T>> names) {
+  std::vector<std::string> allowed;
+  for (auto& [name, value] : names) allowed.push_back(name);
+  Json schema = {{"type", "string"}, {"enum", allowed}};
+  return {[names, allowed](const Json& j, const std::string& pointer) -> T {
+            if (!j.is_string()) wrong_type(pointer, "a name", j);
+            for (auto& [name, value] : names)
+              if (j == name) return value;
+            unknown_name(pointer, "value", j.template get<std::string>(), allowed);
+          },
+          [names](const T& value) -> Json {
+            for (auto& [name, candidate] : names)
+              if (candidate == value) return name;
+            return nullptr;
+          },
+          std::move(schema)};
+}
+
+template <class T>
+Kind<std::vector<T>> list_of(Kind<T> item) {
+  Json schema = {{"type", "array"}, {"items", item.schema}};
+  return {[item](const Json& j, const std::string& pointer) {
+            if (!j.is_array()) wrong_type(pointer, "a list", j);
+            std::vector<T> values;
+            for (std::size_t i = 0; i < j.size(); ++i)
+              values.push_back(item.parse(j[i], child(pointer, std::to_string(i))));
+            return values;
+          },
+          [item](const std::vector<T>& values) {
+            Json j = Json::array();
+            for (const T& value : values) j.push_back(item.dump(value));
+            return j;
+          },
+          std::move(schema)};
+}
+
+}  // namespace trigram

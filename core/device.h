@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "core/codec.h"
+#include "core/nn_ops.h"
+#include "core/tensor.h"
+
+namespace trigram {
+
+/// Memory traffic and arithmetic of one operation, in bytes and floating-point operations. What it
+/// costs in seconds is the accelerator's matter (its memory bandwidth, flop rate, launch overhead).
+struct Cost {
+  double bytes = 0;
+  double flops = 0;
+};
+
+/// One step of SGD: m = momentum * m + (g + weight_decay * w);  w -= lr * m.
+struct SgdStep {
+  float lr = 0;
+  float momentum = 0;
+  float weight_decay = 0;
+};
+
+/// One step of Adam (arXiv 1412.6980, Algorithm 1): m and v are moving averages of g and g^2,
+/// w -= lr * (m / correction1) / (sqrt(v / correction2) + eps). `weight_decay` is added to the
+/// gradient; `decoupled_weight_decay` (AdamW, arXiv 1711.05101) shrinks w by lr times itself.
+struct AdamStep {
+  float lr = 0;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float eps = 1e-8f;
+  float correction1 = 1;  // 1 - beta1^t
+  float correction2 = 1;  // 1 - beta2^t
+  float weight_decay = 0;
+  float decoupled_weight_decay = 0;
+};
+
+/// Vector operations, ordered on the stream of the Context that holds the device.
+///
+/// HostDevice gives the reference semantics. NullDevice makes phantoms and does nothing.
+/// TimedDevice wraps either and charges each operation's Cost to a stream. Operands of one
+/// operation have equal lengths; they do not overlap unless they are the same tensor.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;
+
+  /// An uninitialised tensor. Cheap after the first use of a size: memory is pooled.
+  virtual Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) = 0;
+  virtual void fill(const Tensor& x, float value) = 0;
+  /// dst = src, converted when the element types differ (rounding to nearest even).
+  virtual void copy(const Tensor& dst, const Tensor& src) = 0;
+  /// y = a * x + b * y. With b = 0, y is not read.
+  virtual void axpby(float a, const Tensor& x, float b, const Tensor& y) = 0;
+  /// y = max(x, y), element by element.
+  virtual void maximum(const Tensor& x, const Tensor& y) = 0;
+  virtual void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) = 0;
+  virtual void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
+                    const Tensor& v) = 0;
+  /// The Euclidean norm; blocks the host. NaN for a phantom.
+  virtual double norm2(const Tensor& x) = 0;
+
+  /// A codec whose encode and decode run on this device.
+  virtual std::unique_ptr<Codec> codec(const CodecSpec& spec) = 0;
+  /// The operations of neural networks on this device.
+  virtual NnOps& nn() = 0;
+
+  Tensor empty(std::size_t numel, DType dtype = DType::f32) { return empty(numel, dtype, numel); }
+  Tensor empty_like(const Tensor& x) { return empty(x.numel(), x.dtype(), x.priced_numel()); }
+};
+
+}  // namespace trigram

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+namespace trigram {
+
+/// Which ranks share a node. The first rank of a node is its leader.
+class Layout {
+ public:
+  Layout() = default;
+  /// `nodes` x `workers_per_node` ranks, numbered node by node.
+  Layout(int nodes, int workers_per_node);
+
+  int ranks() const { return static_cast<int>(node_of_.size()); }
+  int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  bool same_node(int a, int b) const { return node_of(a) == node_of(b); }
+  /// The ranks of the node that `rank` lives on, leader first.
+  const std::vector<int>& node_members(int rank) const {
+    return nodes_[static_cast<std::size_t>(node_of(rank))];
+  }
+  const std::vector<std::vector<int>>& nodes() const { return nodes_; }
+  const std::vector<int>& leaders() const { return leaders_; }
+  bool is_leader(int rank) const { return node_members(rank).front() == rank; }
+
+ private:
+  std::vector<std::vector<int>> nodes_;
+  std::vector<int> node_of_;
+  std::vector<int> leaders_;
+};
+
+}  // namespace trigram

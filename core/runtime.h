@@ -1,0 +1,25 @@
+#pragma once
+
+#include <stdexcept>
+
+#include "core/context.h"
+
+namespace trigram {
+
+/// An execution world. One instance per process and launch.
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+  /// Calls `rank_main` once for each rank that this process hosts, on that rank's main stream, and
+  /// returns when all have ended. An exception on any stream of any rank ends the world on all
+  /// ranks and is rethrown here; so is a hang, as a HangError that names who waits for whom.
+  virtual void launch(const Layout& layout, const Task& rank_main) = 0;
+};
+
+/// No rank can go on: `what()` says "rank 3 waits for ...", one line per waiting stream.
+class HangError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace trigram

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/device.h"
+
+namespace trigram {
+
+struct Context;
+using Task = std::function<void(Context)>;
+
+/// A submitted task. Kept alive by whoever may still wait for it.
+class Work {
+ public:
+  virtual ~Work() = default;
+  virtual bool done() const = 0;
+};
+
+/// First-come-first-served. Locked and unlocked by tasks of the streams of one rank.
+class Mutex {
+ public:
+  virtual ~Mutex() = default;
+  virtual void lock() = 0;
+  /// Never blocks, never switches context: destructors call it.
+  virtual void unlock() noexcept = 0;
+};
+
+struct Lock {
+  explicit Lock(Mutex& m) : mutex(m) { mutex.lock(); }
+  ~Lock() { mutex.unlock(); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  Mutex& mutex;
+};
+
+/// One ordered stream of operations of one rank: an actor, a thread, or a thread with a CUDA
+/// stream. Its destructor closes it: receivers wake, nothing throws, nothing switches context.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  virtual std::string_view name() const = 0;
+  /// Seconds since the world started, simulated or of the steady clock.
+  virtual double now() const = 0;
+  virtual void sleep_for(double seconds) = 0;
+  /// Advances simulated time by what the operation costs on the accelerator; nothing in real time.
+  virtual void charge(const Cost& cost) = 0;
+  /// Computation of a known length, such as a profile's layer: simulated, or slept.
+  virtual void compute(double seconds) = 0;
+  /// Another stream of this rank. Collective over the ranks, in one order, at start-up.
+  virtual std::unique_ptr<Stream> fork(const std::string& name) = 0;
+  /// Runs `task` on *this* stream after all that `after` has issued, and after earlier tasks.
+  virtual std::shared_ptr<Work> submit(const Context& after, Task task) = 0;
+  /// Orders this stream's future after `work`, and rethrows what its task threw.
+  virtual void wait(Work& work) = 0;
+  /// Blocks the host until this stream's past is complete.
+  virtual void synchronize() = 0;
+  /// A mutex for the streams of this rank.
+  virtual std::unique_ptr<Mutex> make_mutex() = 0;
+};
+
+}  // namespace trigram

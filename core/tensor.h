@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace trigram {
+
+enum class DType : unsigned char { f32, bf16, f16, u8 };
+
+constexpr std::size_t size_of(DType type) {
+  return type == DType::f32 ? 4 : type == DType::u8 ? 1 : 2;
+}
+
+/// A flat, one-dimensional tensor: length, element type, shared storage. Copying copies the handle.
+///
+/// Three kinds share this type. A *valued* tensor has storage. A *phantom* has none: it has a size,
+/// hence a price on wires and memory buses, but no values. A *priced* tensor carries a second
+/// length, `priced_numel`, which is what wires and clocks see: a small real model can thus be
+/// trained with the timing of a large one. Unless stated otherwise `priced_numel == numel`.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(std::shared_ptr<std::byte> storage, std::size_t numel, DType dtype,
+         std::size_t priced_numel)
+      : storage_(std::move(storage)), numel_(numel), priced_numel_(priced_numel), dtype_(dtype) {}
+
+  static Tensor phantom(std::size_t numel, DType dtype, std::size_t priced_numel) {
+    return {nullptr, numel, dtype, priced_numel};
+  }
+
+  std::size_t numel() const { return numel_; }
+  std::size_t nbytes() const { return numel_ * size_of(dtype_); }
+  std::size_t priced_numel() const { return priced_numel_; }
+  std::size_t priced_nbytes() const { return priced_numel_ * size_of(dtype_); }
+  DType dtype() const { return dtype_; }
+
+  /// True when there are no values. A valued tensor of length 0 still has (empty) storage.
+  bool is_phantom() const { return storage_ == nullptr; }
+
+  /// Null when phantom; an address of the device that made the tensor otherwise.
+  std::byte* data() const { return storage_.get(); }
+
+  /// The values of a tensor in host memory; empty when phantom.
+  template <class T>
+  std::span<T> values() const {
+    return {reinterpret_cast<T*>(data()), is_phantom() ? 0 : numel_};
+  }
+  std::span<float> floats() const { return values<float>(); }
+
+  /// A view of `count` elements from `begin`, priced as `priced_count` elements.
+  Tensor slice(std::size_t begin, std::size_t count, std::size_t priced_count) const;
+  /// A view of an unpriced tensor (`priced_numel == numel`); throws InvariantError for a priced
+  /// one.
+  Tensor slice(std::size_t begin, std::size_t count) const;
+
+  /// The parts [first, last) of a cut into `of` nearly equal parts. Real and priced lengths are
+  /// cut independently at floor(length * i / of), so parts telescope: they cover the tensor without
+  /// gaps, and the longest has ceil(length / of) elements.
+  Tensor parts(std::size_t first, std::size_t last, std::size_t of) const;
+  Tensor part(std::size_t i, std::size_t of) const { return parts(i, i + 1, of); }
+
+ private:
+  std::shared_ptr<std::byte> storage_;
+  std::size_t numel_ = 0;
+  std::size_t priced_numel_ = 0;
+  DType dtype_ = DType::f32;
+};
+
+}  // namespace trigram

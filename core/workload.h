@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "core/context.h"
+
+namespace trigram {
+
+/// A contiguous piece of the model whose gradient is exchanged as one message.
+struct Bucket {
+  int index = 0;
+  Tensor weight;
+  Tensor grad;
+};
+
+/// What a set of weights is worth on the held-out data.
+struct Quality {
+  double loss = 0;
+  std::optional<double> accuracy;  // fraction correct; absent where there are no classes
+};
+
+/// What is trained: a layer-time profile (phantom), or a real model with real gradients. One
+/// instance per rank; it owns its rank's weights and gradients, contiguous, on ctx.device.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+
+  /// Cuts weights and gradients into buckets in the order in which backward completes them. Whole
+  /// tensors are collected until a bucket holds at least `bucket_bytes` of priced bytes; 0 gives
+  /// one bucket per tensor. Called once, before training.
+  virtual void bucketize(std::size_t bucket_bytes) = 0;
+  virtual std::span<Bucket> buckets() = 0;
+  /// All parameters and all gradients; the buckets are parts of them.
+  virtual Tensor weights() = 0;
+  virtual Tensor gradients() = 0;
+
+  /// One pass over the rank's next mini-batch, at the present weights.
+  virtual void forward(Context ctx) = 0;
+  /// Calls `on_ready(bucket)` for every bucket, in order, as soon as its gradient is complete.
+  virtual void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) = 0;
+
+  /// Mean loss of the last mini-batch; NaN for a phantom. Valid after backward.
+  virtual double loss() = 0;
+  /// False when the tensors are phantoms.
+  virtual bool has_values() const = 0;
+  /// Quality of `weights` (this workload's layout) on held-out data; takes no simulated time.
+  virtual Quality evaluate(std::span<const float> weights) = 0;
+  /// Samples in one mini-batch of one worker.
+  virtual std::size_t batch() const = 0;
+};
+
+}  // namespace trigram

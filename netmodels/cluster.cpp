@@ -1,0 +1,1 @@
+#include "netmodels/cluster.h"

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config/fields.h"
+#include "core/device.h"
+#include "core/layout.h"
+
+namespace trigram {
+
+/// One direction of a connection: what a message of n bytes costs is latency + n / bandwidth.
+struct LinkSpec {
+  double bandwidth_Bps = 0;
+  double latency_s = 0;
+};
+
+/// Rates that price the operations of a device: an operation takes the launch overhead plus the
+/// larger of its memory time and its arithmetic time (the roofline model).
+struct Accelerator {
+  std::string name = "V100";
+  double flops_per_s = 15.7e12;
+  double memory_Bps = 900e9;
+  double launch_overhead_s = 5e-6;
+  double seconds(const Cost& cost) const;
+};
+
+/// A worker whose computation takes `factor` times as long as the others'.
+struct SlowWorker {
+  std::int64_t rank = 0;
+  double factor = 1;
+};
+
+/// A cluster as users describe it: nodes of equal workers, one full-duplex NIC per node shared by
+/// its workers, a fabric inside the node with a full-duplex port per worker. The one description
+/// from which simulated platforms and closed-form predictions are both made.
+struct Cluster {
+  std::int64_t nodes = 1;
+  std::int64_t workers_per_node = 1;
+  LinkSpec intra{150e9, 5e-6};    // between workers of one node: each worker's port
+  LinkSpec inter{12.5e9, 25e-6};  // between nodes: the NIC; latency is end to end
+  Accelerator accelerator;
+  std::vector<SlowWorker> slow_workers;
+
+  Layout layout() const {
+    return Layout(static_cast<int>(nodes), static_cast<int>(workers_per_node));
+  }
+  int ranks() const { return static_cast<int>(nodes * workers_per_node); }
+  /// Seconds from first byte sent to first byte received between two distinct ranks.
+  double latency(int source, int destination) const;
+};
+
+/// The fields of a cluster description; `parse_cluster` also checks what fields alone cannot.
+FieldTable<Cluster> cluster_fields();
+Cluster parse_cluster(const Json& j, const std::string& pointer);
+
+}  // namespace trigram
