@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/algorithm.h"
+#include "core/config/component.h"
+
+namespace trigram {
+
+/// The three lines: which relaxations an algorithm makes.
+struct Trigram {
+  enum class Synchrony { sync, async } synchrony;
+  enum class Precision { full, low } precision;
+  enum class Centralisation { centralised, decentralised } centralisation;
+};
+std::string to_string(const Trigram& trigram);  // "sync, low, centralised"
+
+struct AlgorithmEntry : Component<Algorithm> {
+  Trigram trigram;
+  std::string execution_options;  // which of O, F and H apply, e.g. "OFH"
+  std::string source;             // paper
+  /// The execution options among resolved options; those that do not apply have their neutral value.
+  std::function<Execution(const Json& resolved)> execution;
+  /// Throws ConfigError when the algorithm cannot run with these options on this layout.
+  std::function<void(const Json& resolved, const Layout& layout, const std::string& pointer)> check;
+};
+
+/// Every algorithm, in the order in which they are listed to users.
+const std::vector<AlgorithmEntry>& algorithms();
+
+}  // namespace trigram
