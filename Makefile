@@ -1,0 +1,58 @@
+# The front door. `make` alone lists what there is.
+
+SETUP  ?= scripts/setup
+JOBS   ?= $(shell nproc)
+PREFIX ?= /usr/local
+PYTHON ?= /usr/bin/python3
+CTEST   = ctest -j$(JOBS) --output-on-failure
+CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
+
+# CMake takes the compiler launcher from the environment.
+ifneq ($(shell command -v ccache),)
+export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test sanitize slow bench format lint docs install
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what is missing, from the distribution
+	@$(SETUP)
+
+# build-PRESET: configure and build one of the presets of CMakePresets.json.
+build-%: setup
+	@cmake --preset $* $(if $(wildcard build/$*/build.ninja),>/dev/null,)
+	@cmake --build --preset $* -j$(JOBS)
+
+build: build-release ## build the optimised program
+
+demo: build-release ## train under 4 algorithms x 3 networks, print the table, write the report
+	build/release/experiments/trigram run configs/quickstart.json
+	build/release/experiments/trigram report results/quickstart
+
+test: build-dev ## build and run the tests
+	$(CTEST) --preset dev
+
+slow: build-dev ## the tests that take minutes
+	$(CTEST) --test-dir build/dev -L slow
+
+# ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.
+NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+sanitize: build-asan build-tsan ## the threads world under ASan + UBSan, then under TSan
+	$(CTEST) --preset asan
+	$(NO_ASLR) $(CTEST) --preset tsan
+
+format: ## format the C++ files
+	clang-format -i $(CXX_FILES)
+
+lint: build-dev ## clang-format, clang-tidy, shellcheck: complaints are errors
+	@PYTHON=$(PYTHON) scripts/lint
+
+docs: ## build the documentation into site/
+	@command -v mkdocs >/dev/null || { echo "install it first: apt-get install mkdocs"; exit 1; }
+	mkdocs build --strict
+
+install: build-release ## install under PREFIX
+	cmake --install build/release --prefix $(PREFIX)
