@@ -1,0 +1,49 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/runtime.h"
+#include "core/tensor.h"
+
+namespace trigram {
+
+/// What a blocked stream waits for. Every runtime describes its waits with it, so that a hang reads
+/// the same in all worlds.
+struct Wait {
+  enum Kind : unsigned char {
+    none,        // not blocked
+    message,     // a message from `peer`
+    receiver,    // `peer` to take a message
+    control,     // a control message with `tag`
+    work,        // a task of stream `other`
+    mutex,       // its turn
+    stream_end,  // the last task of stream `other`
+  } kind = none;
+  int peer = -1;
+  int tag = 0;
+  std::string_view other = {};
+};
+
+/// One line, such as "rank 3 waits for a message from rank 2 on stream comm".
+std::string wait_text(int rank, std::string_view stream, const Wait& wait);
+
+/// The error for a world in which no stream can go on; one line per blocked stream.
+HangError hang_error(std::span<const std::string> lines);
+
+/// Checks on receipt that both halves of a message agree: lengths, priced lengths, element types,
+/// and both valued or both phantom. Throws InvariantError naming both ranks.
+void check_match(const Tensor& sent, int source, const Tensor& received, int destination,
+                 std::string_view stream);
+
+/// Checks that a rank forks the stream that the other ranks fork at the same place.
+void check_fork_name(int rank, std::string_view name, std::string_view expected);
+
+/// Checks that a peer is a rank of the world.
+void check_peer(int rank, int peer, int world_size, std::string_view stream);
+
+/// Checks that a stream's communicator, control plane or clock is used on that stream alone.
+void check_owner(bool is_owner, int rank, std::string_view stream);
+
+}  // namespace trigram
