@@ -14,7 +14,7 @@ namespace trigram {
 
 /// What one rank has done so far, over all its streams. Bytes are priced bytes sent.
 struct Counters {
-  double compute_s = 0;        // computation and charged operations on the main stream
+  double compute_s = 0;        // the main stream, less waiting, transferring and sleeping
   double communication_s = 0;  // inside transfer(), all streams
   double exposed_s = 0;        // the main stream waiting for Works
   std::uint64_t bytes_intra = 0, bytes_inter = 0;

@@ -1,0 +1,65 @@
+#include <functional>
+
+#include "algorithms/collectives/collectives.h"
+#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/fold.h"
+#include "algorithms/collectives/halving_doubling.h"
+#include "algorithms/collectives/reduction.h"
+
+namespace trigram {
+namespace {
+
+/// Sums folded ranks onto their partners, runs `core` among 2^k active ranks, hands the result
+/// back.
+void folded_allreduce(Context ctx, const Tensor& x, Reduce op,
+                      const std::function<void(Context)>& core) {
+  const Fold fold(ctx);
+  if (fold.folded()) {
+    send(ctx, x, fold.partner());
+    return receive(ctx, x, fold.partner());
+  }
+  if (fold.partner() >= 0) {
+    const Scratch scratch(ctx, x);
+    receive(ctx, scratch.like(x), fold.partner());
+    accumulate(ctx, op, scratch.like(x), x);
+  }
+  Subset active(*ctx.comm, fold.active());
+  core(ctx.with(active));
+  if (fold.partner() >= 0) send(ctx, x, fold.partner());
+}
+
+}  // namespace
+
+void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op) {
+  folded_allreduce(ctx, x, op, [&](Context active) {
+    const Scratch scratch(active, x);
+    for (int distance = 1; distance < active.size(); distance *= 2) {
+      const int peer = active.rank() ^ distance;
+      send_receive(active, x, peer, scratch.like(x), peer);
+      accumulate(active, op, scratch.like(x), x);
+    }
+    finish_reduction(ctx, op, x);  // by all P ranks, not only the active ones
+  });
+}
+
+void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op) {
+  folded_allreduce(ctx, x, op, [&](Context active) {
+    const auto parts = static_cast<std::size_t>(active.size());
+    auto stretch = [&](int first, int last) {
+      return x.parts(static_cast<std::size_t>(first), static_cast<std::size_t>(last), parts);
+    };
+    halve(active, stretch, op);
+    finish_reduction(ctx, op, stretch(active.rank(), active.rank() + 1));
+    double_up(active, stretch);
+  });
+}
+
+void allreduce(Context ctx, const Tensor& x, Reduce op, AllreduceAlgorithm algorithm) {
+  switch (algorithm) {
+    case AllreduceAlgorithm::ring: return ring_allreduce(ctx, x, op);
+    case AllreduceAlgorithm::recursive_doubling: return recursive_doubling_allreduce(ctx, x, op);
+    case AllreduceAlgorithm::rabenseifner: return rabenseifner_allreduce(ctx, x, op);
+  }
+}
+
+}  // namespace trigram

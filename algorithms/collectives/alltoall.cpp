@@ -1,0 +1,17 @@
+#include "algorithms/collectives/collectives.h"
+#include "algorithms/collectives/exchange.h"
+
+namespace trigram {
+
+void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv) {
+  const int P = ctx.size(), rank = ctx.rank();
+  const auto self = static_cast<std::size_t>(rank);
+  ctx.device->copy(recv[self], send[self]);
+  for (int i = 1; i < P; ++i) {
+    const int to = (rank + i) % P, from = (rank - i + P) % P;
+    send_receive(ctx, send[static_cast<std::size_t>(to)], to, recv[static_cast<std::size_t>(from)],
+                 from);
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <span>
+
+#include "core/context.h"
+
+// Collectives written once over Communicator::transfer, for any number of ranks P and any length n,
+// 0 and 1 included. All ranks of ctx.comm call the same collective with equal lengths; every one
+// works in place on `x` unless it says otherwise. Costs are for a flat network with latency a,
+// seconds per byte b; n in bytes. Lengths are cut by Tensor::parts, so "n/P" means ceil(n/P).
+//
+// Sums are formed in the order that the algorithm states, so results are the same bits in every
+// world; `avg` sums first and scales once.
+
+namespace trigram {
+
+enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner };
+
+/// x = reduction of all ranks' x, on every rank, by the given algorithm.
+void allreduce(Context ctx, const Tensor& x, Reduce op, AllreduceAlgorithm algorithm);
+
+/// Ring: P-1 steps of reduce-scatter, P-1 of allgather (Patarasuk and Yuan, JPDC 2009).
+/// 2(P-1)(a + n/P b).
+void ring_allreduce(Context ctx, const Tensor& x, Reduce op);
+
+/// Pairwise exchange of whole vectors over log2 P rounds; ranks beyond the largest power of two are
+/// folded onto partners before and after (Thakur, Rabenseifner, Gropp, IJHPCA 2005). lg P (a + n
+/// b).
+void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op);
+
+/// Recursive-halving reduce-scatter, then recursive-doubling allgather, folded like the above
+/// (Rabenseifner, ICCS 2004). 2 lg P a + 2 n (P-1)/P b.
+void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op);
+
+/// Rank r ends with part(r, P) of the reduction in its own part(r, P); the rest of x is scratch.
+void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op);  // (P-1)(a + n/P b)
+void recursive_halving_reduce_scatter(Context ctx, const Tensor& x,
+                                      Reduce op);  // lg P a + n(P-1)/P b
+
+/// Rank r contributes part(r, P) of its x; all ranks end with all parts.
+void ring_allgather(Context ctx, const Tensor& x);                // (P-1)(a + n/P b)
+void recursive_doubling_allgather(Context ctx, const Tensor& x);  // lg P a + n(P-1)/P b
+
+/// Allgather of P tensors of any lengths: rank r contributes parts[r].
+void ring_allgather(Context ctx, std::span<const Tensor> parts);
+
+/// All ranks end with root's x. Binomial tree: ceil(lg P)(a + n b).
+void binomial_broadcast(Context ctx, const Tensor& x, int root);
+/// Chain from root in `segments` pieces: (P-2+segments)(a + n/segments b).
+void pipelined_broadcast(Context ctx, const Tensor& x, int root, int segments);
+
+/// Root ends with the reduction; elsewhere x is scratch. Binomial tree: ceil(lg P)(a + n b).
+void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root);
+
+/// send[j] goes to rank j, recv[j] comes from rank j; P-1 rounds, in round i to rank r+i. The own
+/// tensor is copied.
+void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv);
+
+}  // namespace trigram

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/context.h"
+
+namespace trigram {
+
+inline void send(Context ctx, const Tensor& x, int peer) {
+  const Transfer batch[] = {{Transfer::send, x, peer}};
+  ctx.comm->transfer(batch);
+}
+
+inline void receive(Context ctx, const Tensor& x, int peer) {
+  const Transfer batch[] = {{Transfer::recv, x, peer}};
+  ctx.comm->transfer(batch);
+}
+
+/// Sends `out` to one rank while receiving `in` from another (or the same).
+inline void send_receive(Context ctx, const Tensor& out, int to, const Tensor& in, int from) {
+  const Transfer batch[] = {{Transfer::recv, in, from}, {Transfer::send, out, to}};
+  ctx.comm->transfer(batch);
+}
+
+/// Room for what a peer sends: cut to any piece of a tensor that is no longer than `longest`.
+class Scratch {
+ public:
+  Scratch(Context ctx, const Tensor& longest) : room_(ctx.device->empty_like(longest)) {}
+  /// As long as `x`, in real and in priced elements.
+  Tensor like(const Tensor& x) const { return room_.slice(0, x.numel(), x.priced_numel()); }
+
+ private:
+  Tensor room_;
+};
+
+}  // namespace trigram

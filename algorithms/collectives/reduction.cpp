@@ -1,0 +1,14 @@
+#include "algorithms/collectives/reduction.h"
+
+namespace trigram {
+
+void accumulate(Context ctx, Reduce op, const Tensor& x, const Tensor& y) {
+  if (op == Reduce::max) ctx.device->maximum(x, y);
+  else ctx.device->axpby(1, x, 1, y);
+}
+
+void finish_reduction(Context ctx, Reduce op, const Tensor& x) {
+  if (op == Reduce::avg) ctx.device->axpby(1.0f / static_cast<float>(ctx.size()), x, 0, x);
+}
+
+}  // namespace trigram

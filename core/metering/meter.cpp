@@ -1,0 +1,37 @@
+#include "core/metering/meter.h"
+
+#include "core/metering/metered_stream.h"
+
+namespace trigram {
+namespace {
+
+class RankMeter final : public Meter {
+ public:
+  RankMeter(const Context& raw, MeterOptions options)
+      : rank_(std::make_shared<MeteredRank>(raw.world_rank, raw.layout, std::move(options))),
+        main_(std::make_shared<MeteredStream>(rank_)),
+        context_(main_->instrument(raw)),
+        start_s_(raw.stream->now()) {}
+
+  Context context() override { return context_; }
+
+  Counters counters() const override {
+    Counters total = rank_->totals();
+    total.compute_s = main_->now() - start_s_ - rank_->main_blocked_s();
+    return total;
+  }
+
+ private:
+  std::shared_ptr<MeteredRank> rank_;
+  std::shared_ptr<MeteredStream> main_;
+  Context context_;
+  double start_s_;
+};
+
+}  // namespace
+
+std::unique_ptr<Meter> instrument(const Context& raw, MeterOptions options) {
+  return std::make_unique<RankMeter>(raw, std::move(options));
+}
+
+}  // namespace trigram

@@ -1,0 +1,33 @@
+#include "core/metering/metered_communicator.h"
+
+namespace trigram {
+
+void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
+  const double begin_s = clock_.now();
+  raw_.transfer(batch);
+  const double end_s = clock_.now();
+  tally_.transfer_s.add(end_s - begin_s);
+  for (const Transfer& t : batch) {
+    if (t.kind != Transfer::send) continue;
+    const bool intra = rank_.same_node(t.peer);
+    (intra ? tally_.messages_intra : tally_.messages_inter).add(1);
+    (intra ? tally_.bytes_intra : tally_.bytes_inter).add(t.tensor.priced_nbytes());
+  }
+  if (rank_.sink()) report(batch, begin_s, end_s);
+}
+
+void MeteredCommunicator::report(std::span<const Transfer> batch, double begin_s, double end_s) {
+  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), begin_s, end_s};
+  event.batch = batches_++;
+  for (const Transfer& t : batch)
+    if (t.kind == Transfer::send) event.bytes += t.tensor.priced_nbytes();
+  rank_.sink()(event);
+  for (const Transfer& t : batch) {
+    event.kind = t.kind == Transfer::send ? Event::send : Event::recv;
+    event.peer = t.peer;
+    event.bytes = t.tensor.priced_nbytes();
+    rank_.sink()(event);
+  }
+}
+
+}  // namespace trigram

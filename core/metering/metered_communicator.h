@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/metering/metered_rank.h"
+
+namespace trigram {
+
+/// Counts what a rank sends on one stream, timed by that stream's clock.
+class MeteredCommunicator final : public Communicator {
+ public:
+  MeteredCommunicator(Communicator& raw, Stream& clock, MeteredRank& rank, StreamTally& tally)
+      : raw_(raw), clock_(clock), rank_(rank), tally_(tally) {}
+  int rank() const override { return raw_.rank(); }
+  int size() const override { return raw_.size(); }
+  void transfer(std::span<const Transfer> batch) override;
+
+ private:
+  void report(std::span<const Transfer> batch, double begin_s, double end_s);
+
+  Communicator& raw_;
+  Stream& clock_;
+  MeteredRank& rank_;
+  StreamTally& tally_;
+  std::uint64_t batches_ = 0;
+};
+
+}  // namespace trigram

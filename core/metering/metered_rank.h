@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+#include "core/device/null_device.h"
+#include "core/metering/meter.h"
+
+namespace trigram {
+
+/// A counter with one writer (its stream) and any number of readers.
+template <class T>
+class Tally {
+ public:
+  void add(T amount) {
+    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  T get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<T> value_ = 0;
+};
+
+struct StreamTally {
+  Tally<double> transfer_s, wait_s, sleep_s;
+  Tally<std::uint64_t> bytes_intra, bytes_inter, messages_intra, messages_inter;
+};
+
+/// What the metered streams of one rank share. It outlives every task of the rank.
+class MeteredRank {
+ public:
+  MeteredRank(int rank, const Layout* layout, MeterOptions options)
+      : rank_(rank), layout_(layout), options_(std::move(options)) {}
+
+  /// The tally of a new stream; the first one is the main stream's.
+  StreamTally& add_stream() {
+    std::lock_guard guard(mutex_);
+    return tallies_.emplace_back();
+  }
+  Counters totals() const;
+  /// Seconds that the main stream spent other than computing: waiting, transferring, sleeping.
+  double main_blocked_s() const;
+
+  int rank() const { return rank_; }
+  bool same_node(int peer) const { return layout_->same_node(rank_, peer); }
+  bool phantom() const { return options_.phantom; }
+  NullDevice& null_device() { return null_device_; }
+  const EventSink& sink() const { return options_.sink; }
+  double compute_factor() const {
+    if (!options_.machine) return 1;
+    return options_.machine->compute_factor(rank_, options_.steps ? options_.steps->current() : 0);
+  }
+
+ private:
+  int rank_;
+  const Layout* layout_;
+  MeterOptions options_;
+  NullDevice null_device_;
+  mutable std::mutex mutex_;  // held only to grow or walk the list, never across an operation
+  std::deque<StreamTally> tallies_;
+};
+
+}  // namespace trigram

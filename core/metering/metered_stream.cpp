@@ -1,0 +1,77 @@
+#include "core/metering/metered_stream.h"
+
+namespace trigram {
+namespace {
+
+/// `after` as the runtime knows it. Every Context that leaves this layer holds a MeteredStream.
+Context raw_context(const Context& after) {
+  Context context = after;
+  context.stream = static_cast<MeteredStream*>(after.stream)->raw();
+  return context;
+}
+
+}  // namespace
+
+Context MeteredStream::instrument(const Context& raw) {
+  raw_ = raw.stream;
+  if (!comm_) {
+    comm_.emplace(*raw.comm, *raw.stream, *rank_, tally_);
+    Device& device = rank_->phantom() ? rank_->null_device() : *raw.device;
+    device_.emplace(device, *this);
+  }
+  Context context = raw;
+  context.stream = this;
+  context.comm = &*comm_;
+  context.device = &*device_;
+  return context;
+}
+
+Task MeteredStream::metered(Task task) {
+  return [self = shared_from_this(), task = std::move(task)](const Context& raw) {
+    task(self->instrument(raw));
+  };
+}
+
+/// Runs `operation`, reports it, and returns how long it took on this stream.
+template <class F>
+double MeteredStream::timed(Event::Kind kind, F operation) {
+  const double begin_s = raw_->now();
+  operation();
+  const double end_s = raw_->now();
+  if (rank_->sink() && end_s > begin_s)
+    rank_->sink()({kind, rank_->rank(), std::string(raw_->name()), begin_s, end_s});
+  return end_s - begin_s;
+}
+
+void MeteredStream::sleep_for(double seconds) {
+  const double begin_s = now();
+  raw_->sleep_for(seconds);
+  tally_.sleep_s.add(now() - begin_s);
+}
+
+void MeteredStream::charge(const Cost& cost) {
+  const double factor = rank_->compute_factor();
+  timed(Event::compute, [&] { raw_->charge({cost.bytes * factor, cost.flops * factor}); });
+}
+
+void MeteredStream::compute(double seconds) {
+  timed(Event::compute, [&] { raw_->compute(seconds * rank_->compute_factor()); });
+}
+
+std::unique_ptr<Stream> MeteredStream::fork(const std::string& name) {
+  return std::make_unique<ForkedStream>(raw_->fork(name), std::make_shared<MeteredStream>(rank_));
+}
+
+std::shared_ptr<Work> MeteredStream::submit(const Context& after, Task task) {
+  return raw_->submit(raw_context(after), metered(std::move(task)));
+}
+
+void MeteredStream::wait(Work& work) {
+  tally_.wait_s.add(timed(Event::wait, [&] { raw_->wait(work); }));
+}
+
+std::shared_ptr<Work> ForkedStream::submit(const Context& after, Task task) {
+  return raw_->submit(raw_context(after), tasks_->metered(std::move(task)));
+}
+
+}  // namespace trigram
