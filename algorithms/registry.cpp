@@ -1,1 +1,24 @@
+#include "algorithms/registry.h"
 
+#include "algorithms/entries.h"
+
+namespace trigram {
+
+std::string to_string(const Trigram& t) {
+  return fmt::format(
+      "{}, {}, {}", t.synchrony == Trigram::Synchrony::sync ? "sync" : "async",
+      t.precision == Trigram::Precision::full ? "full" : "low",
+      t.centralisation == Trigram::Centralisation::centralised ? "centralised" : "decentralised");
+}
+
+const std::vector<AlgorithmEntry>& algorithms() {
+  static const std::vector<AlgorithmEntry> entries = {
+      gradient_allreduce_entry(),
+      bytegrad_entry(),
+      decentralized_entry(),
+      async_model_average_entry(),
+  };
+  return entries;
+}
+
+}  // namespace trigram

@@ -20,7 +20,8 @@ struct AlgorithmEntry : Component<Algorithm> {
   Trigram trigram;
   std::string execution_options;  // which of O, F and H apply, e.g. "OFH"
   std::string source;             // paper
-  /// The execution options among resolved options; those that do not apply have their neutral value.
+  /// The execution options among resolved options; those that do not apply have their neutral
+  /// value.
   std::function<Execution(const Json& resolved)> execution;
   /// Throws ConfigError when the algorithm cannot run with these options on this layout.
   std::function<void(const Json& resolved, const Layout& layout, const std::string& pointer)> check;

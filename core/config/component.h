@@ -9,6 +9,11 @@
 
 namespace trigram {
 
+/// The "name" of a component reference; throws ConfigError when it is neither form.
+std::string component_name(const Json& j, const std::string& pointer);
+/// The options of a component reference: the object without "name", or {}.
+Json component_options(const Json& j);
+
 /// Something that a configuration chooses by name, with options of its own: written as "name" or as
 /// {"name": ..., options}. Product is what it makes, Args what the making needs beside the options.
 template <class Product, class... Args>
@@ -31,14 +36,9 @@ Component<Product, Args...> component(std::string name, std::string doc, FieldTa
             return table.dump(table.parse(j, pointer));
           },
           [table, make](const Json& resolved, Args... args) -> std::unique_ptr<Product> {
-            return make(table.parse(resolved, ""), std::forward<Args>(args)...);
+            return make(table.parse(component_options(resolved), ""), std::forward<Args>(args)...);
           }};
 }
-
-/// The "name" of a component reference; throws ConfigError when it is neither form.
-std::string component_name(const Json& j, const std::string& pointer);
-/// The options of a component reference: the object without "name", or {}.
-Json component_options(const Json& j);
 
 /// The components of one kind ("algorithm", ...), looked up by name.
 template <class Entry>

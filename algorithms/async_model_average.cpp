@@ -1,0 +1,131 @@
+// Asynchronous model averaging (BAGUA, arXiv 2107.01499): workers step on their own while an agent
+// averages the models of all workers in the background, again and again.
+//
+//   agent: s = x;  a = 1/P sum_j s_j;  x = x + (a - s)
+//
+// In this delta form the local steps made during the average are kept. Averages start `interval`
+// after the last one ended, until all workers have finished, which the agents agree on before each;
+// or every `interval_steps` steps, at most one under way. The first `warmup_steps` are synchronous.
+//
+// Steps and bytes per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes.
+
+#include <atomic>
+#include <memory>
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
+#include "algorithms/primitives/agreement.h"
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  double interval_s = 0.5;
+  std::int64_t interval_steps = 0;
+  std::int64_t warmup_steps = 0;
+  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+};
+
+/// What a worker and its agent share. Held by the agent's tasks too, which may be torn down last.
+struct Averaging {
+  Averaging(Context ctx, Run& run)
+      : weights(run.workload.weights()),
+        snapshot(ctx.device->empty_like(weights)),
+        mean(ctx.device->empty_like(weights)),
+        guard(ctx.stream->make_mutex()),
+        steps(run.steps) {}
+
+  void average(Context c, AllreduceAlgorithm kind) {
+    long taken_at = 0;
+    {
+      Lock lock(*guard);
+      c.device->copy(snapshot, weights);
+      taken_at = steps.current();
+    }
+    c.device->copy(mean, snapshot);
+    c_fp_s(c, mean, kind);
+    c.device->axpby(-1, snapshot, 1, mean);
+    Lock lock(*guard);
+    c.device->axpby(1, mean, 1, weights);
+    steps.record_staleness(steps.current() - taken_at);
+  }
+
+  Tensor weights, snapshot, mean;
+  std::unique_ptr<Mutex> guard;
+  Steps& steps;
+  std::atomic<bool> finished = false;
+};
+
+class AsyncModelAverage final : public Algorithm {
+ public:
+  explicit AsyncModelAverage(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto shared = std::make_shared<Averaging>(ctx, run);
+    auto agent = ctx.stream->fork("averager");
+    auto step = run.steps.begin();
+    for (; step != run.steps.end() && *step < options_.warmup_steps; ++step)
+      gradient_step(ctx, run, *agent, [kind = options_.allreduce](Context c, const Tensor& grad) {
+        c_fp_s(c, grad, kind);
+      });
+
+    std::shared_ptr<Work> averaging;
+    if (options_.interval_steps == 0) averaging = average_by_time(ctx, *agent, shared);
+    while (step != run.steps.end()) {
+      const bool due = options_.interval_steps > 0 && (*step + 1) % options_.interval_steps == 0;
+      {
+        Lock lock(*shared->guard);
+        local_step(ctx, run);
+        ++step;  // ends inside the lock: whoever looks at the weights then sees whole ones
+      }
+      if (!due) continue;
+      if (averaging) ctx.stream->wait(*averaging);
+      averaging = average_once(ctx, *agent, shared);
+    }
+    shared->finished = true;
+    if (averaging) ctx.stream->wait(*averaging);
+  }
+
+ private:
+  std::shared_ptr<Work> average_once(Context ctx, Stream& agent,
+                                     std::shared_ptr<Averaging> shared) {
+    return agent.submit(
+        ctx, [shared, kind = options_.allreduce](Context c) { shared->average(c, kind); });
+  }
+
+  std::shared_ptr<Work> average_by_time(Context ctx, Stream& agent,
+                                        std::shared_ptr<Averaging> shared) {
+    return agent.submit(ctx, [shared, options = options_](Context c) {
+      while (!agree(c, shared->finished)) {
+        shared->average(c, options.allreduce);
+        c.stream->sleep_for(options.interval_s);
+      }
+    });
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry async_model_average_entry() {
+  return algorithm_entry<AsyncModelAverage>(
+      {.name = "async_model_average",
+       .doc = "Workers step alone while agents average their models in the background",
+       .trigram = kAsyncFullCentralised,
+       .execution_options = "",
+       .source = "BAGUA, arXiv 2107.01499"},
+      FieldTable<Options>{}
+          .field("interval", &Options::interval_s, quantity(Dimension::duration, true),
+                 "Pause between the end of an average and the start of the next")
+          .field("interval_steps", &Options::interval_steps, integer(0),
+                 "Average every so many steps instead; 0: by time")
+          .field("warmup_steps", &Options::warmup_steps, integer(0),
+                 "Steps of synchronous gradient averaging at the start")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+}
+
+}  // namespace trigram

@@ -1,0 +1,54 @@
+// ByteGrad: synchronous SGD on gradients of eight bits (BAGUA, arXiv 2107.01499).
+//
+//   g = Q(1/P sum_j Q(g_j(x))), chunk by chunk;  x = x - lr U(g)
+//
+// Q is MinMaxUInt8 over a chunk of 1/P of a bucket. Deterministic, without error feedback: the
+// error is one quantisation of each gradient and one of the mean. Steps and bytes per rank and
+// iteration, P exchanging ranks, C_b bytes of code per bucket (about a quarter of its gradient):
+// 2(P-1) messages and 2(P-1)/P C_b bytes per bucket. Hierarchical by default, as in the paper's
+// implementation.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution{.hierarchical = true};
+  std::string codec = "minmax_uint8";
+};
+
+class ByteGrad final : public Algorithm {
+ public:
+  explicit ByteGrad(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average =
+        across(run.execution, [spec = CodecSpec{options_.codec}](Context c, const Tensor& grad) {
+          c_lp_s(c, grad, *c.device->codec(spec));
+        });
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry bytegrad_entry() {
+  return algorithm_entry<ByteGrad>(
+      {.name = "bytegrad",
+       .doc = "Synchronous SGD on gradients coded in eight bits",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "BAGUA, arXiv 2107.01499"},
+      FieldTable<Options>{}.field("codec", &Options::codec, codec_name(),
+                                  "Code of the gradients on the wire"));
+}
+
+}  // namespace trigram

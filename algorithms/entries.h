@@ -1,0 +1,65 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <type_traits>
+
+#include "algorithms/registry.h"
+
+namespace trigram {
+
+inline constexpr Trigram kSyncFullCentralised{Trigram::Synchrony::sync, Trigram::Precision::full,
+                                              Trigram::Centralisation::centralised};
+inline constexpr Trigram kSyncLowCentralised{Trigram::Synchrony::sync, Trigram::Precision::low,
+                                             Trigram::Centralisation::centralised};
+inline constexpr Trigram kSyncFullDecentralised{Trigram::Synchrony::sync, Trigram::Precision::full,
+                                                Trigram::Centralisation::decentralised};
+inline constexpr Trigram kAsyncFullCentralised{Trigram::Synchrony::async, Trigram::Precision::full,
+                                               Trigram::Centralisation::centralised};
+
+/// What an algorithm says of itself.
+struct AlgorithmCard {
+  std::string name, doc;
+  Trigram trigram;
+  std::string execution_options;  // those of O, F and H that apply
+  std::string source;
+};
+
+/// Adds the options of O, F and H that apply, and names the ones that do not.
+FieldTable<Execution> execution_fields(const AlgorithmCard& card);
+/// `execution` with what does not apply to the algorithm set to its neutral value.
+Execution applicable(Execution execution, const AlgorithmCard& card);
+
+/// The entry of algorithm A, whose Options hold an `Execution execution` and the given own fields.
+/// `check` throws ConfigError for options that cannot run on a layout.
+template <class A, class Options>
+AlgorithmEntry algorithm_entry(
+    const AlgorithmCard& card, FieldTable<Options> fields,
+    std::type_identity_t<std::function<void(const Options&, const Layout&, const std::string&)>>
+        check = {}) {
+  fields.include(&Options::execution, execution_fields(card));
+  AlgorithmEntry entry;
+  static_cast<Component<Algorithm>&>(entry) =
+      component<Algorithm>(card.name, card.doc, fields,
+                           [](const Options& options) { return std::make_unique<A>(options); });
+  entry.trigram = card.trigram;
+  entry.execution_options = card.execution_options;
+  entry.source = card.source;
+  entry.execution = [fields, card](const Json& resolved) {
+    return applicable(fields.parse(component_options(resolved), "").execution, card);
+  };
+  entry.check = [fields, check](const Json& resolved, const Layout& layout,
+                                const std::string& pointer) {
+    if (check) check(fields.parse(component_options(resolved), pointer), layout, pointer);
+  };
+  return entry;
+}
+
+// One function per algorithm file; the table is in registry.cpp.
+AlgorithmEntry gradient_allreduce_entry();
+AlgorithmEntry bytegrad_entry();
+AlgorithmEntry decentralized_entry();
+AlgorithmEntry async_model_average_entry();
+
+}  // namespace trigram

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+
+#include "core/algorithm.h"
+
+// What all algorithms share: when a tensor is exchanged (overlap), and between whom (hierarchy).
+
+namespace trigram {
+
+/// Replaces a tensor by what the ranks of ctx.comm make of it together. Runs on a communication
+/// stream; copied into its tasks, so it may outlive the caller's frame, and what it refers to must.
+using Exchange = std::function<void(Context, const Tensor&)>;
+
+/// Averages inside the node, runs `exchange` between the node leaders, broadcasts inside the node.
+Exchange hierarchical(Exchange exchange);
+
+/// `exchange`, made hierarchical when the run asks for it.
+Exchange across(const Execution& execution, Exchange exchange);
+
+/// One iteration of a method that exchanges gradients: forward, backward, every bucket's gradient
+/// exchanged on `comm` (as soon as it is ready, or only after backward), every bucket stepped as
+/// soon as it is back.
+void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
+
+/// One iteration of a method that exchanges weights: the exchange starts, on a copy, with the
+/// forward pass; the gradient is taken at the old weights; then the exchanged weights replace the
+/// old ones and take the gradient step. `exchanged` is room for a copy of the weights.
+void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
+                const Exchange& exchange);
+
+/// One iteration without communication.
+void local_step(Context ctx, Run& run);
+
+}  // namespace trigram

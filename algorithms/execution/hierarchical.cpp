@@ -1,0 +1,22 @@
+#include "algorithms/collectives/collectives.h"
+#include "algorithms/execution/execution.h"
+
+namespace trigram {
+
+Exchange hierarchical(Exchange exchange) {
+  return [exchange = std::move(exchange)](Context ctx, const Tensor& x) {
+    Subset node(*ctx.comm, ctx.layout->node_members(ctx.world_rank));
+    binomial_reduce(ctx.with(node), x, Reduce::avg, 0);
+    if (ctx.layout->is_leader(ctx.world_rank)) {
+      Subset leaders(*ctx.comm, ctx.layout->leaders());
+      exchange(ctx.with(leaders), x);
+    }
+    binomial_broadcast(ctx.with(node), x, 0);
+  };
+}
+
+Exchange across(const Execution& execution, Exchange exchange) {
+  return execution.hierarchical ? hierarchical(std::move(exchange)) : exchange;
+}
+
+}  // namespace trigram

@@ -1,0 +1,50 @@
+#include <memory>
+#include <vector>
+
+#include "algorithms/execution/execution.h"
+
+namespace trigram {
+
+void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
+  std::vector<std::shared_ptr<Work>> pending;
+  auto issue = [&](Bucket& bucket) {
+    pending.push_back(
+        comm.submit(ctx, [exchange, grad = bucket.grad](Context c) { exchange(c, grad); }));
+  };
+  run.workload.forward(ctx);
+  if (run.execution.overlap) {
+    run.workload.backward(ctx, issue);
+  } else {
+    run.workload.backward(ctx, [](Bucket&) {});
+    for (Bucket& bucket : run.workload.buckets()) issue(bucket);
+  }
+  for (Bucket& bucket : run.workload.buckets()) {
+    ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
+    run.optimizer.step(ctx, bucket);  // early buckets step while late ones travel
+  }
+}
+
+void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
+                const Exchange& exchange) {
+  const Tensor weights = run.workload.weights();
+  auto issue = [&] {
+    ctx.device->copy(exchanged, weights);
+    return comm.submit(ctx, [exchange, exchanged](Context c) { exchange(c, exchanged); });
+  };
+  std::shared_ptr<Work> pending;
+  if (run.execution.overlap) pending = issue();
+  run.workload.forward(ctx);
+  run.workload.backward(ctx, [](Bucket&) {});
+  if (!run.execution.overlap) pending = issue();
+  ctx.stream->wait(*pending);
+  ctx.device->copy(weights, exchanged);
+  for (Bucket& bucket : run.workload.buckets()) run.optimizer.step(ctx, bucket);
+}
+
+void local_step(Context ctx, Run& run) {
+  run.workload.forward(ctx);
+  run.workload.backward(ctx, [](Bucket&) {});
+  for (Bucket& bucket : run.workload.buckets()) run.optimizer.step(ctx, bucket);
+}
+
+}  // namespace trigram

@@ -1,0 +1,18 @@
+#include "algorithms/primitives/agreement.h"
+
+namespace trigram {
+
+bool agree(Context ctx, bool mine) {
+  const int P = ctx.world_size;
+  bool all = mine;
+  // Round k hears from one rank only, and messages of one source stay in order, so a neighbour that
+  // is already in the next vote cannot be mistaken.
+  for (int round = 0, distance = 1; distance < P; ++round, distance *= 2) {
+    ctx.control->post((ctx.world_rank + distance) % P, round, all);
+    const auto vote = ctx.control->receive(round);
+    all = vote && vote->a != 0 && all;
+  }
+  return all;
+}
+
+}  // namespace trigram

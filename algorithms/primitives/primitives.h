@@ -1,0 +1,29 @@
+#pragma once
+
+#include "algorithms/collectives/collectives.h"
+#include "algorithms/peers/peer_graph.h"
+#include "core/codec.h"
+
+// The four synchronous primitives of BAGUA (arXiv 2107.01499, section 3): centralised or
+// decentralised, full or low precision. All average, in place, over the ranks of ctx.comm. Q is the
+// codec. S is the size of x in bytes, C that of its code; per rank and call:
+//
+//   c_fp_s   2(P-1)/P S     x_i = mean of all x_j
+//   c_lp_s   2(P-1)/P C     x_i = Q(mean of all Q(x_j)), chunk by chunk
+//   d_fp_s   (peers) S      x_i = w_ii x_i + sum over peers j of w_ij x_j
+//   d_lp_s   (peers) C      x_i = w_ii Q(x_i) + sum over peers j of w_ij Q(x_j)
+
+namespace trigram {
+
+void c_fp_s(Context ctx, const Tensor& x, AllreduceAlgorithm algorithm);
+
+/// Scatter-reduce: chunk j of every rank goes, coded, to rank j, which averages the decoded chunks
+/// and sends the code of the mean to all. Two codings per element whatever P is; every rank, the
+/// chunk's owner included, ends with the decoded mean.
+void c_lp_s(Context ctx, const Tensor& x, Codec& codec);
+
+void d_fp_s(Context ctx, const Tensor& x, const Peers& peers);
+
+void d_lp_s(Context ctx, const Tensor& x, const Peers& peers, Codec& codec);
+
+}  // namespace trigram
