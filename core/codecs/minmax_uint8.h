@@ -1,0 +1,34 @@
+#pragma once
+
+#include "core/codec.h"
+
+namespace trigram {
+
+/// MinMaxUInt8, the 8-bit code of BAGUA (arXiv 2107.01499; bagua_kernels.cu), on host memory. With
+/// min and max of the chunk, which is all that one call encodes, in f32 arithmetic:
+///
+///   scale = 255 / (max - min + 1e-7)
+///   upper = rint(max * scale)    lower = upper - 255          (rint: to nearest, ties to even)
+///   code  = clamp(min(rint(x * scale), upper) - lower, 0, 255)
+///   x^    = (code + lower) / scale
+///
+/// The clamp at 0 and 255 is ours: without it a constant or narrow chunk overflows its code. The
+/// grid is made of multiples of 1/scale, so zero is exact, and |x^ - x| <= (max - min + 1e-7) / 510
+/// but for rounding.
+///
+/// What the formula leaves open: a chunk with a NaN or an infinity, or whose max - min overflows,
+/// decodes to NaN everywhere, so that a diverged run stays visible; a constant chunk so large that
+/// max * scale overflows (beyond 1.3e29) decodes to its value.
+///
+/// Wire: min and max as f32, 24 zero bytes, then the codes, padded with zeros to a multiple of 32.
+class MinMaxUInt8 final : public Codec {
+ public:
+  static constexpr std::size_t kHeaderBytes = 32;
+  static std::size_t wire_size(std::size_t numel) { return kHeaderBytes + (numel + 31) / 32 * 32; }
+
+  std::size_t wire_bytes(std::size_t numel) const override { return wire_size(numel); }
+  void encode(const Tensor& wire, const Tensor& x) override;
+  void decode(const Tensor& x, const Tensor& wire) override;
+};
+
+}  // namespace trigram

@@ -1,0 +1,80 @@
+#include "core/device/host_device.h"
+
+#include "core/check.h"
+#include "core/codecs/registry.h"
+#include "core/device/vector_ops.h"
+
+namespace trigram {
+namespace {
+
+void require_values(const Tensor& x) {
+  TRIGRAM_CHECK(!x.is_phantom(), "a phantom of {} elements has no values to work on", x.numel());
+}
+
+float* floats(const Tensor& x) {
+  require_values(x);
+  TRIGRAM_CHECK(x.dtype() == DType::f32, "arithmetic is done in f32 only");
+  return reinterpret_cast<float*>(x.data());
+}
+
+void require_equal_length(const Tensor& a, const Tensor& b) {
+  TRIGRAM_CHECK(a.numel() == b.numel(), "operands of {} and {} elements", a.numel(), b.numel());
+}
+
+}  // namespace
+
+Tensor HostDevice::empty(std::size_t numel, DType dtype, std::size_t priced_numel) {
+  return {pool_->allocate(numel * size_of(dtype)), numel, dtype, priced_numel};
+}
+
+void HostDevice::fill(const Tensor& x, float value) {
+  if (x.dtype() == DType::f32) return vector_ops::fill(x.numel(), floats(x), value);
+  require_values(x);
+  for (std::size_t i = 0; i < x.numel(); ++i) {
+    vector_ops::convert(1, x.dtype(), x.data() + i * size_of(x.dtype()), DType::f32,
+                        reinterpret_cast<const std::byte*>(&value));
+  }
+}
+
+void HostDevice::copy(const Tensor& dst, const Tensor& src) {
+  require_values(dst);
+  require_values(src);
+  require_equal_length(dst, src);
+  vector_ops::convert(src.numel(), dst.dtype(), dst.data(), src.dtype(), src.data());
+}
+
+void HostDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {
+  require_equal_length(x, y);
+  vector_ops::axpby(x.numel(), a, floats(x), b, floats(y));
+}
+
+void HostDevice::maximum(const Tensor& x, const Tensor& y) {
+  require_equal_length(x, y);
+  vector_ops::maximum(x.numel(), floats(x), floats(y));
+}
+
+void HostDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
+  require_equal_length(w, g);
+  float* momentum = nullptr;
+  if (step.momentum != 0) {
+    require_equal_length(w, m);
+    momentum = floats(m);
+  }
+  vector_ops::sgd(w.numel(), step, floats(w), floats(g), momentum);
+}
+
+void HostDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
+                      const Tensor& v) {
+  require_equal_length(w, g);
+  require_equal_length(w, m);
+  require_equal_length(w, v);
+  vector_ops::adam(w.numel(), step, floats(w), floats(g), floats(m), floats(v));
+}
+
+double HostDevice::norm2(const Tensor& x) { return vector_ops::norm2(x.numel(), floats(x)); }
+
+std::unique_ptr<Codec> HostDevice::codec(const CodecSpec& spec) {
+  return find_codec(spec.name).make_host();
+}
+
+}  // namespace trigram

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/device.h"
+#include "core/device/memory_pool.h"
+#include "core/nn/host_nn_ops.h"
+
+namespace trigram {
+
+/// Tensors in host memory: the reference semantics of every operation. Results do not depend on the
+/// machine. Stateless but for its memory pool, so that any number of threads and ranks may share
+/// one. Phantoms, and operands of unequal length, are errors (InvariantError).
+class HostDevice final : public Device {
+ public:
+  std::string_view name() const override { return "host"; }
+  using Device::empty;
+  Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override;
+  void fill(const Tensor& x, float value) override;
+  void copy(const Tensor& dst, const Tensor& src) override;
+  void axpby(float a, const Tensor& x, float b, const Tensor& y) override;
+  void maximum(const Tensor& x, const Tensor& y) override;
+  void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) override;
+  void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
+            const Tensor& v) override;
+  double norm2(const Tensor& x) override;
+  std::unique_ptr<Codec> codec(const CodecSpec& spec) override;
+  NnOps& nn() override { return nn_; }
+
+ private:
+  std::shared_ptr<MemoryPool> pool_ = MemoryPool::create();
+  HostNnOps nn_;
+};
+
+}  // namespace trigram

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace trigram {
+
+/// Blocks of host memory, kept for reuse when the last tensor that shares one lets go of it. Safe
+/// from any thread; the pool lives until the device and all its blocks are gone.
+class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
+ public:
+  static constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector register
+
+  static std::shared_ptr<MemoryPool> create() { return std::make_shared<MemoryPool>(); }
+  ~MemoryPool();
+
+  /// At least `nbytes` uninitialised bytes; never null, also for 0.
+  std::shared_ptr<std::byte> allocate(std::size_t nbytes);
+
+ private:
+  void release(std::byte* block, std::size_t size) noexcept;
+
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<std::byte*>> free_;  // by block size
+};
+
+}  // namespace trigram

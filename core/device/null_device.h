@@ -1,0 +1,31 @@
+#pragma once
+
+#include "core/device.h"
+#include "core/nn/null_nn_ops.h"
+
+namespace trigram {
+
+/// Makes phantoms and does nothing: the device of runs that are about time alone.
+class NullDevice final : public Device {
+ public:
+  std::string_view name() const override { return "null"; }
+  using Device::empty;
+  Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override {
+    return Tensor::phantom(numel, dtype, priced_numel);
+  }
+  void fill(const Tensor&, float) override {}
+  void copy(const Tensor&, const Tensor&) override {}
+  void axpby(float, const Tensor&, float, const Tensor&) override {}
+  void maximum(const Tensor&, const Tensor&) override {}
+  void sgd(const SgdStep&, const Tensor&, const Tensor&, const Tensor&) override {}
+  void adam(const AdamStep&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) override {}
+  double norm2(const Tensor&) override;
+  /// A codec that sizes wires and does nothing.
+  std::unique_ptr<Codec> codec(const CodecSpec& spec) override;
+  NnOps& nn() override { return nn_; }
+
+ private:
+  NullNnOps nn_;
+};
+
+}  // namespace trigram

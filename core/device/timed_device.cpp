@@ -1,0 +1,83 @@
+#include "core/device/timed_device.h"
+
+namespace trigram {
+namespace {
+
+// `passes` readings or writings of x, and `flops` operations on each of its elements.
+void charge(Stream& stream, const Tensor& x, double passes, double flops) {
+  if (x.priced_numel() == 0) return;
+  stream.charge({passes * static_cast<double>(x.priced_nbytes()),
+                 flops * static_cast<double>(x.priced_numel())});
+}
+
+class TimedCodec final : public Codec {
+ public:
+  TimedCodec(std::unique_ptr<Codec> inner, Stream& stream)
+      : inner_(std::move(inner)), stream_(stream) {}
+  std::size_t wire_bytes(std::size_t numel) const override { return inner_->wire_bytes(numel); }
+  void encode(const Tensor& wire, const Tensor& x) override {
+    inner_->encode(wire, x);
+    charge_both(wire, x);
+  }
+  void decode(const Tensor& x, const Tensor& wire) override {
+    inner_->decode(x, wire);
+    charge_both(wire, x);
+  }
+
+ private:
+  // Codecs are bound by memory: what they compute hides behind their traffic.
+  void charge_both(const Tensor& wire, const Tensor& x) {
+    if (x.priced_numel() == 0) return;
+    stream_.charge({static_cast<double>(x.priced_nbytes() + wire.priced_nbytes()), 0});
+  }
+  std::unique_ptr<Codec> inner_;
+  Stream& stream_;
+};
+
+}  // namespace
+
+void TimedDevice::fill(const Tensor& x, float value) {
+  inner_.fill(x, value);
+  charge(stream_, x, 1, 0);
+}
+
+void TimedDevice::copy(const Tensor& dst, const Tensor& src) {
+  inner_.copy(dst, src);
+  if (src.priced_numel() == 0) return;
+  stream_.charge({static_cast<double>(src.priced_nbytes() + dst.priced_nbytes()), 0});
+}
+
+void TimedDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {
+  inner_.axpby(a, x, b, y);
+  if (b == 0) return charge(stream_, y, 2, 1);
+  charge(stream_, y, 3, 3);
+}
+
+void TimedDevice::maximum(const Tensor& x, const Tensor& y) {
+  inner_.maximum(x, y);
+  charge(stream_, y, 3, 1);
+}
+
+void TimedDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
+  inner_.sgd(step, w, g, m);
+  if (step.momentum == 0) return charge(stream_, w, 3, 4);  // reads w, g; writes w
+  charge(stream_, w, 5, 6);                                 // reads w, g, m; writes w, m
+}
+
+void TimedDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
+                       const Tensor& v) {
+  inner_.adam(step, w, g, m, v);
+  charge(stream_, w, 7, 18);  // reads w, g, m, v; writes w, m, v
+}
+
+double TimedDevice::norm2(const Tensor& x) {
+  const double norm = inner_.norm2(x);
+  charge(stream_, x, 1, 2);
+  return norm;
+}
+
+std::unique_ptr<Codec> TimedDevice::codec(const CodecSpec& spec) {
+  return std::make_unique<TimedCodec>(inner_.codec(spec), stream_);
+}
+
+}  // namespace trigram

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "core/device.h"
+#include "core/nn/timed_nn_ops.h"
+#include "core/stream.h"
+
+namespace trigram {
+
+/// A device that calls `inner`, then charges what the operation costs to `stream`: memory traffic
+/// in priced bytes, and arithmetic. An operation on no priced elements costs nothing. In real time,
+/// where the operation itself takes its time, charging does nothing. Both outlive the TimedDevice.
+class TimedDevice final : public Device {
+ public:
+  TimedDevice(Device& inner, Stream& stream)
+      : inner_(inner), stream_(stream), nn_(inner.nn(), stream) {}
+
+  std::string_view name() const override { return inner_.name(); }
+  using Device::empty;
+  Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override {
+    return inner_.empty(numel, dtype, priced_numel);
+  }
+  void fill(const Tensor& x, float value) override;
+  void copy(const Tensor& dst, const Tensor& src) override;
+  void axpby(float a, const Tensor& x, float b, const Tensor& y) override;
+  void maximum(const Tensor& x, const Tensor& y) override;
+  void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) override;
+  void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
+            const Tensor& v) override;
+  double norm2(const Tensor& x) override;
+  std::unique_ptr<Codec> codec(const CodecSpec& spec) override;
+  NnOps& nn() override { return nn_; }
+
+ private:
+  Device& inner_;
+  Stream& stream_;
+  TimedNnOps nn_;
+};
+
+}  // namespace trigram

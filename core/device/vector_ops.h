@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/device.h"
+
+/// The loops of HostDevice on plain arrays of n elements. Element by element, hence the same bits
+/// however wide the compiler makes the vectors; `norm2` fixes its order of summation.
+namespace trigram::vector_ops {
+
+void fill(std::size_t n, float* x, float value);
+void axpby(std::size_t n, float a, const float* x, float b, float* y);
+void maximum(std::size_t n, const float* x, float* y);
+void sgd(std::size_t n, const SgdStep& step, float* w, const float* g, float* m);
+void adam(std::size_t n, const AdamStep& step, float* w, const float* g, float* m, float* v);
+double norm2(std::size_t n, const float* x);
+/// dst[i] = src[i] between any two element types.
+void convert(std::size_t n, DType to, std::byte* dst, DType from, const std::byte* src);
+
+}  // namespace trigram::vector_ops

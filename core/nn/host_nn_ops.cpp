@@ -1,0 +1,90 @@
+#include "core/nn/host_nn_ops.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/check.h"
+#include "core/math/elementary.h"
+#include "core/nn/gemm.h"
+#include "core/nn/operand.h"
+
+namespace trigram {
+
+void HostNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
+                     const Tensor& c) {
+  const auto [m, n, k, ta, tb] = shape;
+  trigram::gemm(shape, operand(a, m * k), operand(b, k * n), beta, operand(c, m * n));
+}
+
+void HostNnOps::bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) {
+  float* row = operand(x, rows * cols);
+  const float* b = operand(bias, cols);
+  for (std::size_t r = 0; r < rows; ++r, row += cols) {
+    for (std::size_t c = 0; c < cols; ++c) row[c] += b[c];
+  }
+}
+
+void HostNnOps::bias_grad(std::size_t rows, std::size_t cols, const Tensor& dx,
+                          const Tensor& dbias) {
+  const float* row = operand(dx, rows * cols);
+  float* sum = operand(dbias, cols);
+  std::fill_n(sum, cols, 0.f);
+  for (std::size_t r = 0; r < rows; ++r, row += cols) {
+    for (std::size_t c = 0; c < cols; ++c) sum[c] += row[c];
+  }
+}
+
+void HostNnOps::relu(const Tensor& x) {
+  float* values = operand(x, x.numel());
+  // NaN stays NaN: a diverged run must stay visible.
+  for (std::size_t i = 0; i < x.numel(); ++i) values[i] = values[i] < 0 ? 0 : values[i];
+}
+
+void HostNnOps::relu_grad(const Tensor& y, const Tensor& dx) {
+  const std::size_t n = dx.numel();
+  const float* out = operand(y, n);
+  float* d = operand(dx, n);
+  for (std::size_t i = 0; i < n; ++i) d[i] = out[i] == 0 ? 0 : d[i];
+}
+
+namespace {
+
+// Turns one row of logits into the gradient p - onehot(label), and returns its loss, -log p[label].
+// The logits may lie where the gradient goes.
+double softmax_row(std::size_t classes, const float* logits, std::size_t label, float scale,
+                   float* gradient) {
+  float largest = logits[0];
+  for (std::size_t c = 1; c < classes; ++c) largest = std::max(largest, logits[c]);
+  // A NaN or an infinity among the logits makes the sum, hence loss and gradient, NaN.
+  const float at_label = logits[label] - largest;
+  float sum = 0;
+  for (std::size_t c = 0; c < classes; ++c) {
+    gradient[c] = exp_portable(logits[c] - largest);
+    sum += gradient[c];
+  }
+  for (std::size_t c = 0; c < classes; ++c) {
+    gradient[c] = (gradient[c] / sum - (c == label ? 1.f : 0.f)) * scale;
+  }
+  return log_portable(sum) - at_label;
+}
+
+}  // namespace
+
+void HostNnOps::softmax_xent(std::size_t rows, std::size_t classes, const Tensor& logits,
+                             const Tensor& labels, const Tensor& dlogits, const Tensor& loss) {
+  const float* x = operand(logits, rows * classes);
+  float* gradient = operand(dlogits, rows * classes);
+  float* mean = operand(loss, 1);
+  TRIGRAM_CHECK(labels.dtype() == DType::u8 && !labels.is_phantom() && labels.numel() >= rows,
+                "softmax_xent of {} rows with {} labels", rows, labels.numel());
+  const auto label = labels.values<std::uint8_t>();
+  double total = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    TRIGRAM_CHECK(label[r] < classes, "label {} of {} classes", label[r], classes);
+    total += softmax_row(classes, x + r * classes, label[r], 1.f / static_cast<float>(rows),
+                         gradient + r * classes);
+  }
+  mean[0] = static_cast<float>(total / static_cast<double>(rows));
+}
+
+}  // namespace trigram

@@ -1,0 +1,81 @@
+#include "core/nn/timed_nn_ops.h"
+
+namespace trigram {
+namespace {
+
+double product(std::size_t a, std::size_t b, std::size_t c = 1) {
+  return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
+}
+double pixels(const Window& w) { return product(w.batch * w.channels, w.height, w.width); }
+double out_pixels(const Window& w) {
+  return product(w.batch * w.channels, w.out_height(), w.out_width());
+}
+double taps(const Window& w) { return product(w.kernel, w.kernel); }
+
+}  // namespace
+
+void TimedNnOps::charge(const Tensor& result, double elements, double flops) {
+  if (result.priced_numel() == 0 || elements == 0) return;
+  stream_.charge({elements * sizeof(float), flops});
+}
+
+void TimedNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
+                      const Tensor& c) {
+  inner_.gemm(shape, a, b, beta, c);
+  const auto [m, n, k, ta, tb] = shape;
+  charge(c, product(m, k) + product(k, n) + (beta == 0 ? 1 : 2) * product(m, n),
+         2 * product(m, n, k));
+}
+
+void TimedNnOps::bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) {
+  inner_.bias(rows, cols, x, bias);
+  charge(x, 2 * product(rows, cols) + static_cast<double>(cols), product(rows, cols));
+}
+
+void TimedNnOps::bias_grad(std::size_t rows, std::size_t cols, const Tensor& dx,
+                           const Tensor& dbias) {
+  inner_.bias_grad(rows, cols, dx, dbias);
+  charge(dbias, product(rows, cols) + static_cast<double>(cols), product(rows, cols));
+}
+
+void TimedNnOps::relu(const Tensor& x) {
+  inner_.relu(x);
+  charge(x, 2 * static_cast<double>(x.priced_numel()), static_cast<double>(x.priced_numel()));
+}
+
+void TimedNnOps::relu_grad(const Tensor& y, const Tensor& dx) {
+  inner_.relu_grad(y, dx);
+  charge(dx, 3 * static_cast<double>(dx.priced_numel()), static_cast<double>(dx.priced_numel()));
+}
+
+void TimedNnOps::im2col(const Window& window, const Tensor& images, const Tensor& columns) {
+  inner_.im2col(window, images, columns);
+  charge(columns, pixels(window) + out_pixels(window) * taps(window), 0);
+}
+
+void TimedNnOps::col2im(const Window& window, const Tensor& columns, const Tensor& images) {
+  inner_.col2im(window, columns, images);
+  const double covered = out_pixels(window) * taps(window);
+  charge(images, pixels(window) + covered, covered);
+}
+
+void TimedNnOps::max_pool(const Window& window, const Tensor& x, const Tensor& y,
+                          const Tensor& argmax) {
+  inner_.max_pool(window, x, y, argmax);
+  charge(y, pixels(window) + 2 * out_pixels(window), out_pixels(window) * taps(window));
+}
+
+void TimedNnOps::max_pool_grad(const Window& window, const Tensor& dy, const Tensor& argmax,
+                               const Tensor& dx) {
+  inner_.max_pool_grad(window, dy, argmax, dx);
+  charge(dx, pixels(window) + 2 * out_pixels(window), out_pixels(window));
+}
+
+void TimedNnOps::softmax_xent(std::size_t rows, std::size_t classes, const Tensor& logits,
+                              const Tensor& labels, const Tensor& dlogits, const Tensor& loss) {
+  inner_.softmax_xent(rows, classes, logits, labels, dlogits, loss);
+  charge(dlogits, 2 * product(rows, classes) + static_cast<double>(rows),
+         20 * product(rows, classes));
+}
+
+}  // namespace trigram

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/nn_ops.h"
+#include "core/stream.h"
+
+namespace trigram {
+
+/// The operations of `inner`, each charged to `stream` by its flops and by the bytes of its
+/// operands. Priced like every operation: none when the result has no priced elements.
+class TimedNnOps final : public NnOps {
+ public:
+  TimedNnOps(NnOps& inner, Stream& stream) : inner_(inner), stream_(stream) {}
+
+  void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
+            const Tensor& c) override;
+  void bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) override;
+  void bias_grad(std::size_t rows, std::size_t cols, const Tensor& dx,
+                 const Tensor& dbias) override;
+  void relu(const Tensor& x) override;
+  void relu_grad(const Tensor& y, const Tensor& dx) override;
+  void im2col(const Window& window, const Tensor& images, const Tensor& columns) override;
+  void col2im(const Window& window, const Tensor& columns, const Tensor& images) override;
+  void max_pool(const Window& window, const Tensor& x, const Tensor& y,
+                const Tensor& argmax) override;
+  void max_pool_grad(const Window& window, const Tensor& dy, const Tensor& argmax,
+                     const Tensor& dx) override;
+  void softmax_xent(std::size_t rows, std::size_t classes, const Tensor& logits,
+                    const Tensor& labels, const Tensor& dlogits, const Tensor& loss) override;
+
+ private:
+  /// An operation that moves `elements` f32 in all and whose result is `result`.
+  void charge(const Tensor& result, double elements, double flops);
+
+  NnOps& inner_;
+  Stream& stream_;
+};
+
+}  // namespace trigram

@@ -1,0 +1,80 @@
+#include "core/random/philox.h"
+
+#include <numeric>
+#include <utility>
+
+#include "core/check.h"
+
+namespace trigram {
+
+Philox::Block Philox::encrypt(Block c, Key k) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c[0];
+    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c[2];
+    c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(p1),
+         static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(p0)};
+    k[0] += 0x9E3779B9;
+    k[1] += 0xBB67AE85;
+  }
+  return c;
+}
+
+Philox::Philox(std::uint64_t seed, int rank, long step, Purpose purpose)
+    : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+      counter_{0, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(rank),
+               static_cast<std::uint32_t>(static_cast<std::uint64_t>(step) >> 32 << 8) |
+                   static_cast<std::uint32_t>(purpose)} {
+  TRIGRAM_CHECK(step >= 0 && step < 1L << 56 && rank >= 0, "rank {}, step {}", rank, step);
+}
+
+Philox::Block Philox::block(std::uint32_t index) const {
+  Block counter = counter_;
+  counter[0] = index;
+  return encrypt(counter, key_);
+}
+
+std::uint32_t Philox::bits() {
+  if (used_ == buffer_.size()) {
+    buffer_ = block(next_block_++);
+    // A repeated counter would repeat the stream.
+    TRIGRAM_CHECK(next_block_ != 0, "more than 2^34 draws from one key");
+    used_ = 0;
+  }
+  return buffer_[used_++];
+}
+
+float Philox::uniform() { return static_cast<float>(bits() >> 8) * 0x1p-24f; }
+
+float Philox::normal() {
+  // Eight uniform 16-bit integers have mean 8 * 65535 / 2 and variance 8 * (2^32 - 1) / 12.
+  constexpr std::int32_t kMean = 4 * 65535;
+  constexpr double kInverseDeviation = 1 / 53509.91992145008;
+  std::int32_t sum = -kMean;
+  for (int word = 0; word < 4; ++word) {
+    const std::uint32_t x = bits();
+    sum += static_cast<std::int32_t>((x >> 16) + (x & 0xFFFF));
+  }
+  return static_cast<float>(sum * kInverseDeviation);
+}
+
+std::uint32_t Philox::below(std::uint32_t bound) {
+  TRIGRAM_CHECK(bound > 0, "no integer is below 0");
+  // Lemire, "Fast Random Integer Generation in an Interval" (arXiv 1805.10941): the high half of
+  // bits * bound, redrawn in the few cases that would favour some values.
+  const std::uint32_t threshold = -bound % bound;
+  for (;;) {
+    const std::uint64_t product = std::uint64_t{bits()} * bound;
+    if (static_cast<std::uint32_t>(product) >= threshold) {
+      return static_cast<std::uint32_t>(product >> 32);
+    }
+  }
+}
+
+std::vector<std::uint32_t> Philox::permutation(std::uint32_t n) {
+  std::vector<std::uint32_t> order(n);
+  std::iota(order.begin(), order.end(), 0u);
+  for (std::uint32_t i = n; i > 1; --i) std::swap(order[i - 1], order[below(i)]);
+  return order;
+}
+
+}  // namespace trigram

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace trigram {
+
+/// What random numbers are drawn for. Different purposes never share a number.
+enum class Purpose : std::uint8_t {
+  weights,
+  data_set,
+  data_order,
+  gradient_noise,
+  codec,
+  peers,
+  machine_delay,
+  network_jitter,
+};
+
+/// Philox4x32-10, the counter-based generator of Salmon et al., "Parallel Random Numbers: As Easy
+/// as 1, 2, 3" (SC'11, doi:10.1145/2063384.2063405). A draw depends on (seed, rank, step, purpose)
+/// and its position alone, so it is the same in every world, whatever else was drawn. No libm.
+class Philox {
+ public:
+  using Block = std::array<std::uint32_t, 4>;
+  using Key = std::array<std::uint32_t, 2>;
+
+  /// The bijection itself: ten rounds over one counter.
+  static Block encrypt(Block counter, Key key);
+
+  /// `step` counts iterations, epochs or whatever `purpose` is drawn anew for; below 2^56.
+  Philox(std::uint64_t seed, int rank, long step, Purpose purpose);
+
+  /// The `index`-th block of the stream, wherever the draws below have got to.
+  Block block(std::uint32_t index) const;
+
+  std::uint32_t bits();
+  /// Uniform on [0, 1), a multiple of 2^-24.
+  float uniform();
+  /// Mean 0, variance 1, |x| < 4.9: the sum of eight uniforms, centred and scaled. The sum is taken
+  /// in integers, hence exact. Normal enough for weights and noise (excess kurtosis -0.15).
+  float normal();
+  /// Uniform on 0 .. bound-1, unbiased; `bound` > 0.
+  std::uint32_t below(std::uint32_t bound);
+  /// A uniform permutation of 0 .. n-1 (Fisher-Yates).
+  std::vector<std::uint32_t> permutation(std::uint32_t n);
+
+ private:
+  Key key_;
+  Block counter_;  // of block 0
+  Block buffer_{};
+  std::uint32_t next_block_ = 0;
+  unsigned used_ = 4;  // words of buffer_ already given out
+};
+
+}  // namespace trigram
