@@ -1,0 +1,38 @@
+#pragma once
+
+#include <vector>
+
+#include "core/communicator.h"
+#include "runtime/threads/endpoint.h"
+
+namespace trigram::threads {
+
+class Group;
+
+/// Messages between same-named streams: rendezvous with one copy. The two halves of a message meet
+/// at the receiver's endpoint; whoever comes second copies, from buffer to buffer, and completes
+/// both. A send whose buffer the same batch overwrites is staged first.
+class ThreadsCommunicator final : public Communicator {
+ public:
+  ThreadsCommunicator(Group& group, Endpoint& self) : group_(group), self_(self) {}
+  int rank() const override { return self_.rank; }
+  int size() const override { return static_cast<int>(self_.meeting.size()); }
+  void transfer(std::span<const Transfer> batch) override;
+
+ private:
+  void prepare(std::span<const Transfer> batch);
+  void post(Half& half);
+  void copy(Half& mine, Half& theirs);
+  void await_completion();
+  void withdraw() noexcept;
+  std::vector<Half*>& meeting_place(const Half& half, Endpoint*& receiver);
+
+  Group& group_;
+  Endpoint& self_;
+  // Of the call in progress; kept between calls for their memory.
+  std::vector<Half> halves_;
+  std::vector<Tensor> staged_;
+  std::size_t completed_here_ = 0;
+};
+
+}  // namespace trigram::threads

@@ -1,0 +1,40 @@
+#include "runtime/threads/endpoint.h"
+
+namespace trigram::threads {
+
+void Endpoint::poke() noexcept {
+  // Taking the mutex makes sure that the owner is not between evaluating and sleeping.
+  { std::lock_guard lock(mutex); }
+  wake.notify_one();
+}
+
+void Endpoint::set_state(State next, const Wait& why) {
+  std::lock_guard lock(mutex);
+  state = next;
+  wait = why;
+}
+
+std::string Endpoint::wait_line() const {
+  Wait why = wait;
+  if (why.kind == Wait::message) {  // a batch: name what is missing, a message rather than a taker
+    const Half* missing = nullptr;
+    for (const Half& half : batch)
+      if (!half.done && (missing == nullptr || missing->kind < half.kind)) missing = &half;
+    if (missing != nullptr) {
+      why.peer = missing->peer;
+      why.kind = missing->kind == Transfer::recv ? Wait::message : Wait::receiver;
+    }
+  }
+  return wait_text(rank, stream, why);
+}
+
+Endpoint*& this_endpoint() {
+  thread_local Endpoint* endpoint = nullptr;
+  return endpoint;
+}
+
+void check_on_stream(const Endpoint& endpoint) {
+  check_owner(this_endpoint() == &endpoint, endpoint.rank, endpoint.stream);
+}
+
+}  // namespace trigram::threads

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/communicator.h"
+#include "core/control.h"
+#include "core/stream.h"
+#include "core/wait_text.h"
+
+namespace trigram::threads {
+
+class World;
+class ThreadsWork;
+
+/// Thrown out of every wait once the world has failed, to unwind its threads. Not a std::exception,
+/// so that no handler of an algorithm mistakes it for an error of its own.
+struct Aborted {};
+
+/// One half of a message: a send or a receive, in the batch of the stream that owns it. It lives on
+/// its owner's side; the partner that completes it sets `done` under the owner's mutex.
+struct Half {
+  Transfer::Kind kind;
+  const Tensor* tensor;
+  int peer;
+  bool done = false;
+};
+
+struct Job {
+  Task task;
+  std::shared_ptr<ThreadsWork> work;
+};
+
+/// One stream of one rank as the streams that talk to it see it: where messages, tasks and wake-ups
+/// for it arrive. One mutex guards it all, and its thread alone sleeps on the condition variable:
+/// waking it never wakes another.
+struct Endpoint {
+  enum class State : unsigned char { absent, running, idle, blocked, ended };
+
+  Endpoint(World& its_world, const std::string& name, int its_rank, int world_size)
+      : world(its_world), stream(name), rank(its_rank), meeting(std::size_t(world_size)) {}
+
+  World& world;
+  const std::string& stream;
+  const int rank;
+
+  std::mutex mutex;  // guards everything below
+  std::condition_variable wake;
+  State state = State::absent;
+  Wait wait;
+  std::uint64_t waits_over = 0;  // lets the watchdog see progress between two looks
+  bool closing = false;
+
+  std::vector<std::vector<Half*>> meeting;  // by source: halves without partner, all of one kind
+  std::span<Half> batch;                    // of the transfer() call in progress
+  std::size_t outstanding = 0;              // halves of it that are not done
+
+  std::map<int, std::deque<Message>> inbox;  // control messages by tag
+  std::deque<Job> jobs;
+
+  /// Blocks the stream that owns this endpoint until `ready()` holds, which is evaluated under the
+  /// mutex that `lock` holds. Throws Aborted when the world fails first.
+  template <class Ready>
+  void park(std::unique_lock<std::mutex>& lock, const Wait& why, Ready ready,
+            State while_parked = State::blocked);
+  /// Makes the owner evaluate again what it waits for.
+  void poke() noexcept;
+  void set_state(State next, const Wait& why = {});
+  /// What the blocked owner waits for, in words. Call with the mutex held.
+  std::string wait_line() const;
+};
+
+/// The endpoint whose thread is calling; null outside the world's threads.
+Endpoint*& this_endpoint();
+
+/// Throws InvariantError unless the calling thread is the one of `endpoint`.
+void check_on_stream(const Endpoint& endpoint);
+
+}  // namespace trigram::threads

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <deque>
+#include <mutex>
+
+#include "core/stream.h"
+#include "runtime/threads/endpoint.h"
+
+namespace trigram::threads {
+
+/// First-come-first-served: unlocking hands the mutex to the stream that has waited longest.
+class ThreadsMutex final : public Mutex {
+ public:
+  void lock() override;
+  void unlock() noexcept override;
+
+ private:
+  struct Turn {
+    Endpoint* stream;
+    bool granted = false;
+  };
+  void give_up(Turn& turn) noexcept;
+
+  std::mutex mutex_;  // taken after an endpoint's mutex, never before
+  bool locked_ = false;
+  std::deque<Turn*> queue_;
+};
+
+}  // namespace trigram::threads
