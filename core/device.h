@@ -16,7 +16,8 @@ struct Cost {
   double flops = 0;
 };
 
-/// One step of SGD: m = momentum * m + (g + weight_decay * w);  w -= lr * m.
+/// One step of SGD: m = momentum * m + (g + weight_decay * w);  w -= lr * m. Without momentum, m is
+/// not touched and may be Tensor{}.
 struct SgdStep {
   float lr = 0;
   float momentum = 0;

@@ -1,0 +1,50 @@
+#include "core/optimizers/adam.h"
+
+namespace trigram {
+
+FieldTable<AdamOptions> adam_fields() {
+  constexpr double kBelowOne = 0.9999999;
+  return FieldTable<AdamOptions>{}
+      .field("lr", &AdamOptions::lr, number(0, 1e6), "learning rate")
+      .field("beta1", &AdamOptions::beta1, number(0, kBelowOne), "decay of the mean of gradients")
+      .field("beta2", &AdamOptions::beta2, number(0, kBelowOne), "decay of the mean of squares")
+      .field("eps", &AdamOptions::eps, number(0, 1), "added to the root of the mean square")
+      .field("weight_decay", &AdamOptions::weight_decay, number(0, 1e6),
+             "adam: this times the weight is added to its gradient; adamw: each step shrinks the "
+             "weight by lr times this")
+      .include(&AdamOptions::schedule, schedule_fields());
+}
+
+Adam::Adam(const AdamOptions& options, WeightDecay kind, const Context& ctx, Workload& workload,
+           long steps)
+    : options_(options),
+      kind_(kind),
+      lr_(options.lr, options.schedule, ctx.world_size, steps),
+      states_(workload.buckets().size()) {
+  for (const Bucket& bucket : workload.buckets()) {
+    State& state = states_.at(static_cast<std::size_t>(bucket.index));
+    for (Tensor* moment : {&state.mean, &state.variance}) {
+      *moment = ctx.device->empty_like(bucket.weight);
+      ctx.device->fill(*moment, 0);
+    }
+  }
+}
+
+void Adam::step(Context ctx, Bucket& bucket) {
+  State& state = states_.at(static_cast<std::size_t>(bucket.index));
+  state.beta1_power *= options_.beta1;
+  state.beta2_power *= options_.beta2;
+  const auto decay = static_cast<float>(options_.weight_decay);
+  const bool decoupled = kind_ == WeightDecay::decoupled;
+  const AdamStep step{.lr = lr_.at(state.steps++),
+                      .beta1 = static_cast<float>(options_.beta1),
+                      .beta2 = static_cast<float>(options_.beta2),
+                      .eps = static_cast<float>(options_.eps),
+                      .correction1 = static_cast<float>(1 - state.beta1_power),
+                      .correction2 = static_cast<float>(1 - state.beta2_power),
+                      .weight_decay = decoupled ? 0 : decay,
+                      .decoupled_weight_decay = decoupled ? decay : 0};
+  ctx.device->adam(step, bucket.weight, bucket.grad, state.mean, state.variance);
+}
+
+}  // namespace trigram

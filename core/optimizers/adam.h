@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "core/optimizer.h"
+#include "core/optimizers/schedule.h"
+
+namespace trigram {
+
+struct AdamOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  Schedule schedule;
+};
+FieldTable<AdamOptions> adam_fields();
+
+/// Adam (arXiv 1412.6980), and AdamW (arXiv 1711.05101) when the weight decay is decoupled from the
+/// gradient, in the form of AdamStep. The moments of every bucket are allocated, and zeroed, here.
+class Adam final : public Optimizer {
+ public:
+  enum class WeightDecay { in_gradient, decoupled };
+  Adam(const AdamOptions& options, WeightDecay kind, const Context& ctx, Workload& workload,
+       long steps);
+  void step(Context ctx, Bucket& bucket) override;
+
+ private:
+  struct State {
+    Tensor mean, variance;
+    double beta1_power = 1, beta2_power = 1;  // beta^steps
+    long steps = 0;
+  };
+  AdamOptions options_;
+  WeightDecay kind_;
+  LearningRate lr_;
+  std::vector<State> states_;  // by bucket index
+};
+
+}  // namespace trigram

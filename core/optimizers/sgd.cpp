@@ -1,0 +1,34 @@
+#include "core/optimizers/sgd.h"
+
+namespace trigram {
+
+FieldTable<SgdOptions> sgd_fields() {
+  return FieldTable<SgdOptions>{}
+      .field("lr", &SgdOptions::lr, number(0, 1e6), "learning rate")
+      .field("momentum", &SgdOptions::momentum, number(0, 1), "share of the last update kept")
+      .field("weight_decay", &SgdOptions::weight_decay, number(0, 1e6),
+             "this times the weight is added to its gradient")
+      .include(&SgdOptions::schedule, schedule_fields());
+}
+
+Sgd::Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long steps)
+    : options_(options),
+      lr_(options.lr, options.schedule, ctx.world_size, steps),
+      states_(workload.buckets().size()) {
+  if (options.momentum == 0) return;
+  for (const Bucket& bucket : workload.buckets()) {
+    Tensor& momentum = states_.at(static_cast<std::size_t>(bucket.index)).momentum;
+    momentum = ctx.device->empty_like(bucket.weight);
+    ctx.device->fill(momentum, 0);
+  }
+}
+
+void Sgd::step(Context ctx, Bucket& bucket) {
+  State& state = states_.at(static_cast<std::size_t>(bucket.index));
+  const SgdStep step{.lr = lr_.at(state.steps++),
+                     .momentum = static_cast<float>(options_.momentum),
+                     .weight_decay = static_cast<float>(options_.weight_decay)};
+  ctx.device->sgd(step, bucket.weight, bucket.grad, state.momentum);
+}
+
+}  // namespace trigram

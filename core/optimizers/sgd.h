@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "core/optimizer.h"
+#include "core/optimizers/schedule.h"
+
+namespace trigram {
+
+struct SgdOptions {
+  double lr = 0.1;
+  double momentum = 0;
+  double weight_decay = 0;
+  Schedule schedule;
+};
+FieldTable<SgdOptions> sgd_fields();
+
+/// Stochastic gradient descent with heavy-ball momentum (Polyak, 1964) and weight decay, in the
+/// form of SgdStep. The momentum of every bucket is allocated, and zeroed, here.
+class Sgd final : public Optimizer {
+ public:
+  Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long steps);
+  void step(Context ctx, Bucket& bucket) override;
+
+ private:
+  struct State {
+    Tensor momentum;  // of length 0 where there is none
+    long steps = 0;
+  };
+  SgdOptions options_;
+  LearningRate lr_;
+  std::vector<State> states_;  // by bucket index
+};
+
+}  // namespace trigram
