@@ -1,1 +1,117 @@
 #include "netmodels/cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/random/philox.h"
+
+namespace trigram {
+namespace {
+
+constexpr std::int64_t kMaxRanks = 1 << 20;
+
+FieldTable<LinkSpec> link_fields() {
+  return FieldTable<LinkSpec>{}
+      .required("bandwidth", &LinkSpec::bandwidth_Bps, quantity(Dimension::bandwidth, true),
+                "bandwidth of each direction, such as \"25Gbps\"")
+      .required("latency", &LinkSpec::latency_s, quantity(Dimension::duration),
+                "end-to-end latency, such as \"50us\"");
+}
+
+FieldTable<Accelerator> accelerator_fields() {
+  return FieldTable<Accelerator>{}
+      .field("name", &Accelerator::name, text(), "name of the accelerator, for reports")
+      .field("flops", &Accelerator::flops_per_s, quantity(Dimension::flop_rate, true),
+             "rate of arithmetic, such as \"15.7TFLOP/s\"")
+      .field("memory_bandwidth", &Accelerator::memory_Bps, quantity(Dimension::bandwidth, true),
+             "bandwidth of its memory, such as \"900GB/s\"")
+      .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
+             "time that every operation takes besides its work");
+}
+
+FieldTable<SlowWorker> slow_worker_fields() {
+  return FieldTable<SlowWorker>{}
+      .required("rank", &SlowWorker::rank, integer(0), "rank of the worker")
+      .required("factor", &SlowWorker::factor, number(1, 1e6),
+                "its computation takes this many times as long");
+}
+
+double jittered(double bandwidth, const Cluster& cluster, int index, bool nic) {
+  if (cluster.bandwidth_jitter == 0) return bandwidth;
+  Philox random(static_cast<std::uint64_t>(cluster.jitter_seed), index, nic ? 0 : 1,
+                Purpose::network_jitter);
+  return bandwidth * (1 + cluster.bandwidth_jitter * (2.0 * random.uniform() - 1));
+}
+
+}  // namespace
+
+double Accelerator::seconds(const Cost& cost) const {
+  if (cost.bytes == 0 && cost.flops == 0) return 0;
+  return launch_overhead_s + std::max(cost.bytes / memory_Bps, cost.flops / flops_per_s);
+}
+
+double Cluster::latency(int source, int destination) const {
+  if (source == destination) return 0;
+  return node_of(source) == node_of(destination) ? intra.latency_s : inter.latency_s;
+}
+
+double Cluster::nic_bandwidth(int node) const {
+  return jittered(inter.bandwidth_Bps, *this, node, true);
+}
+
+double Cluster::port_bandwidth(int rank) const {
+  return jittered(intra.bandwidth_Bps, *this, rank, false);
+}
+
+double Cluster::bandwidth(int source, int destination) const {
+  if (source == destination) return loopback_bandwidth();
+  if (node_of(source) == node_of(destination))
+    return std::min(port_bandwidth(source), port_bandwidth(destination));
+  return std::min(nic_bandwidth(node_of(source)), nic_bandwidth(node_of(destination)));
+}
+
+double Cluster::message_time(int source, int destination, double nbytes) const {
+  return latency(source, destination) + nbytes / bandwidth(source, destination);
+}
+
+FieldTable<Cluster> cluster_fields() {
+  return FieldTable<Cluster>{}
+      .field("nodes", &Cluster::nodes, integer(1, kMaxRanks), "number of nodes")
+      .field("workers_per_node", &Cluster::workers_per_node, integer(1, kMaxRanks),
+             "workers (ranks, accelerators) in each node")
+      .field("intra", &Cluster::intra, nested(link_fields()),
+             "fabric inside a node: the full-duplex port of each worker")
+      .field("inter", &Cluster::inter, nested(link_fields()),
+             "network between nodes: the full-duplex NIC that the workers of a node share")
+      .field("accelerator", &Cluster::accelerator, nested(accelerator_fields()),
+             "rates that price computation (roofline model)")
+      .field("slow_workers", &Cluster::slow_workers, list_of(nested(slow_worker_fields())),
+             "workers that compute more slowly than the others")
+      .field("bandwidth_jitter", &Cluster::bandwidth_jitter, number(0, 0.99),
+             "each NIC and port is faster or slower by up to this fraction, drawn evenly")
+      .field("jitter_seed", &Cluster::jitter_seed, integer(0),
+             "seed of the draw for bandwidth_jitter");
+}
+
+Cluster parse_cluster(const Json& j, const std::string& pointer) {
+  const Cluster cluster = cluster_fields().parse(j, pointer);
+  if (cluster.nodes * cluster.workers_per_node > kMaxRanks)
+    throw ConfigError(child(pointer, "workers_per_node"),
+                      fmt::format("expected at most {} workers in all, not {} x {}", kMaxRanks,
+                                  cluster.nodes, cluster.workers_per_node));
+  std::vector<bool> seen(static_cast<std::size_t>(cluster.ranks()));
+  for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {
+    const std::int64_t rank = cluster.slow_workers[i].rank;
+    const std::string at = child(child(child(pointer, "slow_workers"), std::to_string(i)), "rank");
+    if (rank >= cluster.ranks())
+      throw ConfigError(at, fmt::format("expected a rank below {}, the number of workers, not {}",
+                                        cluster.ranks(), rank));
+    if (seen[static_cast<std::size_t>(rank)])
+      throw ConfigError(at, fmt::format("rank {} is listed twice", rank));
+    seen[static_cast<std::size_t>(rank)] = true;
+  }
+  return cluster;
+}
+
+}  // namespace trigram

@@ -35,6 +35,10 @@ struct SlowWorker {
 /// A cluster as users describe it: nodes of equal workers, one full-duplex NIC per node shared by
 /// its workers, a fabric inside the node with a full-duplex port per worker. The one description
 /// from which simulated platforms and closed-form predictions are both made.
+///
+/// A message between nodes passes the two NICs and nothing else (the accelerators reach their NIC
+/// beside the fabric, as with GPUDirect RDMA); a message inside a node passes the two ports. The
+/// switches that join nodes and ports are never narrow.
 struct Cluster {
   std::int64_t nodes = 1;
   std::int64_t workers_per_node = 1;
@@ -42,13 +46,26 @@ struct Cluster {
   LinkSpec inter{12.5e9, 25e-6};  // between nodes: the NIC; latency is end to end
   Accelerator accelerator;
   std::vector<SlowWorker> slow_workers;
+  double bandwidth_jitter = 0;  // NICs and ports differ by up to this fraction, drawn evenly
+  std::int64_t jitter_seed = 0;
 
   Layout layout() const {
     return Layout(static_cast<int>(nodes), static_cast<int>(workers_per_node));
   }
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
-  /// Seconds from first byte sent to first byte received between two distinct ranks.
+  int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }
+
+  /// Seconds from first byte sent to first byte received; 0 from a rank to itself.
   double latency(int source, int destination) const;
+  /// Bytes per second, in each direction, of one node's NIC and of one worker's port.
+  double nic_bandwidth(int node) const;
+  double port_bandwidth(int rank) const;
+  /// Bytes per second that a rank gives to messages to itself.
+  double loopback_bandwidth() const { return accelerator.memory_Bps; }
+  /// Bytes per second of the narrowest link between two ranks when nothing else uses it.
+  double bandwidth(int source, int destination) const;
+  /// Seconds that one message takes when nothing else uses its links.
+  double message_time(int source, int destination, double nbytes) const;
 };
 
 /// The fields of a cluster description; `parse_cluster` also checks what fields alone cannot.
