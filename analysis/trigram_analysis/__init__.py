@@ -1,0 +1,1 @@
+"""Tables, plots and reports from Trigram's result folders. Reads files only; runs nothing."""

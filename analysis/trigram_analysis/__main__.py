@@ -1,0 +1,98 @@
+"""Command line: table, plots and report of a folder of results."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from . import results
+from .results import Results
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    if not options.folder.is_dir():
+        return _fail(f"{options.folder}: no such folder")
+    found = results.load(options.folder)
+    for run in found.failed:
+        print(f"failed: {run.path}: {run.label}: {run.reason}", file=sys.stderr)
+    if found.unfinished:
+        print(f"{len(found.unfinished)} unfinished runs are not counted", file=sys.stderr)
+    if not found.runs:
+        return _fail(f"{options.folder}: no finished run here (a folder with manifest.json and DONE)")
+    try:
+        options.action(found, options)
+    except OSError as error:
+        return _fail(str(error))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="trigram_analysis", description=__doc__)
+    actions = parser.add_subparsers(required=True, metavar="table | plots | report")
+    for name, action, help in (
+        ("table", _table, "print the comparison table"),
+        ("plots", _plots, "write every figure as SVG and PNG"),
+        ("report", _report, "write report.html, one self-contained page"),
+    ):
+        sub = actions.add_parser(name, help=help, description=help)
+        sub.set_defaults(action=action)
+        sub.add_argument("folder", type=Path, help="results, results/NAME or results/NAME/ID")
+        if name == "table":
+            sub.add_argument("--csv", action="store_true", help="plain numbers in base units")
+        else:
+            sub.add_argument("-o", "--output", type=Path, help="where to write")
+    return parser
+
+
+# The figures' library takes a second to load, so each action imports what it needs.
+
+
+def _table(found: Results, options: argparse.Namespace) -> None:
+    from . import table
+    from .comparison import Comparison
+
+    for name, runs in found.by_name().items():
+        comparison = Comparison(name, runs)
+        if options.csv:
+            table.as_frame(comparison).to_csv(sys.stdout, index=False)
+        else:
+            print(f"{name}\n\n{table.as_text(table.build(comparison, brief=True))}\n")
+
+
+def _plots(found: Results, options: argparse.Namespace) -> None:
+    from . import plots, style, timeline
+    from .comparison import Comparison
+
+    output = options.output or options.folder / "plots"
+    output.mkdir(parents=True, exist_ok=True)
+    groups = found.by_name()
+    for name, runs in groups.items():
+        comparison = Comparison(name, runs)
+        prefix = f"{name}-" if len(groups) > 1 else ""
+        drawings = [(stem, fig) for stem, _, fig in plots.figures(comparison)]
+        drawings.append(("timeline", timeline.figure(comparison, comparison.settings[0])))
+        for stem, fig in drawings:
+            for suffix in ("svg", "png") if fig else ():
+                path = output / f"{prefix}{stem}.{suffix}"
+                style.save(fig, str(path))
+                print(path)
+
+
+def _report(found: Results, options: argparse.Namespace) -> None:
+    from . import report
+
+    output = options.output or options.folder / "report.html"
+    title = "Trigram: " + ", ".join(found.by_name())
+    report.write(found, output, title)
+    print(output)
+
+
+def _fail(message: str) -> int:
+    print(f"trigram_analysis: {message}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

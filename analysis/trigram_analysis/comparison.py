@@ -1,0 +1,274 @@
+"""What a set of runs compares: contenders (algorithms) at points of the settings that vary."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Callable, Iterable
+
+from . import units
+from .results import Run
+
+_MISSING = "–"
+_TITLES = {
+    "/cluster/inter/bandwidth": "inter-node bandwidth",
+    "/cluster/inter/latency": "inter-node latency",
+    "/cluster/intra/bandwidth": "intra-node bandwidth",
+    "/cluster/intra/latency": "intra-node latency",
+    "/cluster/nodes": "nodes",
+    "/cluster/workers_per_node": "workers per node",
+    "/runtime": "world",
+    "/runtime/name": "world",
+    "/workload": "workload",
+    "/workload/name": "workload",
+}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A setting that varies between runs."""
+
+    pointer: str
+
+    @property
+    def title(self) -> str:
+        known = _TITLES.get(self.pointer)
+        return known or " ".join(self.pointer.strip("/").split("/")[-2:]).replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Value:
+    """Where a run lies on an axis. Equal settings are equal however they were written."""
+
+    key: str
+    label: str
+    dimension: str | None = None
+    number: float | None = None
+
+    @property
+    def order(self) -> tuple[int, float, str]:
+        return (0, self.number, "") if self.number is not None else (1, 0.0, self.label)
+
+
+Setting = tuple[Value, ...]
+
+
+@dataclass
+class Point:
+    """The runs of one algorithm at one setting; they differ in their seeds."""
+
+    setting: Setting
+    algorithm: str
+    runs: list[Run]
+
+    def mean(self, measure: str | Callable[[Run], float | None]) -> float | None:
+        values = self._values(measure)
+        return statistics.fmean(values) if values else None
+
+    def spread(self, measure: str | Callable[[Run], float | None]) -> float | None:
+        """Standard deviation over the seeds; None with fewer than two."""
+        values = self._values(measure)
+        return statistics.stdev(values) if len(values) > 1 else None
+
+    def _values(self, measure: str | Callable[[Run], float | None]) -> list[float]:
+        get = measure if callable(measure) else lambda run: run.number(measure)
+        return [v for v in map(get, self.runs) if v is not None and math.isfinite(v)]
+
+    def time_to(self, target: float) -> float | None:
+        """Mean time to `target` accuracy; None unless every seed got there."""
+        times = [time_to_accuracy(run, target) for run in self.runs]
+        return None if None in times else statistics.fmean(times)  # type: ignore[arg-type]
+
+    @property
+    def oversubscribed(self) -> bool:
+        return any(run.manifest.get("oversubscribed") for run in self.runs)
+
+
+class Comparison:
+    """The runs of one experiment, arranged."""
+
+    def __init__(self, name: str, runs: list[Run]):
+        self.name = name
+        self.runs = runs
+        self._leaves = {run.path: dict(_leaves(run.experiment, "")) for run in runs}
+        self.axes = [Axis(pointer) for pointer in self._varying_pointers()]
+        self.points = self._points()
+        self.algorithms = sorted({p.algorithm for p in self.points}, key=algorithm_order)
+        self.settings: list[Setting] = sorted(
+            {p.setting for p in self.points}, key=lambda s: [v.order for v in s]
+        )
+
+    def at(self, setting: Setting) -> list[Point]:
+        """The contenders at one setting, in the order of `algorithms`."""
+        here = [p for p in self.points if p.setting == setting]
+        return sorted(here, key=lambda p: self.algorithms.index(p.algorithm))
+
+    @cached_property
+    def target(self) -> float | None:
+        """The accuracy that time-to-accuracy is taken at: the highest whole per cent that every
+        point reaches, or 90 % of the best where some point falls far behind."""
+        reached = [a for a in (p.mean(best_accuracy) for p in self.points) if a is not None]
+        if not reached:
+            return None
+        worst, best = min(reached), max(reached)
+        return math.floor(100 * (worst if worst >= 0.9 * best else 0.9 * best)) / 100
+
+    def numeric_axis(self) -> int | None:
+        """The axis to draw against: a bandwidth if there is one, else the numeric axis with the
+        most values."""
+
+        def rank(i: int) -> tuple[bool, int]:
+            values = {s[i] for s in self.settings}
+            return any(v.dimension == "bandwidth" for v in values), len(values)
+
+        numeric = [
+            i
+            for i in range(len(self.axes))
+            if all(s[i].number is not None for s in self.settings)
+        ]
+        return max(numeric, key=rank, default=None)
+
+    def label(self, setting: Setting, skip: int | None = None) -> str:
+        """A setting in words, without the axis `skip`."""
+        parts = [
+            value.label if value.dimension == "bandwidth" or axis.pointer.startswith("/runtime")
+            else f"{axis.title} {value.label}"
+            for i, (axis, value) in enumerate(zip(self.axes, setting))
+            if i != skip
+        ]
+        return ", ".join(parts)
+
+    def _varying_pointers(self) -> list[str]:
+        swept = {pointer for run in self.runs for pointer in run.sweep}
+        pointers: dict[str, None] = {}
+        for leaf in self._varying_leaves(self.runs):
+            if leaf.split("/")[1] not in ("algorithm", "seed", "name", "$schema"):
+                pointers[self._collapse(leaf, swept)] = None
+        return list(pointers)
+
+    def _varying_leaves(self, runs: Iterable[Run]) -> list[str]:
+        tables = [self._leaves[run.path] for run in runs]
+        leaves = dict.fromkeys(leaf for table in tables for leaf in table)
+        return [leaf for leaf in leaves if len({_key(t.get(leaf)) for t in tables}) > 1]
+
+    def _collapse(self, leaf: str, swept: set[str]) -> str:
+        """The pointer that stands for `leaf`: the swept one above it, or the component whose
+        choice by name brought the leaf along."""
+        parts = leaf.split("/")
+        above = ["/".join(parts[: n + 1]) for n in range(1, len(parts))]
+        for pointer in above:
+            if pointer in swept:
+                return pointer
+        for pointer in above:
+            name = f"{pointer}/name"
+            if len({_key(table.get(name)) for table in self._leaves.values()}) > 1:
+                return pointer
+        return leaf
+
+    def _points(self) -> list[Point]:
+        points: dict[tuple[Setting, str], Point] = {}
+        names = self._algorithm_labels()
+        for run in self.runs:
+            setting = tuple(self._value(run, axis) for axis in self.axes)
+            key = (setting, names[run.path])
+            points.setdefault(key, Point(setting, names[run.path], [])).runs.append(run)
+        return list(points.values())
+
+    def _value(self, run: Run, axis: Axis) -> Value:
+        found = _lookup(run.experiment, axis.pointer)
+        found = run.sweep.get(axis.pointer) if found is None else found
+        parsed = units.quantity(found)
+        if parsed:
+            return Value(f"{parsed[0]} {parsed[1]!r}", units.show(found), *parsed)
+        return Value(_key(found), self._object_label(found, axis.pointer))
+
+    def _object_label(self, found: Any, pointer: str) -> str:
+        if found is None:
+            return _MISSING
+        if not isinstance(found, dict):
+            return units.show(found)
+        varying = self._varying_leaves(self.runs)
+        names = [str(found["name"])] if "name" in found else []
+        options = [
+            f"{leaf[len(pointer) + 1:]}={units.show(value)}"
+            for leaf, value in _leaves(found, pointer)
+            if leaf in varying and not leaf.endswith("/name")
+        ]
+        return ", ".join(names + ([] if names else options)) or _MISSING
+
+    def _algorithm_labels(self) -> dict[Path, str]:
+        groups: dict[str, list[Run]] = {}
+        for run in self.runs:
+            groups.setdefault(algorithm_name(run), []).append(run)
+        labels: dict[Path, str] = {}
+        for name, runs in groups.items():
+            leaves = [x for x in self._varying_leaves(runs) if x.startswith("/algorithm/")]
+            for run in runs:
+                mine = self._leaves[run.path]
+                options = [
+                    f"{leaf.split('/')[-1]}={units.show(mine[leaf])}"
+                    for leaf in leaves
+                    if leaf in mine
+                ]
+                labels[run.path] = f"{name} ({', '.join(options)})" if options else name
+        return labels
+
+
+def algorithm_name(run: Run) -> str:
+    """The algorithm of a run, with its mode where it has one: "decentralized/shift_one"."""
+    algorithm = run.experiment.get("algorithm")
+    if isinstance(algorithm, str):
+        return algorithm
+    if not isinstance(algorithm, dict):
+        return "unknown"
+    name, mode = str(algorithm.get("name", "unknown")), algorithm.get("mode")
+    return f"{name}/{mode}" if isinstance(mode, str) else name
+
+
+def algorithm_order(label: str) -> tuple[bool, str]:
+    """The exact baseline first, the others by name."""
+    return not label.startswith("gradient_allreduce"), label
+
+
+def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:
+    """Times and accuracies of the evaluations of a run."""
+    table = run.metrics
+    if "accuracy" not in table or "time_s" not in table:
+        return [], []
+    table = table[["time_s", "accuracy"]].dropna()
+    return table["time_s"].tolist(), table["accuracy"].tolist()
+
+
+def best_accuracy(run: Run) -> float | None:
+    accuracies = accuracy_curve(run)[1]
+    return max(accuracies) if accuracies else run.number("accuracy")
+
+
+def time_to_accuracy(run: Run, target: float) -> float | None:
+    """The time of the first evaluation at or above `target`."""
+    return next((t for t, a in zip(*accuracy_curve(run)) if a >= target), None)
+
+
+def _leaves(value: Any, pointer: str) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield from _leaves(child, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
+    else:
+        yield pointer, value
+
+
+def _lookup(value: Any, pointer: str) -> Any:
+    for key in pointer.split("/")[1:]:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key.replace("~1", "/").replace("~0", "~"))
+    return value
+
+
+def _key(value: Any) -> str:
+    parsed = units.quantity(value)
+    return f"{parsed[0]} {parsed[1]!r}" if parsed else json.dumps(value, sort_keys=True)

@@ -1,0 +1,245 @@
+"""The figures of a comparison."""
+
+from __future__ import annotations
+
+from typing import Callable, Iterator
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
+
+from . import style, units
+from .comparison import Comparison, Point, Setting, accuracy_curve
+
+MAX_PANELS = 6
+
+
+def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
+    """(file stem, caption, figure) of every figure that the results have data for."""
+    styles = style.Styles(comparison.algorithms)
+    drawings: list[tuple[str, str, Callable[[Comparison, style.Styles], Figure | None]]] = [
+        ("step_time", "Mean time per step. The dashed line is the computation alone.", _step_time),
+        ("step_parts", "Where a step goes: computation, and communication that it waits for.",
+         _step_parts),
+        ("loss", "Training loss against time; a running mean over the faint raw values.", _loss),
+        ("accuracy", "Accuracy of the mean model on the test set against time; one mark per "
+         "evaluation, the mean over seeds. The dashed line is the target of time-to-accuracy.",
+         _accuracy),
+        ("time_to_accuracy", "Time of the first evaluation at or above the target accuracy; "
+         "algorithms that never reach it have no mark.", _time_to_accuracy),
+    ]
+    for stem, caption, draw in drawings:
+        fig = draw(comparison, styles)
+        if fig is not None:
+            yield stem, caption, fig
+            plt.close(fig)
+
+
+def _step_time(comparison: Comparison, styles: style.Styles) -> Figure | None:
+    compute = [c for p in comparison.points if (c := p.mean("compute_s"))]
+    return _against_axis(comparison, styles, lambda p: p.mean("step_s"),
+                         lambda p: p.spread("step_s"), f"{_time(comparison)} per step (s)",
+                         floor=min(compute, default=None))
+
+
+def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
+    target = comparison.target
+    if target is None:
+        return None
+    return _against_axis(comparison, styles, lambda p: p.time_to(target), lambda p: None,
+                         f"{_time(comparison)} to {100 * target:.0f} % accuracy (s)")
+
+
+def _time(comparison: Comparison) -> str:
+    return "simulated time" if all(r.simulated for r in comparison.runs) else "time"
+
+
+def _against_axis(comparison: Comparison, styles: style.Styles,
+                  value: Callable[[Point], float | None], spread: Callable[[Point], float | None],
+                  label: str, floor: float | None = None) -> Figure | None:
+    """`value` against the numeric axis, one panel per combination of the other axes; bars where
+    there is no numeric axis."""
+    if all(value(p) is None for p in comparison.points):
+        return None
+    axis = comparison.numeric_axis()
+    if axis is None or len({s[axis] for s in comparison.settings}) < 2:
+        return _bars(comparison, styles, value, spread, label)
+    panels = _panels(sorted({_without(s, axis) for s in comparison.settings},
+                            key=lambda s: [v.order for v in s]))
+    fig, axes = style.figure(1, len(panels), width=max(6.4, 3.4 * len(panels)), height=3.8,
+                             sharey=True)
+    for ax, others in zip(axes, panels):
+        _lines(ax, comparison, styles, axis, others, value, spread)
+        if floor:
+            ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
+        ax.set_title(_join(comparison, others, axis))
+        _label_axis(ax, comparison, axis)
+        _log_y(ax)
+    axes[0].set_ylabel(label)
+    style.legend_above(fig, axes[0])
+    return fig
+
+
+def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, others: Setting,
+           value: Callable[[Point], float | None],
+           spread: Callable[[Point], float | None]) -> None:
+    factor = units.AXIS[_dimension(comparison, axis)][0]
+    for algorithm in comparison.algorithms:
+        points = [p for p in comparison.points
+                  if p.algorithm == algorithm and _without(p.setting, axis) == others]
+        points = sorted((p for p in points if value(p) is not None),
+                        key=lambda p: p.setting[axis].order)
+        x = [p.setting[axis].number * factor for p in points]
+        y = [value(p) for p in points]
+        ax.plot(x, y, label=algorithm, **styles.line(algorithm))
+        errors = [spread(p) for p in points]
+        if any(errors):
+            ax.errorbar(x, y, yerr=[e or 0 for e in errors], fmt="none", capsize=3,
+                        color=styles.colour(algorithm))
+
+
+def _bars(comparison: Comparison, styles: style.Styles, value: Callable[[Point], float | None],
+          spread: Callable[[Point], float | None], label: str) -> Figure:
+    points = [p for s in comparison.settings for p in comparison.at(s) if value(p) is not None]
+    fig, (ax,) = style.figure(width=7.5, height=0.9 + 0.32 * len(points))
+    for row, point in enumerate(points):
+        ax.barh(row, value(point), color=styles.colour(point.algorithm), height=0.7,
+                xerr=spread(point), ecolor=style.INK)
+        ax.annotate(f"{units.significant(value(point))} s", (value(point), row), xytext=(4, 0),
+                    textcoords="offset points", va="center", color=style.INK)
+    ax.set_yticks(range(len(points)), [_row_label(comparison, p) for p in points])
+    ax.invert_yaxis()
+    ax.margins(x=0.12)
+    ax.set_xlabel(label)
+    ax.grid(False, axis="y")
+    return fig
+
+
+def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
+    if all(p.mean("exposed_s") is None for p in comparison.points):
+        return None
+    panels = _panels(comparison.settings)
+    tallest = max(len(comparison.at(s)) for s in panels)
+    fig, axes = style.figure(1, len(panels), width=max(6.4, 2.6 * len(panels) + 1.5),
+                             height=1.3 + 0.36 * tallest, sharey=True)
+    for ax, setting in zip(axes, panels):
+        for algorithm, point in ((p.algorithm, p) for p in comparison.at(setting)):
+            row = comparison.algorithms.index(algorithm)
+            compute, exposed = point.mean("compute_s") or 0.0, point.mean("exposed_s") or 0.0
+            rest = max((point.mean("step_s") or 0.0) - compute - exposed, 0.0)
+            left = 0.0
+            for part, colour, name in ((compute, style.KIND_COLOURS["compute"], "computation"),
+                                       (exposed, style.KIND_COLOURS["transfer"],
+                                        "exposed communication"),
+                                       (rest, style.KIND_COLOURS["wait"], "other")):
+                ax.barh(row, part, left=left, color=colour, height=0.66,
+                        label=name if row == 0 else None)
+                left += part
+        ax.set_title(comparison.label(setting))
+        ax.set_xlabel("s per step")
+        ax.grid(False, axis="y")
+    axes[0].set_yticks(range(len(comparison.algorithms)), comparison.algorithms)
+    axes[0].invert_yaxis()
+    style.legend_above(fig, axes[0])
+    return fig
+
+
+def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
+    def draw(ax: Axes, point: Point) -> None:
+        for run in point.runs:
+            table = run.metrics
+            if "loss" not in table or "time_s" not in table:
+                continue
+            table = table[["time_s", "loss"]].dropna()
+            colour = styles.colour(point.algorithm)
+            smooth = table["loss"].rolling(max(1, len(table) // 20), min_periods=1).mean()
+            ax.plot(table["time_s"], table["loss"], color=colour, linewidth=0.6, alpha=0.25)
+            ax.plot(table["time_s"], smooth, color=colour, linewidth=1.6,
+                    label=point.algorithm if run is point.runs[0] else None)
+
+    return _against_time(comparison, draw, "training loss", any_data="loss")
+
+
+def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
+    def draw(ax: Axes, point: Point) -> None:
+        curves = [c for c in map(accuracy_curve, point.runs) if c[0]]
+        if curves:
+            times = pd.DataFrame([c[0] for c in curves]).mean()
+            means = pd.DataFrame([c[1] for c in curves]).mean()
+            ax.plot(times, means, label=point.algorithm, **styles.line(point.algorithm))
+
+    fig = _against_time(comparison, draw, "accuracy", any_data="accuracy")
+    if fig is not None:
+        for ax in fig.axes:
+            ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+            if comparison.target is not None:
+                ax.axhline(comparison.target, color=style.INK, linestyle=(0, (4, 3)), linewidth=1,
+                           alpha=0.6)
+    return fig
+
+
+def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], label: str,
+                  any_data: str) -> Figure | None:
+    """One panel per setting, each with its own time axis: networks differ by orders."""
+    if not any(any_data in run.metrics and run.metrics[any_data].notna().any()
+               for run in comparison.runs):
+        return None
+    panels = _panels(comparison.settings)
+    fig, axes = style.figure(1, len(panels), width=max(6.4, 3.2 * len(panels)), height=3.4,
+                             sharey=True)
+    for ax, setting in zip(axes, panels):
+        for point in comparison.at(setting):
+            draw(ax, point)
+        ax.set_title(comparison.label(setting))
+        ax.set_xlabel(f"{_time(comparison)} (s)")
+        ax.set_xlim(left=0)
+    axes[0].set_ylabel(label)
+    style.legend_above(fig, max(axes, key=lambda a: len(a.get_legend_handles_labels()[0])))
+    return fig
+
+
+def _panels(settings: list[Setting]) -> list[Setting]:
+    """All settings, or MAX_PANELS of them evenly spread."""
+    if len(settings) <= MAX_PANELS:
+        return settings
+    last = len(settings) - 1
+    return [settings[round(i * last / (MAX_PANELS - 1))] for i in range(MAX_PANELS)]
+
+
+def _without(setting: Setting, axis: int) -> Setting:
+    return setting[:axis] + setting[axis + 1:]
+
+
+def _join(comparison: Comparison, others: Setting, axis: int) -> str:
+    full = others[:axis] + (others + others)[:1] + others[axis:]  # a filler where the axis was
+    return comparison.label(full, skip=axis) if others else ""
+
+
+def _row_label(comparison: Comparison, point: Point) -> str:
+    where = comparison.label(point.setting)
+    return f"{point.algorithm}, {where}" if where else point.algorithm
+
+
+def _dimension(comparison: Comparison, axis: int) -> str:
+    return comparison.settings[0][axis].dimension or "number"
+
+
+def _label_axis(ax: Axes, comparison: Comparison, axis: int) -> None:
+    factor, unit = units.AXIS[_dimension(comparison, axis)]
+    title = comparison.axes[axis].title
+    ax.set_xlabel(f"{title} ({unit})" if unit else title)
+    values = sorted({s[axis].number * factor for s in comparison.settings})
+    if values[0] > 0 and values[-1] / values[0] >= 4:
+        ax.set_xscale("log")
+    ax.set_xticks(values, [f"{v:g}" for v in values])
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.minorticks_off()
+
+
+def _log_y(ax: Axes) -> None:
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,140 @@
+"""Loads result folders: results/<name>/<id>/{manifest.json, metrics.jsonl, trace.json, DONE}."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Iterator
+
+import pandas as pd
+
+
+@dataclass
+class Run:
+    """One finished run."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return str(self.manifest.get("name") or self.path.parent.name)
+
+    @property
+    def id(self) -> str:
+        return str(self.manifest.get("id") or self.path.name)
+
+    @property
+    def experiment(self) -> dict[str, Any]:
+        return _object(self.manifest, "experiment")
+
+    @property
+    def sweep(self) -> dict[str, Any]:
+        return _object(self.manifest, "sweep")
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return _object(self.manifest, "summary")
+
+    @property
+    def seed(self) -> Any:
+        return self.experiment.get("seed")
+
+    @property
+    def simulated(self) -> bool:
+        return self.manifest.get("time_kind") != "wall"
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """One row per step; a line that cannot be read is skipped."""
+        return pd.DataFrame(list(_json_lines(self.path / "metrics.jsonl")))
+
+    def number(self, key: str) -> float | None:
+        """A number of the summary; None where it is absent or does not apply."""
+        value = self.summary.get(key)
+        return float(value) if isinstance(value, (int, float)) else None
+
+
+@dataclass
+class Excluded:
+    """A run folder that does not count, and why."""
+
+    path: Path
+    reason: str
+    label: str = ""
+
+
+@dataclass
+class Results:
+    runs: list[Run] = field(default_factory=list)
+    failed: list[Excluded] = field(default_factory=list)
+    unfinished: list[Excluded] = field(default_factory=list)
+
+    def by_name(self) -> dict[str, list[Run]]:
+        groups: dict[str, list[Run]] = {}
+        for run in self.runs:
+            groups.setdefault(run.name, []).append(run)
+        return groups
+
+
+def load(folder: Path) -> Results:
+    """All runs in `folder`: a run itself, an experiment's folder, or a folder of experiments."""
+    results = Results()
+    for path in sorted(_run_folders(folder)):
+        _load_run(path, results)
+    return results
+
+
+def _run_folders(folder: Path) -> Iterator[Path]:
+    for pattern in (".", "*", "*/*"):
+        for path in folder.glob(pattern) if pattern != "." else (folder,):
+            if path.is_dir() and any((path / f).exists() for f in ("manifest.json", "DONE")):
+                yield path
+
+
+def _load_run(path: Path, results: Results) -> None:
+    try:
+        manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+        if not isinstance(manifest, dict):
+            raise ValueError("not an object")
+    except (OSError, ValueError) as error:
+        results.unfinished.append(Excluded(path, f"no readable manifest.json ({error})"))
+        return
+    run = Run(path, manifest)
+    failed = manifest.get("status") == "failed" or bool(manifest.get("error"))
+    if failed:
+        reason = str(manifest.get("error") or "no message")
+        results.failed.append(Excluded(path, reason, sweep_label(run.sweep)))
+    elif not (path / "DONE").exists():
+        results.unfinished.append(Excluded(path, "no DONE file", sweep_label(run.sweep)))
+    else:
+        results.runs.append(run)
+
+
+def sweep_label(sweep: dict[str, Any]) -> str:
+    return ", ".join(f"{pointer} = {_text(value)}" for pointer, value in sweep.items())
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _object(parent: dict[str, Any], key: str) -> dict[str, Any]:
+    value = parent.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict):
+            yield record

@@ -1,0 +1,117 @@
+"""How figures look: one colour and marker per algorithm, readable on light and dark pages."""
+
+from __future__ import annotations
+
+import io
+import re
+from itertools import count
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402  (after the choice of backend)
+from matplotlib.artist import Artist  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+# Okabe and Ito's colour-blind-safe palette without black and yellow, which vanish on dark and on
+# light pages. The algorithms of the quick start have fixed places, so that reports look alike.
+_COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9"]
+_MARKERS = ["o", "s", "^", "D", "v", "P"]
+_LINES = ["-", "--", "-.", ":"]
+_FIXED = ["gradient_allreduce", "bytegrad", "decentralized", "async_model_average"]
+
+KIND_COLOURS = {"compute": "#56B4E9", "transfer": "#D55E00", "wait": "#BBBBBB"}
+
+INK = "#1f2328"  # text and axes; a page replaces it by its own text colour
+_GRID = "#8c959f"
+
+plt.rcParams.update({
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "font.size": 9.5,
+    "grid.alpha": 0.3,
+    "grid.color": _GRID,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.5,
+    "savefig.facecolor": "none",
+    "savefig.pad_inches": 0.08,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "trigram",
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+})
+
+
+class Styles:
+    """Colour, marker and line of each algorithm of a comparison."""
+
+    def __init__(self, algorithms: list[str]):
+        self._places: dict[str, int] = {}
+        free = count(len(_FIXED))
+        for label in algorithms:
+            family = re.split(r"[/ ]", label)[0]
+            fixed = _FIXED.index(family) if family in _FIXED else None
+            taken = fixed in self._places.values()
+            self._places[label] = next(free) if fixed is None or taken else fixed
+
+    def colour(self, algorithm: str) -> str:
+        return _COLOURS[self._places[algorithm] % len(_COLOURS)]
+
+    def line(self, algorithm: str) -> dict[str, object]:
+        """Keyword arguments for Axes.plot."""
+        place = self._places[algorithm]
+        return {
+            "color": self.colour(algorithm),
+            "marker": _MARKERS[place % len(_MARKERS)],
+            "linestyle": _LINES[place // len(_COLOURS) % len(_LINES)],
+        }
+
+
+def figure(rows: int = 1, columns: int = 1, width: float = 8.0, height: float = 3.6,
+           **options: object) -> tuple[Figure, list[Axes]]:
+    """A figure of `rows` x `columns` axes, as a flat list."""
+    fig, axes = plt.subplots(rows, columns, figsize=(width, height), squeeze=False,
+                             layout="constrained", **options)
+    return fig, list(axes.flat)
+
+
+def legend_above(fig: Figure, axes: Axes, handles: list[Artist] | None = None) -> None:
+    """One legend over all axes, where it covers no data; `axes`' own entries by default."""
+    handles = handles or axes.get_legend_handles_labels()[0]
+    if handles:
+        fig.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0),
+                   ncols=min(len(handles), 4), frameon=False, labelcolor=INK)
+
+
+def save(fig: Figure, path: str) -> None:
+    """To a file for other documents: on white."""
+    fig.savefig(path, dpi=130, facecolor="white", bbox_inches="tight",
+                metadata={"Date": None} if path.endswith(".svg") else None)
+
+
+_numbers = count(1)
+
+
+def inline_svg(fig: Figure) -> str:
+    """An <svg> element for an HTML page; its text takes the page's colour."""
+    text = io.StringIO()
+    fig.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(fig)
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg"):]
+    prefix = f"f{next(_numbers)}-"  # identifiers must be unique within the page
+    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
+    svg = re.sub(r'href="#', f'href="#{prefix}', svg)
+    svg = svg.replace("url(#", f"url(#{prefix}")
+    return svg.replace(INK, "currentColor")

@@ -1,0 +1,233 @@
+"""The comparison table: one row per algorithm and setting, the best of each setting marked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Callable, Literal
+
+import pandas as pd
+
+from . import units
+from .comparison import Comparison, Point, best_accuracy
+from .results import Run
+
+BASELINE = "gradient_allreduce"
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    sort: float | str  # what a reader's click sorts by
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One unit for a whole column, so that its numbers compare at a glance."""
+
+    name: str
+    factor: float = 1.0
+    decimals: int | None = None  # None: three significant digits
+
+    def decimals_of(self, value: float) -> int:
+        return units.decimals(value * self.factor) if self.decimals is None else self.decimals
+
+    def show(self, value: float) -> str:
+        return f"{value * self.factor:,.{self.decimals_of(value)}f}"
+
+    def show_spread(self, spread: float, value: float) -> str:
+        return f" ±{spread * self.factor:.{self.decimals_of(value)}f}"
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    value: Callable[[Point], float | None]
+    unit: Callable[[float], Unit]  # chosen by the largest value of the column
+    help: str
+    better: Literal["low", "high"] | None = None
+    spread: Callable[[Point], float | None] = lambda point: None
+    brief: bool = True  # shown in a terminal too, not only in the report
+
+
+@dataclass(frozen=True)
+class Table:
+    """`keys` columns name the row; the rest are numbers."""
+
+    titles: list[str]
+    helps: list[str]
+    keys: int
+    rows: list[list[Cell]]
+    notes: list[str]
+
+
+def build(comparison: Comparison, brief: bool = False) -> Table:
+    columns = []
+    for column in _columns(comparison):
+        values = [v for v in map(column.value, comparison.points) if v is not None]
+        if values and (column.brief or not brief):
+            columns.append((column, column.unit(max(map(abs, values)))))
+    rows = []
+    for setting in comparison.settings:
+        contenders = comparison.at(setting)
+        marks = [_best(column, unit, contenders) for column, unit in columns]
+        for point in contenders:
+            row = [Cell(v.label, v.number if v.number is not None else v.label) for v in setting]
+            row.append(Cell(point.algorithm + (" †" if point.oversubscribed else ""),
+                            point.algorithm))
+            row += [_cell(column, unit, point, point.algorithm in best)
+                    for (column, unit), best in zip(columns, marks)]
+            rows.append(row)
+    keys = [axis.title for axis in comparison.axes] + ["algorithm"]
+    titles = [f"{c.title} ({u.name})" if u.name else c.title for c, u in columns]
+    helps = [""] * len(keys) + [c.help for c, _ in columns]
+    return Table(keys + titles, helps, len(keys), rows, _notes(comparison))
+
+
+def _columns(comparison: Comparison) -> list[Column]:
+    columns = [
+        _measured("step", "step_s", _seconds, "mean time of a step", "low"),
+        Column("speed-up", lambda p: _speedup(comparison, p), _plain(2),
+               f"step time of {BASELINE} over this one's, same setting"),
+        _measured("compute", "compute_s", _seconds,
+                  "computation on the main stream, per step and worker", brief=False),
+        _measured("exposed", "exposed_s", _seconds,
+                  "communication that computation waits for, per step and worker"),
+        _measured("samples/s", "samples_per_s", _plain(), "all workers together", brief=False),
+        Column("sent/step", lambda p: p.mean(_inter_bytes_per_step), _bytes,
+               "bytes between nodes, all workers together"),
+        Column("stale", _staleness, _plain(2), "mean age of an applied update, in steps"),
+        _measured("loss", "loss", _plain(3), "of the training batches, at the end"),
+        _measured("accuracy", "accuracy", _percent, "of the mean model on the test set, at the end",
+                  "high"),
+        _measured("worst worker", "worker_accuracy_min", _percent,
+                  "lowest accuracy of a worker's own model, at the end", brief=False),
+    ]
+    target = comparison.target
+    if target is not None:
+        columns.append(Column(f"to {100 * target:.0f} %", lambda p: p.time_to(target), _seconds,
+                              f"time of the first evaluation at {100 * target:.0f} % or more",
+                              "low"))
+    return columns + [_measured("total", "time_s", _seconds, "time of the whole run", brief=False)]
+
+
+def _measured(title: str, key: str, unit: Callable[[float], Unit], help: str,
+              better: Literal["low", "high"] | None = None, brief: bool = True) -> Column:
+    spread = (lambda p: None) if not brief else (lambda p: p.spread(key))
+    return Column(title, lambda p: p.mean(key), unit, help, better, spread, brief)
+
+
+def _seconds(largest: float) -> Unit:
+    if largest >= 1:
+        return Unit("s")
+    return Unit("ms", 1e3) if largest >= 1e-3 else Unit("µs", 1e6)
+
+
+def _bytes(largest: float) -> Unit:
+    for limit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if largest >= limit:
+            return Unit(name, 1 / limit)
+    return Unit("B")
+
+
+def _percent(largest: float) -> Unit:
+    return Unit("%", 100.0, 1)
+
+
+def _plain(decimals: int | None = None) -> Callable[[float], Unit]:
+    return lambda largest: Unit("", 1.0, decimals)
+
+
+def _speedup(comparison: Comparison, point: Point) -> float | None:
+    own = point.mean("step_s")
+    base = next((p.mean("step_s") for p in comparison.at(point.setting)
+                 if p.algorithm.startswith(BASELINE)), None)
+    return base / own if base and own and len(comparison.algorithms) > 1 else None
+
+
+def _inter_bytes_per_step(run: Run) -> float | None:
+    total, steps = run.number("bytes_inter"), run.experiment.get("steps")
+    return total / steps if total is not None and steps else None
+
+
+def _staleness(point: Point) -> float | None:
+    return point.mean("staleness_mean") or None  # nothing to say about algorithms that have none
+
+
+def _best(column: Column, unit: Unit, contenders: list[Point]) -> set[str]:
+    """Who wins a column; ties as displayed share it."""
+    values = {p.algorithm: v for p in contenders if (v := column.value(p)) is not None}
+    if column.better is None or len(contenders) < 2 or not values:
+        return set()
+    best = unit.show((min if column.better == "low" else max)(values.values()))
+    return {name for name, value in values.items() if unit.show(value) == best}
+
+
+def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
+    value = column.value(point)
+    if value is None:
+        return Cell("–", math.inf)
+    spread = column.spread(point)
+    text = unit.show(value) + ("" if spread is None else unit.show_spread(spread, value))
+    return Cell(text, value, best)
+
+
+def _notes(comparison: Comparison) -> list[str]:
+    seeds = {len(p.runs) for p in comparison.points}
+    simulated = {run.simulated for run in comparison.runs}
+    notes = ["* best of its setting"]
+    if simulated == {True}:
+        notes.append("times are simulated")
+    elif simulated == {False}:
+        notes.append("times are wall-clock times of this machine")
+    if max(seeds) > 1:
+        count = "–".join(str(n) for n in sorted({min(seeds), max(seeds)}))
+        notes.append(f"mean ± standard deviation over {count} seeds")
+    if any(p.oversubscribed for p in comparison.points):
+        notes.append("† more ranks than cores: its times say little about a real cluster")
+    return notes
+
+
+def as_text(table: Table) -> str:
+    """Aligned columns, an empty line between settings."""
+    lines = [table.titles] + [
+        [cell.text + (" *" if cell.best else "") for cell in row] for row in table.rows
+    ]
+    starred = [any(row[i].best for row in table.rows) for i in range(len(table.titles))]
+    for row, line in zip(table.rows, lines[1:]):
+        for i, cell in enumerate(row):
+            if starred[i] and not cell.best:
+                line[i] += "  "
+    widths = [max(len(line[i]) for line in lines) for i in range(len(table.titles))]
+
+    def aligned(line: list[str]) -> str:
+        cells = [text.ljust(w) if i < table.keys else text.rjust(w)
+                 for i, (text, w) in enumerate(zip(line, widths))]
+        return "  ".join(cells).rstrip()
+
+    out = [aligned(lines[0]), "  ".join("-" * w for w in widths)]
+    for i, line in enumerate(lines[1:]):
+        new_setting = i and _setting(table, i) != _setting(table, i - 1)
+        out += ([""] if new_setting and table.keys > 1 else []) + [aligned(line)]
+    return "\n".join(out + ["", "; ".join(table.notes)])
+
+
+def _setting(table: Table, row: int) -> list[str]:
+    return [cell.text for cell in table.rows[row][: table.keys - 1]]
+
+
+def as_frame(comparison: Comparison) -> pd.DataFrame:
+    """The same rows as plain numbers in base units, for CSV."""
+    records = []
+    columns = _columns(comparison)
+    for setting in comparison.settings:
+        for point in comparison.at(setting):
+            record: dict[str, object] = {
+                axis.pointer: value.label for axis, value in zip(comparison.axes, setting)
+            }
+            record |= {"algorithm": point.algorithm, "seeds": len(point.runs)}
+            record |= {column.title: column.value(point) for column in columns}
+            record["best accuracy"] = point.mean(best_accuracy)
+            records.append(record)
+    return pd.DataFrame(records)

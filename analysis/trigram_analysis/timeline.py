@@ -1,0 +1,98 @@
+"""One step of a run, drawn from its trace.json (Chrome trace events)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from . import style
+from .comparison import Comparison, Setting
+
+_KINDS = ("compute", "transfer", "wait")
+_NAMES = {"compute": "computation", "transfer": "communication", "wait": "waiting"}
+
+
+@dataclass(frozen=True)
+class Box:
+    rank: int
+    stream: str
+    kind: str
+    begin_s: float
+    length_s: float
+
+
+def boxes(path: Path) -> list[Box]:
+    """The computations, transfers and waits of a trace; nothing if it cannot be read."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    events = document.get("traceEvents", []) if isinstance(document, dict) else document
+    events = [e for e in events if isinstance(e, dict)] if isinstance(events, list) else []
+    names = {
+        (e.get("pid"), e.get("tid")): str(e.get("args", {}).get("name"))
+        for e in events
+        if e.get("ph") == "M" and e.get("name") == "thread_name"
+    }
+    return [box for e in events if (box := _box(e, names)) is not None]
+
+
+def _box(event: dict[str, Any], names: dict[tuple[Any, Any], str]) -> Box | None:
+    kind = next((k for k in _KINDS if k in (event.get("cat"), event.get("name"))), None)
+    if event.get("ph") != "X" or kind is None:
+        return None
+    try:
+        track = (event["pid"], event["tid"])
+        return Box(int(event["pid"]), names.get(track, str(event["tid"])), kind,
+                   1e-6 * float(event["ts"]), 1e-6 * float(event["dur"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def figure(comparison: Comparison, setting: Setting) -> Figure | None:
+    """A step of every algorithm at one setting, on one time scale: two workers of the first node
+    and the first of the next, one row per stream."""
+    traces = []
+    for point in comparison.at(setting):
+        run = point.runs[0]
+        drawn = _shown(boxes(run.path / "trace.json"), run.experiment.get("cluster"))
+        if drawn:
+            traces.append((point.algorithm, drawn))
+    if not traces:
+        return None
+    rows = [_rows(drawn) for _, drawn in traces]
+    fig, axes = style.figure(
+        len(traces), width=8.6, height=0.9 + sum(0.5 + 0.24 * len(r) for r in rows), sharex=True,
+        gridspec_kw={"height_ratios": [1 + 0.6 * len(r) for r in rows]},
+    )
+    for ax, (algorithm, drawn), tracks in zip(axes, traces, rows):
+        start = min(b.begin_s for b in drawn)
+        for box in drawn:
+            ax.broken_barh([(box.begin_s - start, box.length_s)],
+                           (tracks.index((box.rank, box.stream)) - 0.4, 0.8),
+                           facecolor=style.KIND_COLOURS[box.kind], linewidth=0)
+        ax.set_yticks(range(len(tracks)), [f"worker {r}, {s}" for r, s in tracks], fontsize=8)
+        ax.set_ylim(len(tracks) - 0.5, -0.5)
+        ax.set_title(algorithm)
+        ax.grid(False, axis="y")
+    axes[-1].set_xlabel("time since the start of the step (s)")
+    style.legend_above(fig, axes[0],
+                       [Patch(color=style.KIND_COLOURS[k], label=_NAMES[k]) for k in _KINDS])
+    return fig
+
+
+def _shown(found: list[Box], cluster: Any) -> list[Box]:
+    per_node = cluster.get("workers_per_node", 1) if isinstance(cluster, dict) else 1
+    ranks = {0, 1, per_node}
+    return [b for b in found if b.rank in ranks]
+
+
+def _rows(drawn: list[Box]) -> list[tuple[int, str]]:
+    """(rank, stream) from top to bottom, the main stream first."""
+    tracks = {(b.rank, b.stream) for b in drawn}
+    return sorted(tracks, key=lambda t: (t[0], t[1] != "main", t[1]))

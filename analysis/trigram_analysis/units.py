@@ -1,0 +1,102 @@
+"""Quantities with units, as configurations write them and as people read them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+_PREFIX = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+_DURATION = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-zµ/]*)\s*")
+
+
+def quantity(value: Any) -> tuple[str, float] | None:
+    """("bandwidth", bits per second), ("duration", seconds), ("bytes", bytes) or ("number", n)."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return "number", float(value)
+    match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    if not match:
+        return None
+    try:
+        number = float(match[1])
+    except ValueError:
+        return None
+    return _with_unit(number, match[2])
+
+
+def _with_unit(number: float, unit: str) -> tuple[str, float] | None:
+    if not unit:
+        return "number", number
+    if unit in _DURATION:
+        return "duration", number * _DURATION[unit]
+    for suffix, dimension, scale in (
+        ("bps", "bandwidth", 1.0),
+        ("bit/s", "bandwidth", 1.0),
+        ("B/s", "bandwidth", 8.0),
+        ("FLOP/s", "flop rate", 1.0),
+        ("B", "bytes", 1.0),
+    ):
+        prefix = unit.removesuffix(suffix)
+        if prefix != unit:
+            factor = _PREFIX.get(prefix) or _BINARY.get(prefix)
+            return (dimension, number * scale * factor) if factor else None
+    return None
+
+
+AXIS = {  # dimension: (factor from base units, unit shown on an axis)
+    "bandwidth": (1e-9, "Gbps"),
+    "duration": (1e6, "µs"),
+    "bytes": (2.0**-20, "MiB"),
+    "flop rate": (1e-12, "TFLOP/s"),
+    "number": (1.0, ""),
+}
+
+
+def decimals(value: float, digits: int = 3) -> int:
+    """Decimal places that show `value` with so many significant digits."""
+    if value == 0 or not math.isfinite(value):
+        return 0
+    return max(digits - 1 - math.floor(math.log10(abs(value))), 0)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """`value` with so many significant digits, without an exponent: 0.0123, 4.57, 123."""
+    return f"{value:,.{decimals(value, digits)}f}"
+
+
+def seconds(value: float) -> str:
+    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if 0 < abs(value) < limit:
+            return f"{significant(value * scale)} {unit}"
+    return f"{significant(value)} s"
+
+
+def nbytes(value: float) -> str:
+    for limit, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if abs(value) >= limit:
+            return f"{significant(value / limit)} {unit}"
+    return f"{significant(value)} B"
+
+
+def show(value: Any) -> str:
+    """A configured value for people: "25Gbps" and "3.125GB/s" are both "25 Gbps"."""
+    parsed = quantity(value)
+    if parsed is None:
+        return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    dimension, number = parsed
+    if dimension == "duration":
+        return seconds(number) if number else "0 s"
+    if dimension == "bandwidth":
+        return f"{number * 1e-9:,.6g} Gbps"
+    if dimension == "bytes" and number % 2**20 == 0 and number:
+        return f"{number / 2**20:,.6g} MiB"
+    if dimension == "bytes":
+        return nbytes(number)
+    if dimension == "flop rate":
+        return f"{number * 1e-12:,.6g} TFLOP/s"
+    return f"{number:,.6g}"
