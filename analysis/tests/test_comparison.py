@@ -1,0 +1,92 @@
+import json
+
+import pytest
+import sample
+from trigram_analysis import results
+from trigram_analysis.comparison import Comparison, best_accuracy, time_to_accuracy
+
+
+def compare(folder):
+    return Comparison("sample", results.load(folder).runs)
+
+
+def edit(path, change):
+    manifest = json.loads((path / "manifest.json").read_text())
+    change(manifest)
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_axes_are_what_varies_except_algorithm_and_seed(tmp_path):
+    c = compare(sample.write_sweep(tmp_path, seeds=(1, 2)))
+    assert [axis.pointer for axis in c.axes] == ["/cluster/inter/bandwidth"]
+    assert c.algorithms == ["gradient_allreduce", "bytegrad", "decentralized/shift_one"]
+    assert [c.label(s) for s in c.settings] == ["1 Gbps", "10 Gbps"]
+
+
+def test_seeds_are_aggregated_to_mean_and_spread(tmp_path):
+    c = compare(sample.write_sweep(tmp_path, seeds=(1, 2)))
+    point = next(p for p in c.at(c.settings[0]) if p.algorithm == "bytegrad")
+    # seeds 1 and 2 expose 2.0 and 2.2 s after 0.5 s of computation
+    assert point.mean("step_s") == pytest.approx(2.6)
+    assert point.spread("step_s") == pytest.approx(0.2 / 2**0.5)
+
+
+def test_one_seed_has_no_spread(sweep):
+    assert all(p.spread("step_s") is None for p in compare(sweep).points)
+
+
+def test_a_component_that_varies_is_one_axis(sweep):
+    def to_threads(manifest):
+        manifest["experiment"]["runtime"] = {"name": "threads", "shaped": False}
+
+    for path in sweep.glob("*-1-1"):
+        edit(path, to_threads)
+    c = compare(sweep)
+    assert {a.pointer for a in c.axes} == {"/runtime", "/cluster/inter/bandwidth"}
+    world = [a.pointer for a in c.axes].index("/runtime")
+    assert {s[world].label for s in c.settings} == {"sim", "threads"}
+
+
+def test_equal_bandwidths_written_differently_are_one_setting(sweep):
+    edit(sweep / "bytegrad-10-1",
+         lambda m: m["experiment"]["cluster"]["inter"].update(bandwidth="1.25GB/s"))
+    assert len(compare(sweep).settings) == 2
+
+
+def test_variants_of_an_algorithm_are_told_apart_by_the_options_that_differ(sweep):
+    sample.write_run(sweep, "variant", "bytegrad", 1.0)
+    edit(sweep / "variant",
+         lambda m: m["experiment"]["algorithm"].update(overlap=False))
+    for path in sweep.glob("bytegrad-*"):
+        edit(path, lambda m: m["experiment"]["algorithm"].update(overlap=True))
+    names = compare(sweep).algorithms
+    assert "bytegrad (overlap=true)" in names and "bytegrad (overlap=false)" in names
+
+
+def test_target_is_the_highest_whole_per_cent_that_all_reach(sweep):
+    assert compare(sweep).target == pytest.approx(0.84)
+
+
+def test_target_ignores_an_algorithm_that_falls_far_behind(sweep, monkeypatch):
+    monkeypatch.setitem(sample.FINAL, "broken", 0.1)
+    sample.write_run(sweep, "broken", "broken", 1.0)
+    c = compare(sweep)
+    assert c.target == pytest.approx(0.77)  # 0.9 x 0.86, cut to a whole per cent
+    broken = next(p for p in c.points if p.algorithm == "broken")
+    assert broken.time_to(c.target) is None
+
+
+def test_time_to_accuracy_is_the_first_evaluation_that_reaches_it(sweep):
+    (run,) = results.load(sweep / "gradient_allreduce-1-1").runs
+    # 8.5 s per step, evaluated every 5 steps; accuracy 0.86 sqrt(t / 20)
+    assert time_to_accuracy(run, 0.43) == pytest.approx(5 * 8.5)
+    assert time_to_accuracy(run, 0.44) == pytest.approx(10 * 8.5)
+    assert time_to_accuracy(run, 0.87) is None
+    assert best_accuracy(run) == pytest.approx(0.86)
+
+
+def test_phantom_runs_have_no_target(sweep):
+    for path in sweep.iterdir():
+        edit(path, lambda m: m["summary"].update(accuracy=None, loss=None))
+        (path / "metrics.jsonl").unlink()
+    assert compare(sweep).target is None

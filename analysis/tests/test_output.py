@@ -1,0 +1,136 @@
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import sample
+from trigram_analysis import plots, results, table, timeline, verdict
+from trigram_analysis.__main__ import main
+from trigram_analysis.comparison import Comparison
+
+
+def compare(folder):
+    return Comparison("sample", results.load(folder).runs)
+
+
+def column(t, title):
+    i = next(i for i, x in enumerate(t.titles) if x.startswith(title))
+    return [row[i] for row in t.rows]
+
+
+def test_the_best_of_each_setting_is_marked(sweep):
+    t = table.build(compare(sweep))
+    assert [c.best for c in column(t, "step")] == [False, True, False] * 2
+    assert [c.best for c in column(t, "accuracy")] == [True, False, False] * 2
+
+
+def test_numbers_of_the_table(sweep):
+    t = table.build(compare(sweep))
+    assert [c.text for c in column(t, "step")][:3] == ["8.50", "2.50", "4.50"]
+    assert [c.text for c in column(t, "speed-up")][:3] == ["1.00", "3.40", "1.89"]
+    assert [c.text for c in column(t, "to 84 %")][:3] == ["170", "50.0", "90.0"]
+
+
+def test_columns_without_any_value_are_left_out(sweep):
+    assert not any(title.startswith("stale") for title in table.build(compare(sweep)).titles)
+
+
+def test_a_missing_point_leaves_the_others(sweep):
+    (sweep / "bytegrad-1-1" / "DONE").unlink()
+    t = table.build(compare(sweep))
+    assert len(t.rows) == 5
+    assert [c.best for c in column(t, "step")][:2] == [False, True]
+
+
+def test_oversubscribed_runs_carry_a_dagger(sweep):
+    sample.write_run(sweep, "many", "async_model_average", 1.0, oversubscribed=True)
+    text = table.as_text(table.build(compare(sweep)))
+    assert "async_model_average †" in text and "more ranks than cores" in text
+
+
+def test_text_columns_are_aligned(sweep):
+    lines = table.as_text(table.build(compare(sweep), brief=True)).splitlines()
+    rule = lines[1]
+    edges = [m.end() for m in re.finditer("-+", rule)][:-1]
+    rows = [line for line in lines[2:] if "Gbps" in line]
+    assert len(rows) == 6
+    assert all(line[edge:edge + 2].strip() == "" for line in rows for edge in edges)
+
+
+def test_verdict_names_the_winner_of_each_network(sweep):
+    texts = {v.setting: v.text for v in verdict.verdicts(compare(sweep))}
+    assert set(texts) == {"1 Gbps", "10 Gbps"}
+    assert texts["1 Gbps"].startswith(
+        "bytegrad has the fastest step: 2.50 s, 1.80× faster than decentralized/shift_one")
+    assert "bytegrad is first to 84 % accuracy, at 50.0 s." in texts["1 Gbps"]
+
+
+def test_csv_is_in_base_units(sweep, capsys):
+    assert main(["table", "--csv", str(sweep)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == 6
+    assert float(rows[0]["step"]) == pytest.approx(8.5)
+    assert float(rows[0]["accuracy"]) == pytest.approx(0.86)
+
+
+def test_all_figures_are_drawn(sweep):
+    stems = [stem for stem, _, _ in plots.figures(compare(sweep))]
+    assert stems == ["step_time", "step_parts", "loss", "accuracy", "time_to_accuracy"]
+
+
+def test_step_time_draws_the_summaries(sweep):
+    figure = next(fig for stem, _, fig in plots.figures(compare(sweep)) if stem == "step_time")
+    drawn = {line.get_label(): list(line.get_xydata().ravel()) for line in figure.axes[0].lines}
+    assert drawn["bytegrad"] == pytest.approx([1, 2.5, 10, 0.7])
+
+
+def test_without_a_numeric_axis_there_are_bars(tmp_path):
+    for algorithm in sample.STEP_S:
+        sample.write_run(tmp_path, algorithm, algorithm, 1.0)
+    figure = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "step_time")
+    assert [bar.get_width() for bar in figure.axes[0].patches] == pytest.approx([8.5, 2.5, 4.5])
+
+
+def test_timeline_reads_the_trace(sweep):
+    drawn = timeline.boxes(sweep / "bytegrad-1-1" / "trace.json")
+    main_of_0 = [(b.kind, b.length_s) for b in drawn if (b.rank, b.stream) == (0, "main")]
+    assert main_of_0 == [("compute", pytest.approx(0.5)), ("wait", pytest.approx(2.0))]
+
+
+def test_a_corrupt_trace_is_no_trace(sweep):
+    path = sweep / "bytegrad-1-1" / "trace.json"
+    path.write_text('{"traceEvents": [{"ph"')
+    assert timeline.boxes(path) == []
+    path.write_text('{"traceEvents": [{"ph": "X", "name": "compute"}, 3]}')
+    assert timeline.boxes(path) == []
+
+
+def test_report_is_self_contained_and_well_formed(sweep, capsys):
+    sample.write_run(sweep, "bad", status="failed", error="loss <NaN> & worse")
+    assert main(["report", str(sweep)]) == 0
+    path = sweep / "report.html"
+    assert capsys.readouterr().out.strip() == str(path)
+    page = path.read_text()
+    # links to other places: only namespaces and the licence-free metadata of SVG
+    assert not re.findall(r'(?:src|href)="(?!#)', page)
+    assert page.count("<svg") == 6
+    assert "loss &lt;NaN&gt; &amp; worse" in page
+    identifiers = re.findall(r'\bid="([^"]+)"', page)
+    assert len(identifiers) == len(set(identifiers))
+    for svg in re.findall(r"<svg.*?</svg>", page, re.DOTALL):
+        ElementTree.fromstring(svg)
+    assert not list(sweep.glob("*.tmp"))
+
+
+def test_report_of_runs_without_metrics_or_traces(sweep):
+    for path in sweep.iterdir():
+        (path / "metrics.jsonl").unlink()
+        (path / "trace.json").unlink()
+    assert main(["report", str(sweep)]) == 0
+
+
+def test_an_empty_folder_is_bad_input(tmp_path, capsys):
+    assert main(["report", str(tmp_path)]) == 2
+    assert main(["table", str(tmp_path / "absent")]) == 2
+    assert "no finished run" in capsys.readouterr().err

@@ -1,0 +1,54 @@
+import sample
+from trigram_analysis import results
+
+
+def test_finished_runs_count(sweep):
+    assert len(results.load(sweep).runs) == 6
+
+
+def test_root_experiment_and_run_folders_all_load(sweep):
+    assert len(results.load(sweep.parent).runs) == 6
+    assert len(results.load(sweep / "bytegrad-1-1").runs) == 1
+
+
+def test_a_run_without_done_does_not_count(sweep):
+    (sweep / "bytegrad-1-1" / "DONE").unlink()
+    found = results.load(sweep)
+    assert len(found.runs) == 5
+    assert [u.path.name for u in found.unfinished] == ["bytegrad-1-1"]
+
+
+def test_failed_runs_are_listed_apart(sweep):
+    sample.write_run(sweep, "bad", status="failed", error="step 7, rank 3: loss is NaN")
+    found = results.load(sweep)
+    assert len(found.runs) == 6
+    assert [f.reason for f in found.failed] == ["step 7, rank 3: loss is NaN"]
+
+
+def test_corrupt_and_missing_manifests_are_unfinished(sweep):
+    (sweep / "bytegrad-1-1" / "manifest.json").write_text('{"id": "byte')
+    (sweep / "bytegrad-10-1" / "manifest.json").unlink()
+    (sweep / "decentralized-1-1" / "manifest.json").write_text("[1, 2]")
+    found = results.load(sweep)
+    assert len(found.runs) == 3
+    assert len(found.unfinished) == 3
+
+
+def test_a_truncated_line_of_metrics_is_skipped(sweep):
+    path = sweep / "bytegrad-1-1" / "metrics.jsonl"
+    path.write_text(path.read_text()[:-20])
+    (run,) = results.load(sweep / "bytegrad-1-1").runs
+    assert list(run.metrics["step"]) == list(range(19))
+
+
+def test_missing_metrics_are_an_empty_table(sweep):
+    (sweep / "bytegrad-1-1" / "metrics.jsonl").unlink()
+    (run,) = results.load(sweep / "bytegrad-1-1").runs
+    assert run.metrics.empty
+
+
+def test_unrelated_files_and_folders_are_ignored(sweep):
+    (sweep / "notes.txt").write_text("hello")
+    (sweep / "empty").mkdir()
+    found = results.load(sweep)
+    assert (len(found.runs), found.failed, found.unfinished) == (6, [], [])
