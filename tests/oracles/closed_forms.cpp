@@ -1,0 +1,126 @@
+#include "tests/oracles/closed_forms.h"
+
+#include <vector>
+
+#include "tests/oracles/clocks.h"
+
+namespace trigram::test {
+namespace {
+
+std::size_t ceil_div(std::size_t n, int parts) {
+  const auto p = static_cast<std::size_t>(parts);
+  return (n + p - 1) / p;
+}
+
+double times(int count, double seconds) { return count * seconds; }
+
+bool power_of_two(int P) { return P == 1 << floor_log2(P); }
+
+}  // namespace
+
+int floor_log2(int P) {
+  int exponent = 0;
+  while (P >> (exponent + 1)) ++exponent;
+  return exponent;
+}
+
+int ceil_log2(int P) { return power_of_two(P) ? floor_log2(P) : floor_log2(P) + 1; }
+
+// Ring (Patarasuk and Yuan, JPDC 2009): part c leaves rank c + 1 and is added to at each of P - 1
+// hops, until it is complete at rank c; then it makes P - 1 more hops. A longest part meets the
+// longest message and the longest addition in every step.
+double ring_reduce_scatter_s(const CostModel& c, int P, std::size_t n, bool average) {
+  if (P == 1) return 0;
+  const std::size_t part = ceil_div(n, P);
+  return times(P - 1, c.message(part) + c.accumulate(part)) + (average ? c.scale(part) : 0);
+}
+
+double ring_allgather_of_s(const CostModel& c, int P, std::size_t longest) {
+  return times(P - 1, c.message(longest));
+}
+
+double ring_allgather_s(const CostModel& c, int P, std::size_t n) {
+  return ring_allgather_of_s(c, P, ceil_div(n, P));
+}
+
+double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) {
+  return ring_reduce_scatter_s(c, P, n, average) + ring_allgather_s(c, P, n);
+}
+
+// Ranks beyond a power of two (Thakur, Rabenseifner and Gropp, IJHPCA 2005): one whole message and
+// one addition before, one whole message after.
+double recursive_doubling_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) {
+  const double round = c.message(n) + c.accumulate(n);
+  const double fold = power_of_two(P) ? 0 : round + c.message(n);
+  return fold + times(floor_log2(P), round) + (average ? c.scale(n) : 0);
+}
+
+// Rabenseifner (ICCS 2004): in round j the vector is halved to ceil(n / 2^j) on the side that has
+// more; the longer half of a longest piece is again a longest piece. A pair's round lasts as long
+// as its longer message, so both halves of a pair can go on along the longest chain.
+double rabenseifner_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) {
+  double total = power_of_two(P) ? 0 : c.message(n) + c.accumulate(n) + c.message(n);
+  std::size_t piece = n;
+  for (int round = 0; round < floor_log2(P); ++round) {
+    piece = ceil_div(piece, 2);
+    total += 2 * c.message(piece) + c.accumulate(piece);
+  }
+  return total + (average ? c.scale(piece) : 0);
+}
+
+// For other than powers of two, an active rank stands for one or two parts of n / P; the halves
+// differ by more than rounding, and the clocks of the ranks are followed instead.
+double recursive_halving_reduce_scatter_s(const CostModel& c, int P, std::size_t n, bool average) {
+  Clocks clocks(c, P, n);
+  clocks.fold_in([&](int, int) { return n; }, true);
+  clocks.halve();
+  clocks.fold_out([&](int folded, int) { return clocks.part(folded); });
+  if (average) clocks.scale_parts();
+  return clocks.last();
+}
+
+double recursive_doubling_allgather_s(const CostModel& c, int P, std::size_t n) {
+  Clocks clocks(c, P, n);
+  clocks.fold_in([&](int folded, int) { return clocks.part(folded); }, false);
+  clocks.double_up();
+  clocks.fold_out([&](int, int) { return n; });
+  return clocks.last();
+}
+
+// Binomial trees: a rank sends to its largest subtree first, and rank 1 hears last.
+double binomial_broadcast_s(const CostModel& c, int P, std::size_t n) {
+  return times(ceil_log2(P), c.message(n));
+}
+
+double binomial_reduce_s(const CostModel& c, int P, std::size_t n, bool average) {
+  if (P == 1) return 0;
+  return times(ceil_log2(P), c.message(n) + c.accumulate(n)) + (average ? c.scale(n) : 0);
+}
+
+// A chain of P - 1 hops; hop h (from 1) carries segment i no earlier than it carried segment i - 1,
+// than hop h - 1 carried segment i, and than hop h + 1 carried segment i - 2 (a rank receives
+// segment i while it sends segment i - 1, in one batch, after the batch that sent segment i - 2).
+double pipelined_broadcast_s(const CostModel& c, int P, std::size_t n, int segments) {
+  if (P == 1) return 0;
+  const auto hops = static_cast<std::size_t>(P - 1), m = static_cast<std::size_t>(segments);
+  std::vector<std::vector<double>> done(m, std::vector<double>(hops + 2, 0));
+  for (std::size_t i = 0; i < m; ++i) {
+    const double message = c.message(part_length(n, i, m));
+    for (std::size_t h = 1; h <= hops; ++h) {
+      double start = done[i][h - 1];
+      if (i >= 1) start = std::max(start, done[i - 1][h]);
+      if (i >= 2) start = std::max(start, done[i - 2][h + 1]);
+      done[i][h] = start + message;
+    }
+  }
+  return done[m - 1][hops];
+}
+
+// Pairwise exchange: P - 1 rounds, in each of which the receiver of a longest part receives one;
+// its own part it copies.
+double pairwise_alltoall_s(const CostModel& c, int P, std::size_t n) {
+  const std::size_t part = ceil_div(n, P);
+  return c.copy(part) + times(P - 1, c.message(part));
+}
+
+}  // namespace trigram::test

@@ -1,0 +1,145 @@
+#include "tests/oracles/volume.h"
+
+#include <numeric>
+#include <stdexcept>
+
+namespace trigram::test {
+namespace {
+
+constexpr std::uint64_t kElement = 4;  // bytes of an f32
+
+/// Elements of the parts [first, last) of a cut of n into `of` parts.
+std::uint64_t span_of(std::uint64_t n, std::size_t first, std::size_t last, std::size_t of) {
+  return n * last / of - n * first / of;
+}
+
+/// The active ranks, a power of two of them, after even ranks of the first pairs are folded onto
+/// odd ones (Thakur, Rabenseifner and Gropp, IJHPCA 2005). A pair sends n elements each way.
+Members fold(Traffic& traffic, const Members& members, std::uint64_t n) {
+  std::size_t power = 1;
+  while (2 * power <= members.size()) power *= 2;
+  const std::size_t pairs = members.size() - power;
+  Members active;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (i >= 2 * pairs) {
+      active.push_back(members[i]);
+    } else if (i % 2 == 1) {
+      traffic.send(members[i - 1], members[i], 1, n * kElement);
+      traffic.send(members[i], members[i - 1], 1, n * kElement);
+      active.push_back(members[i]);
+    }
+  }
+  return active;
+}
+
+/// Reduce-scatter sends every part once but the one that completes here; allgather sends every part
+/// once but the one that the right neighbour owns.
+void add_ring_allreduce(Traffic& traffic, const Members& members, std::uint64_t n) {
+  const std::size_t P = members.size();
+  if (P == 1) return;
+  for (std::size_t r = 0; r < P; ++r) {
+    const std::size_t right = (r + 1) % P;
+    const std::uint64_t elements =
+        2 * n - span_of(n, r, r + 1, P) - span_of(n, right, right + 1, P);
+    traffic.send(members[r], members[right], 2 * (P - 1), elements * kElement);
+  }
+}
+
+void add_recursive_doubling(Traffic& traffic, const Members& members, std::uint64_t n) {
+  const Members active = fold(traffic, members, n);
+  for (std::size_t i = 0; i < active.size(); ++i)
+    for (std::size_t bit = 1; bit < active.size(); bit *= 2)
+      traffic.send(active[i], active[i ^ bit], 1, n * kElement);
+}
+
+/// To the peer at distance w a rank sends the peer's half of their common 2w parts when halving,
+/// and its own half when doubling: together all of them.
+void add_rabenseifner(Traffic& traffic, const Members& members, std::uint64_t n) {
+  const Members active = fold(traffic, members, n);
+  const std::size_t P = active.size();
+  for (std::size_t i = 0; i < P; ++i)
+    for (std::size_t w = 1; w < P; w *= 2) {
+      const std::size_t first = i - i % (2 * w);
+      traffic.send(active[i], active[i ^ w], 2, span_of(n, first, first + 2 * w, P) * kElement);
+    }
+}
+
+/// The edges of a binomial tree: v's parent is v without its lowest bit.
+void for_each_edge(const Members& members, const std::function<void(int child, int parent)>& edge) {
+  for (std::size_t v = 1; v < members.size(); ++v) edge(members[v], members[v & (v - 1)]);
+}
+
+/// The rank that `r` of m meets at `step`, as BAGUA's documentation of shift_one gives it.
+long shift_one_peer(long r, long m, long step) {
+  const long half = m / 2;
+  if (r < half) return (step + r) % half + half;
+  const long shifted = (r - half - step) % half;
+  return shifted < 0 ? shifted + half : shifted;
+}
+
+}  // namespace
+
+void Traffic::send(int source, int destination, std::uint64_t messages, std::uint64_t bytes) {
+  Sent& sent = sent_[static_cast<std::size_t>(source)];
+  const bool intra = layout_.same_node(source, destination);
+  (intra ? sent.messages_intra : sent.messages_inter) += messages;
+  (intra ? sent.bytes_intra : sent.bytes_inter) += bytes;
+}
+
+Members all_ranks(const Layout& layout) {
+  Members members(static_cast<std::size_t>(layout.ranks()));
+  std::iota(members.begin(), members.end(), 0);
+  return members;
+}
+
+void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
+                   const std::string& algorithm) {
+  if (algorithm == "ring") add_ring_allreduce(traffic, members, n);
+  else if (algorithm == "recursive_doubling") add_recursive_doubling(traffic, members, n);
+  else if (algorithm == "rabenseifner") add_rabenseifner(traffic, members, n);
+  else throw std::invalid_argument("no formula for allreduce " + algorithm);
+}
+
+std::uint64_t coded_bytes(std::uint64_t k) { return 32 + (k + 31) / 32 * 32; }
+
+/// Rank r sends part j to rank j; then every coded mean passes it on the ring but its right
+/// neighbour's.
+void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n) {
+  const std::size_t P = members.size();
+  if (P == 1) return;
+  for (std::size_t r = 0; r < P; ++r) {
+    const std::size_t right = (r + 1) % P;
+    for (std::size_t j = 0; j < P; ++j) {
+      const std::uint64_t bytes = coded_bytes(span_of(n, j, j + 1, P));
+      if (j != r) traffic.send(members[r], members[j], 1, bytes);
+      if (j != right) traffic.send(members[r], members[right], 1, bytes);
+    }
+  }
+}
+
+void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step) {
+  const auto m = static_cast<long>(members.size());
+  if (m == 1) return;
+  for (long r = 0; r < m; ++r)
+    traffic.send(members[static_cast<std::size_t>(r)],
+                 members[static_cast<std::size_t>(shift_one_peer(r, m, step))], 1, n * kElement);
+}
+
+void add_ring_mixing(Traffic& traffic, const Members& members, std::uint64_t n) {
+  const std::size_t P = members.size();
+  for (std::size_t r = 0; r < P && P > 1; ++r) {
+    traffic.send(members[r], members[(r + 1) % P], 1, n * kElement);
+    if (P > 2) traffic.send(members[r], members[(r + P - 1) % P], 1, n * kElement);
+  }
+}
+
+void add_hierarchical(Traffic& traffic, std::uint64_t n, const VolumeOfExchange& exchange) {
+  for (const Members& node : traffic.layout().nodes())
+    for_each_edge(node, [&](int child, int parent) {
+      traffic.send(child, parent, 1, n * kElement);
+      traffic.send(parent, child, 1, n * kElement);
+    });
+  exchange(traffic, traffic.layout().leaders(), n);
+}
+
+}  // namespace trigram::test

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/layout.h"
+
+namespace trigram::test {
+
+/// What one rank sends: payload bytes and messages, within its node and to other nodes.
+struct Sent {
+  std::uint64_t bytes_intra = 0, bytes_inter = 0;
+  std::uint64_t messages_intra = 0, messages_inter = 0;
+  bool operator==(const Sent&) const = default;
+};
+
+/// What every rank of a layout sends, summed over whatever is added.
+class Traffic {
+ public:
+  explicit Traffic(const Layout& layout) : layout_(layout), sent_(ranks(layout)) {}
+  void send(int source, int destination, std::uint64_t messages, std::uint64_t bytes);
+  const Sent& of(int rank) const { return sent_[static_cast<std::size_t>(rank)]; }
+  const Layout& layout() const { return layout_; }
+
+ private:
+  static std::size_t ranks(const Layout& layout) {
+    return static_cast<std::size_t>(layout.ranks());
+  }
+  Layout layout_;
+  std::vector<Sent> sent_;
+};
+
+using Members = std::vector<int>;  // world ranks, in the order of their ranks in the group
+Members all_ranks(const Layout& layout);
+
+// One exchange of a vector of n f32 elements among `members`.
+
+/// By "ring", "recursive_doubling" or "rabenseifner".
+void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
+                   const std::string& algorithm);
+/// Scatter-reduce of parts coded by MinMaxUInt8, then a ring allgather of the coded means.
+void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n);
+/// The whole vector to the partner of `step`.
+void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step);
+/// The whole vector to both neighbours.
+void add_ring_mixing(Traffic& traffic, const Members& members, std::uint64_t n);
+
+using VolumeOfExchange = std::function<void(Traffic&, const Members&, std::uint64_t n)>;
+/// A binomial reduction to the first rank of every node, `exchange` between those, and a binomial
+/// broadcast.
+void add_hierarchical(Traffic& traffic, std::uint64_t n, const VolumeOfExchange& exchange);
+
+/// Bytes of the MinMaxUInt8 code of k elements: a header of 32, and a byte per element rounded up
+/// to a multiple of 32.
+std::uint64_t coded_bytes(std::uint64_t k);
+
+}  // namespace trigram::test
