@@ -40,7 +40,7 @@ class Profile:
             "forward_s": scale * sum(row.forward for row in self.rows),
             "backward_s": scale * sum(row.backward for row in self.rows),
         }
-        lines = [f"# name: {self.name}", f"# accelerator: {self.accelerator}", f"# batch: {self.batch}"]
+        lines = [f"# {key}: {getattr(self, key)}" for key in ("name", "accelerator", "batch")]
         lines += [f"# {key}: {value:.12g}" for key, value in total.items()]
         lines += [f"# source: {line}" for line in self.sources]
         lines += [f"# assumed: {line}" for line in self.assumed]
@@ -103,8 +103,8 @@ def vgg16():
             "relative times: PipeDream's VGG16 profile, PyTorch 19.05, fp32, batch 128, input"
             " excluded (github.com/msr-fiddle/pipedream,"
             " profiler/image_classification/profiles/vgg16/graph.txt)",
-            "step time: rescaled to 0.1396 s, the compute-only step at batch 32 that follows from the"
-            " linear-scaling line, 229.3 images/s per V100, in the VGG16 scaling figure of BAGUA's"
+            "step time: rescaled to 0.1396 s, the compute-only step at batch 32 that follows from"
+            " the linear-scaling line, 229.3 images/s per V100, in the VGG16 scaling figure of BAGUA's"
             " tutorials (digitised; BAGUA is arXiv 2107.01499)",
         ],
         [
@@ -150,9 +150,9 @@ def bert_large():
         [
             "shapes: BERT-Large, uncased (arXiv 1810.04805), fine-tuned for SQuAD: no pooler, a"
             " question-answering head; names as in Hugging Face Transformers",
-            "step time: rescaled to 0.53 s, the compute floor at batch 6 of the Async run, about 61 s"
-            " per epoch of 115.3 steps whatever the bandwidth, in the BERT-Large bandwidth figure of"
-            " BAGUA's tutorials (128 V100; digitised; BAGUA is arXiv 2107.01499)",
+            "step time: rescaled to 0.53 s, the compute floor at batch 6 of the Async run, about"
+            " 61 s per epoch of 115.3 steps whatever the bandwidth, in the BERT-Large bandwidth"
+            " figure of BAGUA's tutorials (128 V100; digitised; BAGUA is arXiv 2107.01499)",
         ],
         [
             "all 24 blocks take the same time; embeddings and head take none",

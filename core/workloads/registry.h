@@ -10,23 +10,26 @@
 
 namespace trigram {
 
-/// What all ranks of a run share of a workload: data, profile, shapes. Made once per process, before
-/// any worker starts; making it reads every input file and throws ConfigError for a bad one.
+/// What all ranks of a run share of a workload: data, profile, shapes. Made once per process,
+/// before any worker starts; making it reads every input file and throws ConfigError for a bad one.
 class WorkloadFactory {
  public:
   virtual ~WorkloadFactory() = default;
-  /// The workload of one rank: its weights and gradients live on ctx.device; data and random numbers
-  /// are keyed by (seed, ctx.world_rank). All ranks start from the same weights.
+  /// The workload of one rank: its weights and gradients live on ctx.device; data and random
+  /// numbers are keyed by (seed, ctx.world_rank). All ranks start from the same weights.
   virtual std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const = 0;
   virtual bool has_values() const = 0;
   /// Files whose content decides the results.
   virtual std::vector<std::filesystem::path> input_files() const = 0;
 };
 
-using WorkloadEntry = Component<WorkloadFactory>;
+/// Making takes the pointer at which errors found in input files are reported.
+using WorkloadEntry = Component<WorkloadFactory, const std::string&>;
+/// Every workload, in the order in which they are listed to users.
 const std::vector<WorkloadEntry>& workloads();
 
-/// Resolves "name", {"name": ..., options} or "profile:PATH"; relative paths are taken from `base`.
+/// Resolves "name", {"name": ..., options} or "profile:PATH". Relative paths are taken from `base`
+/// and become absolute.
 Json resolve_workload(const Json& j, const std::string& pointer, const std::filesystem::path& base);
 /// `pointer` is where errors found in input files are reported.
 std::unique_ptr<WorkloadFactory> make_workload_factory(const Json& resolved,

@@ -1,0 +1,52 @@
+#include "core/workloads/bucketing.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/check.h"
+
+namespace trigram {
+
+std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
+                                        std::size_t real_numel, std::size_t bucket_bytes) {
+  const std::size_t priced_numel =
+      std::accumulate(priced_lengths.begin(), priced_lengths.end(), std::size_t{0});
+  // In 128 bits the product cannot overflow, whatever a profile says.
+  __extension__ using Wide = unsigned __int128;
+  auto real_cut = [&](std::size_t priced_before) {
+    return static_cast<std::size_t>(Wide{real_numel} * priced_before / priced_numel);
+  };
+  std::vector<BucketCut> cuts;
+  BucketCut open;
+  std::size_t priced_before = 0;
+  for (std::size_t i = 0; i < priced_lengths.size(); ++i) {
+    open.priced_count += priced_lengths[i];
+    const bool full = open.priced_count * size_of(DType::f32) >= bucket_bytes;
+    if (!full && i + 1 < priced_lengths.size()) continue;
+    priced_before += open.priced_count;
+    open.last = i + 1;
+    open.count = real_cut(priced_before) - open.begin;
+    cuts.push_back(open);
+    open = {i + 1, 0, open.begin + open.count, 0, 0};
+  }
+  return cuts;
+}
+
+FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel)
+    : lengths_(std::move(lengths)) {
+  const std::size_t priced = std::accumulate(lengths_.begin(), lengths_.end(), std::size_t{0});
+  weights_ = device.empty(real_numel, DType::f32, priced);
+  gradients_ = device.empty(real_numel, DType::f32, priced);
+  std::ranges::fill(gradients_.floats(), 0.0f);
+}
+
+void FlatWorkload::bucketize(std::size_t bucket_bytes) {
+  TRIGRAM_CHECK(buckets_.empty(), "bucketize() is called once");
+  cuts_ = cut_into_buckets(lengths_, weights_.numel(), bucket_bytes);
+  for (const BucketCut& c : cuts_)
+    buckets_.push_back({static_cast<int>(buckets_.size()),
+                        weights_.slice(c.begin, c.count, c.priced_count),
+                        gradients_.slice(c.begin, c.count, c.priced_count)});
+}
+
+}  // namespace trigram

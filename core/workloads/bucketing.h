@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/workload.h"
+
+namespace trigram {
+
+/// A bucket as tensors [first, last) of the model and as a range of the flat vectors.
+struct BucketCut {
+  std::size_t first = 0, last = 0;
+  std::size_t begin = 0, count = 0;  // real elements
+  std::size_t priced_count = 0;
+};
+
+/// Collects whole tensors (priced lengths, in the order in which backward completes them) until a
+/// bucket holds at least `bucket_bytes`, as BAGUA does: a bucket overshoots by its last tensor and
+/// large tensors are never split. 0 gives one bucket per tensor.
+///
+/// The `real_numel` elements of the flat vectors are cut at floor(real_numel * c / p), where c of
+/// the p priced elements lie before the cut. So real parts cover the vectors without gaps, and a
+/// bucket may hold no real element; when nothing is priced, cuts fall between tensors.
+std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
+                                        std::size_t real_numel, std::size_t bucket_bytes);
+
+/// A workload's flat vectors in the order in which backward completes gradients, and their buckets.
+class FlatWorkload : public Workload {
+ public:
+  void bucketize(std::size_t bucket_bytes) override;
+  std::span<Bucket> buckets() override { return buckets_; }
+  Tensor weights() override { return weights_; }
+  Tensor gradients() override { return gradients_; }
+
+ protected:
+  /// `lengths`: priced lengths of the tensors, in the order in which backward completes them.
+  FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel);
+
+  /// Which tensors bucket i consists of.
+  const BucketCut& cut(std::size_t i) const { return cuts_[i]; }
+
+ private:
+  std::vector<std::size_t> lengths_;
+  Tensor weights_, gradients_;
+  std::vector<BucketCut> cuts_;
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace trigram

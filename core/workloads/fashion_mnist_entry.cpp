@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "core/workloads/entries.h"
+#include "core/workloads/image_classifier.h"
+#include "core/workloads/option_kinds.h"
+#include "core/workloads/pricing.h"
+
+namespace trigram {
+namespace {
+
+constexpr const char* kDebianFolder = "/usr/share/datasets/fashion-mnist";
+
+enum class ModelKind { mlp, cnn };
+
+struct Options {
+  ModelKind model = ModelKind::mlp;
+  std::optional<std::vector<std::size_t>> hidden;  // what it is when absent depends on the model
+  std::size_t batch = 32;
+  std::string data = kDebianFolder;
+  Pricing pricing;
+};
+
+FieldTable<Options> fields() {
+  return FieldTable<Options>{}
+      .field("model", &Options::model,
+             one_of<ModelKind>({{"mlp", ModelKind::mlp}, {"cnn", ModelKind::cnn}}),
+             "mlp: dense layers; cnn: two 3x3 convolutions of 8 and 16 filters, each with 2x2 "
+             "max-pooling, before the dense layers")
+      .field("hidden", &Options::hidden, optional(counts(1, 1 << 16)),
+             "width of each hidden dense layer; 64 for mlp, none for cnn unless given")
+      .field("batch", &Options::batch, count(1, 1 << 20), "samples per worker and step")
+      .field("data", &Options::data, text(),
+             "folder of {train,t10k}-{images-idx3,labels-idx1}-ubyte files, gzipped or plain")
+      .include(&Options::pricing, pricing_fields());
+}
+
+Options parse(const Json& j, const std::string& pointer) {
+  Options options = fields().parse(j, pointer);
+  if (!options.hidden) {
+    options.hidden.emplace();
+    if (options.model == ModelKind::mlp) options.hidden->push_back(64);
+  }
+  return options;
+}
+
+class ClassifierFactory final : public ModelFactory {
+ public:
+  ClassifierFactory(const Options& options, const std::string& pointer)
+      : pointer_(pointer),
+        batch_(options.batch),
+        files_(image_data_files(options.data)),
+        data_(std::make_shared<ImageData>(load(options.data, child(pointer, "data")))) {
+    architecture_ = {data_->train.height, data_->train.width, data_->classes, {}, *options.hidden};
+    if (options.model == ModelKind::cnn) architecture_.filters = {8, 16};
+  }
+
+  std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const override {
+    const std::size_t largest = data_->train.size() / static_cast<std::size_t>(place.ranks);
+    if (batch_ > largest)
+      throw ConfigError(child(pointer_, "batch"),
+                        fmt::format("expected at most {}, as {} ranks share {} images, not {}",
+                                    largest, place.ranks, data_->train.size(), batch_));
+    return std::make_unique<ImageClassifier>(device, data_, architecture_, batch_, place);
+  }
+  std::vector<std::filesystem::path> input_files() const override { return files_; }
+
+ private:
+  static ImageData load(const std::string& folder, const std::string& pointer) {
+    if (folder == kDebianFolder && !std::filesystem::exists(folder))
+      throw ConfigError(pointer, folder + ": not found; install the package dataset-fashion-mnist");
+    return load_image_data(folder, pointer);
+  }
+
+  std::string pointer_;
+  std::size_t batch_;
+  std::vector<std::filesystem::path> files_;
+  std::shared_ptr<const ImageData> data_;
+  Architecture architecture_;
+};
+
+}  // namespace
+
+WorkloadEntry fashion_mnist_entry() {
+  return {
+      "fashion_mnist",
+      "a real classifier with real gradients on Fashion-MNIST or any other IDX data set",
+      fields().schema(),
+      [](const Json& j, const std::string& pointer) { return fields().dump(parse(j, pointer)); },
+      [](const Json& resolved, const std::string& pointer) {
+        const Options options = parse(resolved, pointer);
+        return make_model_workload_factory(std::make_unique<ClassifierFactory>(options, pointer),
+                                           options.pricing, pointer);
+      }};
+}
+
+}  // namespace trigram

@@ -1,0 +1,77 @@
+#include "core/workloads/image_classifier.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "core/check.h"
+#include "core/device/host_device.h"
+
+namespace trigram {
+namespace {
+
+std::size_t count_correct(const Tensor& logits, const Tensor& labels, std::size_t classes) {
+  std::size_t correct = 0;
+  const auto wanted = labels.values<std::uint8_t>();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto row = logits.floats().subspan(i * classes, classes);
+    correct += std::ranges::max_element(row) - row.begin() == wanted[i];
+  }
+  return correct;
+}
+
+}  // namespace
+
+ImageClassifier::ImageClassifier(Device& device, std::shared_ptr<const ImageData> data,
+                                 const Architecture& architecture, std::size_t batch,
+                                 const ModelPlace& place)
+    : data_(std::move(data)),
+      architecture_(architecture),
+      batch_(batch),
+      seed_(place.seed),
+      network_(device, architecture, batch),
+      sampler_(data_->train.size(), batch, place.rank, place.ranks, place.seed) {}
+
+void ImageClassifier::forward(Device& device, const Tensor& weights) {
+  data_->gather(data_->train, sampler_.next(), network_.images(), network_.labels());
+  network_.forward(device.nn(), weights);
+}
+
+void ImageClassifier::backward(Device& device, const Tensor& weights, const Tensor& gradients,
+                               const std::function<void()>& on_tensor) {
+  network_.backward(device.nn(), weights, gradients, on_tensor);
+}
+
+double ImageClassifier::loss() const {
+  const auto loss = network_.loss().floats();
+  return loss.empty() ? std::numeric_limits<double>::quiet_NaN() : loss[0];
+}
+
+Quality ImageClassifier::evaluate(std::span<const float> weights) const {
+  return judge(*data_, data_->test, architecture_, weights);
+}
+
+Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
+              std::span<const float> weights) {
+  constexpr std::size_t kBatch = 250;  // activations of the networks here stay in the cache
+  HostDevice host;
+  const Tensor flat = host.empty(weights.size());
+  std::ranges::copy(weights, flat.floats().begin());
+  double loss = 0;
+  std::size_t correct = 0;
+  for (std::size_t begin = 0; begin < set.size();) {
+    const std::size_t batch = std::min(kBatch, set.size() - begin);
+    Network network(host, architecture, batch);  // memory is pooled
+    std::vector<std::uint32_t> chosen(batch);
+    std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(begin));
+    data.gather(set, chosen, network.images(), network.labels());
+    network.forward(host.nn(), flat);
+    loss += static_cast<double>(network.loss().floats()[0]) * static_cast<double>(batch);
+    correct += count_correct(network.logits(), network.labels(), architecture.classes);
+    begin += batch;
+  }
+  const auto n = static_cast<double>(set.size());
+  return {loss / n, static_cast<double>(correct) / n};
+}
+
+}  // namespace trigram

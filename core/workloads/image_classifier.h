@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+
+#include "core/workloads/image_data.h"
+#include "core/workloads/model.h"
+#include "core/workloads/network.h"
+#include "core/workloads/sampler.h"
+
+namespace trigram {
+
+/// A network trained on a data set, as one rank sees it.
+class ImageClassifier final : public Model {
+ public:
+  /// `data` is shared by the ranks, read-only.
+  ImageClassifier(Device& device, std::shared_ptr<const ImageData> data,
+                  const Architecture& architecture, std::size_t batch, const ModelPlace& place);
+
+  std::vector<std::size_t> tensor_lengths() const override { return network_.tensor_lengths(); }
+  void initialise(std::span<float> weights) const override { network_.initialise(weights, seed_); }
+  void forward(Device& device, const Tensor& weights) override;
+  void backward(Device& device, const Tensor& weights, const Tensor& gradients,
+                const std::function<void()>& on_tensor) override;
+  double loss() const override;
+  /// On all test images.
+  Quality evaluate(std::span<const float> weights) const override;
+  std::size_t batch() const override { return batch_; }
+
+ private:
+  std::shared_ptr<const ImageData> data_;
+  Architecture architecture_;
+  std::size_t batch_;
+  std::uint64_t seed_;
+  Network network_;
+  Sampler sampler_;
+};
+
+/// Mean loss and fraction correct of a network with `weights` on `set`, on the host.
+Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
+              std::span<const float> weights);
+
+}  // namespace trigram

@@ -1,0 +1,93 @@
+#include "core/workloads/image_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/check.h"
+#include "core/config/config_error.h"
+#include "core/workloads/idx.h"
+
+namespace trigram {
+namespace {
+
+ImageSet read_set(const std::filesystem::path& image_file,
+                  const std::filesystem::path& label_file) {
+  IdxArray images = read_idx(image_file, 3);
+  IdxArray labels = read_idx(label_file, 1);
+  if (labels.dimensions[0] != images.dimensions[0])
+    throw IdxError(fmt::format("{}: expected {} labels, one per image of {}, not {}",
+                               label_file.string(), images.dimensions[0],
+                               image_file.filename().string(), labels.dimensions[0]));
+  return {images.dimensions[1], images.dimensions[2], std::move(images.data),
+          std::move(labels.data)};
+}
+
+std::array<float, 256> standardise(const std::vector<std::uint8_t>& pixels) {
+  std::array<std::uint64_t, 256> count{};
+  for (std::uint8_t p : pixels) ++count[p];
+  std::uint64_t sum = 0, squares = 0;  // exact, hence the same on every machine
+  for (std::uint64_t value = 0; value < 256; ++value) {
+    sum += value * count[value];
+    squares += value * value * count[value];
+  }
+  const auto n = static_cast<double>(pixels.size());
+  const double mean = static_cast<double>(sum) / n;
+  const double variance = std::max(static_cast<double>(squares) / n - mean * mean, 1.0);
+  std::array<float, 256> table;
+  for (std::size_t value = 0; value < 256; ++value)
+    table[value] = static_cast<float>((static_cast<double>(value) - mean) / std::sqrt(variance));
+  return table;
+}
+
+}  // namespace
+
+void ImageData::gather(const ImageSet& set, std::span<const std::uint32_t> chosen,
+                       const Tensor& images, const Tensor& labels) const {
+  const std::size_t size = set.pixels_per_image();
+  TRIGRAM_CHECK(images.numel() == chosen.size() * size && labels.numel() == chosen.size(),
+                "{} images do not fill {} elements", chosen.size(), images.numel());
+  if (images.is_phantom()) return;
+  float* to = images.floats().data();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const std::uint8_t* from = set.pixels.data() + chosen[i] * size;
+    for (std::size_t k = 0; k < size; ++k) *to++ = standardised[from[k]];
+    labels.values<std::uint8_t>()[i] = set.labels[chosen[i]];
+  }
+}
+
+std::vector<std::filesystem::path> image_data_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                           "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
+    const auto plain = folder / name, gzipped = folder / (std::string(name) + ".gz");
+    files.push_back(std::filesystem::exists(plain) && !std::filesystem::exists(gzipped) ? plain
+                                                                                        : gzipped);
+  }
+  return files;
+}
+
+ImageData load_image_data(const std::filesystem::path& folder, const std::string& pointer) {
+  try {
+    const auto files = image_data_files(folder);
+    ImageData data{read_set(files[0], files[1]), read_set(files[2], files[3])};
+    const ImageSet &train = data.train, &test = data.test;
+    if (test.height != train.height || test.width != train.width)
+      throw IdxError(fmt::format("{}: expected images of {}x{}, as in {}, not {}x{}",
+                                 files[2].string(), train.height, train.width,
+                                 files[0].filename().string(), test.height, test.width));
+    data.classes = 1u + *std::ranges::max_element(train.labels);
+    const unsigned largest = *std::ranges::max_element(test.labels);
+    if (largest >= data.classes)
+      throw IdxError(fmt::format("{}: expected classes below {}, as in {}, not {}",
+                                 files[3].string(), data.classes, files[1].filename().string(),
+                                 largest));
+    data.standardised = standardise(train.pixels);
+    return data;
+  } catch (const IdxError& error) {
+    throw ConfigError(pointer, error.what());
+  }
+}
+
+}  // namespace trigram

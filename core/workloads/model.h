@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/device.h"
+#include "core/workload.h"
+
+namespace trigram {
+
+/// A model with real gradients, as one rank sees it: arithmetic and mini-batches, no buckets and no
+/// clock. Flat weights and gradients hold its tensors in the order in which backward completes
+/// them. On a device that makes phantoms the same operations are issued, on no values.
+class Model {
+ public:
+  virtual ~Model() = default;
+  /// Lengths of the tensors, in the order in which backward completes them.
+  virtual std::vector<std::size_t> tensor_lengths() const = 0;
+  /// Writes the weights that every rank starts from.
+  virtual void initialise(std::span<float> weights) const = 0;
+
+  /// One pass over the rank's next mini-batch.
+  virtual void forward(Device& device, const Tensor& weights) = 0;
+  /// Calls `on_tensor` each time that the gradient of the next tensor is complete.
+  virtual void backward(Device& device, const Tensor& weights, const Tensor& gradients,
+                        const std::function<void()>& on_tensor) = 0;
+  /// Mean loss of the last mini-batch; NaN without values.
+  virtual double loss() const = 0;
+
+  virtual Quality evaluate(std::span<const float> weights) const = 0;
+  virtual std::size_t batch() const = 0;
+};
+
+/// Which rank of which run a model is made for.
+struct ModelPlace {
+  int rank = 0;
+  int ranks = 1;
+  std::uint64_t seed = 0;
+};
+
+/// What the ranks of a process share of a model, read-only.
+class ModelFactory {
+ public:
+  virtual ~ModelFactory() = default;
+  /// A model whose activations live on `device`.
+  virtual std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const = 0;
+  virtual std::vector<std::filesystem::path> input_files() const = 0;
+};
+
+}  // namespace trigram

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// An integer that counts things.
+Kind<std::size_t> count(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
+
+/// A list of counts; one count stands for a list of one.
+Kind<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t maximum);
+
+/// A value that may be absent or null.
+template <class T>
+Kind<std::optional<T>> optional(Kind<T> inner) {
+  Json schema = {{"anyOf", {inner.schema, {{"type", "null"}}}}};
+  return {[inner](const Json& j, const std::string& pointer) -> std::optional<T> {
+            if (j.is_null()) return std::nullopt;
+            return inner.parse(j, pointer);
+          },
+          [inner](const std::optional<T>& value) -> Json {
+            return value ? inner.dump(*value) : Json();
+          },
+          std::move(schema)};
+}
+
+}  // namespace trigram

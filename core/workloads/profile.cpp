@@ -1,0 +1,72 @@
+#include "core/workloads/profile.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/config/config_error.h"
+#include "core/workloads/profile_parsers.h"
+
+namespace trigram {
+namespace {
+
+void check_total(const char* what, std::optional<double> claimed, double sum) {
+  // Files written with six digits pass; a forgotten or doubled row does not.
+  if (claimed && std::abs(*claimed - sum) > 1e-6 * std::max(*claimed, sum))
+    throw ProfileError(
+        fmt::format("expected rows whose {} sum to the stated {}, not to {}", what, *claimed, sum));
+}
+
+void check(const ProfileText& text) {
+  const Profile& profile = text.profile;
+  if (profile.tensors.empty()) throw ProfileError("expected at least one tensor");
+  std::set<std::string> names;
+  for (const ProfileTensor& row : profile.tensors)
+    if (!names.insert(row.tensor).second)
+      throw ProfileError(fmt::format("expected distinct tensors; \"{}\" occurs twice", row.tensor));
+  check_total("forward_s", text.forward_s, profile.forward_s());
+  check_total("backward_s", text.backward_s, profile.backward_s());
+}
+
+}  // namespace
+
+std::size_t Profile::numel() const {
+  std::size_t sum = 0;
+  for (const ProfileTensor& row : tensors) sum += row.numel;
+  return sum;
+}
+
+double Profile::forward_s() const {
+  double sum = 0;
+  for (const ProfileTensor& row : tensors) sum += row.forward_s;
+  return sum;
+}
+
+double Profile::backward_s() const {
+  double sum = 0;
+  for (const ProfileTensor& row : tensors) sum += row.backward_s;
+  return sum;
+}
+
+Profile load_profile(const std::filesystem::path& file, const std::string& pointer) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream content;
+  if (!in || std::filesystem::is_directory(file) || !(content << in.rdbuf()))
+    throw ConfigError(pointer, fmt::format("{}: expected a profile, a readable file that is not "
+                                           "empty",
+                                           file.string()));
+  try {
+    ProfileText text = file.extension() == ".json" ? parse_profile_json(content.str())
+                                                   : parse_profile_csv(content.str());
+    check(text);
+    if (text.profile.name.empty()) text.profile.name = file.stem().string();
+    return std::move(text.profile);
+  } catch (const ProfileError& error) {
+    throw ConfigError(pointer, fmt::format("{}: {}", file.string(), error.what()));
+  }
+}
+
+}  // namespace trigram

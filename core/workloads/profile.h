@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace trigram {
+
+/// One parameter tensor of a profiled model and the computation that goes with it.
+struct ProfileTensor {
+  std::string tensor;
+  std::size_t numel = 0;
+  double forward_s = 0;
+  double backward_s = 0;  // spent just before the gradient of this tensor is complete
+};
+
+/// Layer times of a model on one accelerator. Tensors are in the order of the forward pass; their
+/// gradients complete in the reverse order.
+struct Profile {
+  std::string name;
+  std::string accelerator;
+  std::size_t batch = 1;             // samples per worker and step
+  std::vector<std::string> sources;  // where the numbers come from
+  std::vector<std::string> assumed;  // what nobody has measured
+  std::vector<ProfileTensor> tensors;
+
+  std::size_t numel() const;
+  double forward_s() const;
+  double backward_s() const;
+};
+
+/// Reads a profile: CSV with the columns tensor,numel,forward_s,backward_s, or, when the file's
+/// name ends in .json, an object with a list "tensors" of such rows. Name, accelerator, batch,
+/// totals
+/// (`forward_s`, `backward_s`, compared with the rows), sources and assumptions are fields of the
+/// object, or comment lines `# key: value` in CSV. Throws ConfigError at `pointer`, naming file,
+/// line and expectation.
+Profile load_profile(const std::filesystem::path& file, const std::string& pointer);
+
+}  // namespace trigram

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <string_view>
+
+#include "core/workloads/profile_parsers.h"
+
+namespace trigram {
+namespace {
+
+constexpr std::string_view kColumns = "tensor,numel,forward_s,backward_s";
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+template <class Number>
+bool parse_number(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+std::size_t parse_count(std::string_view text, std::string_view what) {
+  std::size_t value = 0;
+  if (!parse_number(text, value) || value == 0)
+    throw ProfileError(fmt::format("expected {}, a positive integer, not \"{}\"", what, text));
+  return value;
+}
+
+double parse_seconds(std::string_view text, std::string_view what) {
+  double value = 0;
+  if (!parse_number(text, value) || !std::isfinite(value) || value < 0)
+    throw ProfileError(fmt::format(
+        "expected {}, a number of seconds that is not negative, not \"{}\"", what, text));
+  return value;
+}
+
+/// A line "# key: value". Other comments are for people.
+void parse_comment(std::string_view comment, ProfileText& text) {
+  const auto colon = comment.find(':');
+  if (colon == comment.npos) return;
+  const std::string_view key = trimmed(comment.substr(0, colon));
+  const std::string_view value = trimmed(comment.substr(colon + 1));
+  Profile& profile = text.profile;
+  if (key == "name") profile.name = value;
+  else if (key == "accelerator") profile.accelerator = value;
+  else if (key == "batch") profile.batch = parse_count(value, key);
+  else if (key == "forward_s") text.forward_s = parse_seconds(value, key);
+  else if (key == "backward_s") text.backward_s = parse_seconds(value, key);
+  else if (key == "source") profile.sources.emplace_back(value);
+  else if (key == "assumed") profile.assumed.emplace_back(value);
+}
+
+ProfileTensor parse_row(std::string_view line) {
+  std::vector<std::string_view> cells;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find(',', begin), line.size());
+    cells.push_back(trimmed(line.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  if (cells.size() != 4 || cells[0].empty())
+    throw ProfileError(fmt::format("expected four cells {}, not \"{}\"", kColumns, line));
+  return {std::string(cells[0]), parse_count(cells[1], "numel"),
+          parse_seconds(cells[2], "forward_s"), parse_seconds(cells[3], "backward_s")};
+}
+
+}  // namespace
+
+ProfileText parse_profile_csv(const std::string& content) {
+  ProfileText text;
+  bool header_seen = false;
+  std::istringstream lines(content);
+  std::string raw;
+  for (int number = 1; std::getline(lines, raw); ++number) {
+    const std::string_view line = trimmed(raw);
+    try {
+      if (line.empty()) continue;
+      if (line.front() == '#') {
+        parse_comment(line.substr(1), text);
+      } else if (header_seen) {
+        text.profile.tensors.push_back(parse_row(line));
+      } else {
+        if (line != kColumns)
+          throw ProfileError(fmt::format("expected the header {}, not \"{}\"", kColumns, line));
+        header_seen = true;
+      }
+    } catch (const ProfileError& error) {
+      throw ProfileError(fmt::format("line {}: {}", number, error.what()));
+    }
+  }
+  return text;
+}
+
+}  // namespace trigram

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "core/config/fields.h"
+#include "core/workloads/option_kinds.h"
+#include "core/workloads/profile_parsers.h"
+
+namespace trigram {
+namespace {
+
+Kind<double> seconds() { return number(0, 1e9); }
+
+/// The object in the file, field by field.
+struct Document {
+  std::string name, accelerator;
+  std::size_t batch = 1;
+  std::optional<double> forward_s, backward_s;
+  std::vector<std::string> sources, assumed;
+  std::vector<ProfileTensor> tensors;
+};
+
+FieldTable<Document> document_fields() {
+  auto row = FieldTable<ProfileTensor>{}
+                 .required("tensor", &ProfileTensor::tensor, text(), "name of the tensor")
+                 .required("numel", &ProfileTensor::numel, count(1), "number of elements")
+                 .required("forward_s", &ProfileTensor::forward_s, seconds(), "seconds")
+                 .required("backward_s", &ProfileTensor::backward_s, seconds(), "seconds");
+  return FieldTable<Document>{}
+      .field("name", &Document::name, text(), "name of the model")
+      .field("accelerator", &Document::accelerator, text(), "where the times were measured")
+      .field("batch", &Document::batch, count(1), "samples per worker and step")
+      .field("forward_s", &Document::forward_s, optional(seconds()), "sum over the tensors")
+      .field("backward_s", &Document::backward_s, optional(seconds()), "sum over the tensors")
+      .field("sources", &Document::sources, list_of(text()), "where the numbers come from")
+      .field("assumed", &Document::assumed, list_of(text()), "what nobody has measured")
+      .required("tensors", &Document::tensors, list_of(nested(row)),
+                "the tensors in the order of the forward pass");
+}
+
+}  // namespace
+
+ProfileText parse_profile_json(const std::string& content) {
+  try {
+    Document d = document_fields().parse(Json::parse(content), "");
+    return {{std::move(d.name), std::move(d.accelerator), d.batch, std::move(d.sources),
+             std::move(d.assumed), std::move(d.tensors)},
+            d.forward_s,
+            d.backward_s};
+  } catch (const Json::exception& error) {  // its text holds line and column
+    throw ProfileError(error.what());
+  } catch (const ConfigError& error) {
+    throw ProfileError(error.what());
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "core/workloads/profile.h"
+
+namespace trigram {
+
+/// A profile as written: what it claims beside its rows is still to be checked.
+struct ProfileText {
+  Profile profile;
+  std::optional<double> forward_s, backward_s;  // claimed totals
+};
+
+/// What is wrong with a profile, and where in the file: "line 3: expected ...".
+class ProfileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Parses the content of a CSV file; throws ProfileError.
+ProfileText parse_profile_csv(const std::string& content);
+/// Parses the content of a JSON file; throws ProfileError.
+ProfileText parse_profile_json(const std::string& content);
+
+}  // namespace trigram

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// The profiles that come with the program.
+const std::vector<std::string>& built_in_profiles();
+
+/// A profile by reference: the name of a built-in one, or "profile:PATH".
+Kind<std::string> profile_reference();
+
+/// PATH of "profile:PATH"; empty for anything else.
+std::string path_in_reference(const std::string& reference);
+
+/// The file that a reference means.
+std::filesystem::path profile_file(const std::string& reference);
+
+}  // namespace trigram

@@ -1,0 +1,65 @@
+#include "core/workloads/profile_workload.h"
+
+#include <limits>
+
+#include "core/check.h"
+
+namespace trigram {
+namespace {
+
+/// Lengths in the order in which backward completes gradients: the last layer's first.
+std::vector<std::size_t> reversed_lengths(const Profile& profile) {
+  std::vector<std::size_t> lengths;
+  for (auto row = profile.tensors.rbegin(); row != profile.tensors.rend(); ++row)
+    lengths.push_back(row->numel);
+  return lengths;
+}
+
+}  // namespace
+
+ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile)
+    : ProfileWorkload(ctx, profile, profile->numel(), profile->batch, {}) {}
+
+ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
+                                 std::size_t real_numel, std::size_t batch, UntimedModel real)
+    : FlatWorkload(*ctx.device, reversed_lengths(*profile), real_numel),
+      profile_(std::move(profile)),
+      batch_(batch),
+      forward_s_(profile_->forward_s()),
+      real_(std::move(real)) {
+  TRIGRAM_CHECK(weights().is_phantom() != has_values(), "values are {} but the device is {}",
+                has_values() ? "wanted" : "not wanted", ctx.device->name());
+  if (has_values()) real_.model->initialise(weights().floats());
+}
+
+void ProfileWorkload::forward(Context ctx) {
+  if (has_values()) real_.model->forward(*real_.device, weights());
+  ctx.stream->compute(forward_s_);
+}
+
+void ProfileWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on_ready) {
+  TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
+  if (has_values()) real_.model->backward(*real_.device, weights(), gradients(), [] {});
+  for (std::size_t i = 0; i < buckets().size(); ++i) {
+    ctx.stream->compute(backward_seconds(cut(i)));
+    on_ready(buckets()[i]);
+  }
+}
+
+double ProfileWorkload::backward_seconds(const BucketCut& cut) const {
+  double sum = 0;
+  const auto& rows = profile_->tensors;
+  for (std::size_t i = cut.first; i < cut.last; ++i) sum += rows[rows.size() - 1 - i].backward_s;
+  return sum;
+}
+
+double ProfileWorkload::loss() {
+  return has_values() ? real_.model->loss() : std::numeric_limits<double>::quiet_NaN();
+}
+
+Quality ProfileWorkload::evaluate(std::span<const float> weights) {
+  if (!has_values()) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
+  return real_.model->evaluate(weights);
+}
+
+}  // namespace trigram

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+
+#include "core/workloads/bucketing.h"
+#include "core/workloads/model.h"
+#include "core/workloads/profile.h"
+
+namespace trigram {
+
+/// A model for its values alone: its device charges nothing.
+struct UntimedModel {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Model> model;  // null: no values are computed
+};
+
+/// Computation times and message sizes of a profile. By itself it is a phantom; with a real model
+/// behind it, the model's flat vectors are priced as the profile's, bucket by bucket, so that a
+/// small model is trained with the timing of a large one.
+class ProfileWorkload final : public FlatWorkload {
+ public:
+  /// The profile alone.
+  ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile);
+  /// A model of `real_numel` elements and `batch` samples per step priced as `profile`.
+  ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
+                  std::size_t real_numel, std::size_t batch, UntimedModel real);
+
+  void forward(Context ctx) override;
+  /// Real gradients are complete before the first bucket is reported.
+  void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
+  double loss() override;
+  bool has_values() const override { return real_.model != nullptr; }
+  Quality evaluate(std::span<const float> weights) override;
+  std::size_t batch() const override { return batch_; }
+
+ private:
+  double backward_seconds(const BucketCut& cut) const;
+
+  std::shared_ptr<const Profile> profile_;
+  std::size_t batch_;
+  double forward_s_;
+  UntimedModel real_;
+};
+
+}  // namespace trigram

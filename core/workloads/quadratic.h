@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+
+#include "core/workloads/model.h"
+
+namespace trigram {
+
+struct QuadraticOptions {
+  std::size_t dimension = 64;
+  double condition = 10;     // largest over smallest eigenvalue of the Hessian
+  double noise = 0;          // standard deviation of each gradient element
+  double heterogeneity = 0;  // how far the ranks' optima lie apart
+  std::size_t tensors = 4;   // pieces that the vector is cut into
+};
+
+/// Least squares with a known optimum, for tests of properties. Rank r minimises
+/// |A w - b_r|^2 / 2 from w = 0, where A^T A has eigenvalues spaced evenly from 1/condition to 1
+/// and b_r = A w* + heterogeneity * z_r. Ranks come in pairs with opposite z (an odd last rank has
+/// 0), so the mean of the objectives has its minimum at w*. Gradients carry fresh noise of mean 0,
+/// keyed (seed, rank, step).
+class Quadratic final : public Model {
+ public:
+  Quadratic(Device& device, const QuadraticOptions& options, const ModelPlace& place);
+
+  std::vector<std::size_t> tensor_lengths() const override;
+  void initialise(std::span<float> weights) const override;
+  void forward(Device& device, const Tensor& weights) override;
+  void backward(Device& device, const Tensor& weights, const Tensor& gradients,
+                const std::function<void()>& on_tensor) override;
+  double loss() const override;
+  /// The loss is that of the mean objective above its minimum: |A (w - w*)|^2 / 2.
+  Quality evaluate(std::span<const float> weights) const override;
+  std::size_t batch() const override { return 1; }
+
+  /// w*, the minimum of the mean objective.
+  std::span<const float> optimum() const { return optimum_; }
+
+ private:
+  void build_matrix(std::uint64_t seed);
+  void build_target();
+  void draw_noise();
+  /// A x, in double precision.
+  std::vector<double> times(std::span<const float> x) const;
+
+  QuadraticOptions options_;
+  ModelPlace place_;
+  std::vector<float> transposed_;  // A^T: row i belongs to weight i
+  std::vector<float> optimum_;
+  Tensor matrix_, target_, residual_, noise_;  // A^T, b_r, A w - b_r
+  long step_ = 0;
+};
+
+class QuadraticFactory final : public ModelFactory {
+ public:
+  explicit QuadraticFactory(const QuadraticOptions& options) : options_(options) {}
+  std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const override {
+    return std::make_unique<Quadratic>(device, options_, place);
+  }
+  std::vector<std::filesystem::path> input_files() const override { return {}; }
+
+ private:
+  QuadraticOptions options_;
+};
+
+}  // namespace trigram

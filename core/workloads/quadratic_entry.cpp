@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "core/workloads/entries.h"
+#include "core/workloads/option_kinds.h"
+#include "core/workloads/pricing.h"
+#include "core/workloads/quadratic.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  QuadraticOptions problem;
+  Pricing pricing;
+};
+
+FieldTable<Options> fields() {
+  using Q = QuadraticOptions;
+  auto problem =
+      FieldTable<Q>{}
+          .field("dimension", &Q::dimension, count(1, 4096), "number of weights")
+          .field("condition", &Q::condition, number(1, 1e6), "condition number of the Hessian")
+          .field("noise", &Q::noise, number(0, 1e6), "standard deviation of a gradient's elements")
+          .field("heterogeneity", &Q::heterogeneity, number(0, 1e6),
+                 "how far the optima of the ranks lie apart")
+          .field("tensors", &Q::tensors, count(1, 4096), "pieces that the weights are cut into");
+  return FieldTable<Options>{}
+      .include(&Options::problem, problem)
+      .include(&Options::pricing, pricing_fields());
+}
+
+Options parse(const Json& j, const std::string& pointer) {
+  Options options = fields().parse(j, pointer);
+  const QuadraticOptions& q = options.problem;
+  if (q.tensors > q.dimension)
+    throw ConfigError(
+        child(pointer, "tensors"),
+        fmt::format("expected at most the dimension, {}, not {}", q.dimension, q.tensors));
+  return options;
+}
+
+}  // namespace
+
+WorkloadEntry quadratic_entry() {
+  return {
+      "quadratic", "least squares with a known optimum, condition number and gradient noise",
+      fields().schema(),
+      [](const Json& j, const std::string& pointer) { return fields().dump(parse(j, pointer)); },
+      [](const Json& resolved, const std::string& pointer) {
+        const Options options = parse(resolved, pointer);
+        return make_model_workload_factory(std::make_unique<QuadraticFactory>(options.problem),
+                                           options.pricing, pointer);
+      }};
+}
+
+}  // namespace trigram

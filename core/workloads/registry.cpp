@@ -1,0 +1,66 @@
+#include "core/workloads/registry.h"
+
+#include "core/workloads/entries.h"
+#include "core/workloads/profile_reference.h"
+
+namespace trigram {
+namespace {
+
+std::string absolute(const std::filesystem::path& base, const std::string& path) {
+  return std::filesystem::absolute(base / path).lexically_normal().string();
+}
+
+/// Turns "profile:PATH", as a reference or as its name, into the component "profile".
+Json spelled_out(const Json& j, const std::string& pointer) {
+  const std::string path = path_in_reference(component_name(j, pointer));
+  if (path.empty()) return j;
+  Json full = component_options(j);
+  full["name"] = "profile";
+  full["path"] = path;
+  return full;
+}
+
+/// Takes relative paths among the options from `base`.
+void make_paths_absolute(Json& j, const std::filesystem::path& base) {
+  if (!j.is_object()) return;
+  for (const char* key : {"path", "data"})
+    if (j.contains(key) && j[key].is_string()) j[key] = absolute(base, j[key]);
+  if (j.contains("priced_as") && j["priced_as"].is_string())
+    if (const std::string path = path_in_reference(j["priced_as"]); !path.empty())
+      j["priced_as"] = "profile:" + absolute(base, path);
+}
+
+}  // namespace
+
+const std::vector<WorkloadEntry>& workloads() {
+  static const std::vector<WorkloadEntry> entries = {
+      fashion_mnist_entry(),
+      quadratic_entry(),
+      built_in_profile_entry("vgg16", "layer times of VGG16, batch 32 on V100; phantom"),
+      built_in_profile_entry("bert_large",
+                             "layer times of BERT-Large fine-tuning, batch 6 on V100; phantom"),
+      profile_entry(),
+  };
+  return entries;
+}
+
+Json resolve_workload(const Json& j, const std::string& pointer,
+                      const std::filesystem::path& base) {
+  Json full = spelled_out(j, pointer);
+  make_paths_absolute(full, base);
+  return resolve_component(workloads(), "workload", full, pointer);
+}
+
+std::unique_ptr<WorkloadFactory> make_workload_factory(const Json& resolved,
+                                                       const std::string& pointer) {
+  const WorkloadEntry& entry = find_component(workloads(), "workload", resolved, pointer);
+  return entry.make(component_options(resolved), pointer);
+}
+
+Json workload_schema() {
+  Json schema = schema_of_components(workloads());
+  schema["anyOf"].push_back({{"type", "string"}, {"pattern", "^profile:.+"}});
+  return schema;
+}
+
+}  // namespace trigram
