@@ -83,7 +83,7 @@ def _summary(step_s: float, exposed: float, steps: int, final: float) -> dict[st
 def _manifest(run_id: str, algorithm: str, gbps: float, seed: int, steps: int) -> dict[str, Any]:
     options = {"mode": "shift_one"} if algorithm == "decentralized" else {}
     return {
-        "schema_version": 1, "id": run_id, "name": "sample", "status": "ok", "error": None,
+        "schema_version": 1, "id": run_id, "name": "sample", "status": "done", "error": None,
         "experiment": {
             "name": "sample",
             "runtime": {"name": "sim"},

@@ -49,6 +49,12 @@ def test_oversubscribed_runs_carry_a_dagger(sweep):
     assert "async_model_average †" in text and "more ranks than cores" in text
 
 
+def test_runs_of_different_versions_are_pointed_out(sweep):
+    assert "different versions" not in table.as_text(table.build(compare(sweep)))
+    sample.write_run(sweep, "later", "bytegrad", 100.0, git="def5678")
+    assert "different versions" in table.as_text(table.build(compare(sweep)))
+
+
 def test_text_columns_are_aligned(sweep):
     lines = table.as_text(table.build(compare(sweep), brief=True)).splitlines()
     rule = lines[1]

@@ -47,6 +47,12 @@ def test_missing_metrics_are_an_empty_table(sweep):
     assert run.metrics.empty
 
 
+def test_runs_under_way_are_ignored(sweep):
+    (sweep / "bytegrad-1-1").rename(sweep / "bytegrad-1-1.tmp.host.123")
+    found = results.load(sweep)
+    assert (len(found.runs), found.unfinished) == (5, [])
+
+
 def test_unrelated_files_and_folders_are_ignored(sweep):
     (sweep / "notes.txt").write_text("hello")
     (sweep / "empty").mkdir()

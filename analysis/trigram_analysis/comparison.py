@@ -14,6 +14,7 @@ from . import units
 from .results import Run
 
 _MISSING = "–"
+_NOT_AXES = ("algorithm", "seed", "name", "description", "timeline", "$schema")
 _TITLES = {
     "/cluster/inter/bandwidth": "inter-node bandwidth",
     "/cluster/inter/latency": "inter-node latency",
@@ -146,7 +147,7 @@ class Comparison:
         swept = {pointer for run in self.runs for pointer in run.sweep}
         pointers: dict[str, None] = {}
         for leaf in self._varying_leaves(self.runs):
-            if leaf.split("/")[1] not in ("algorithm", "seed", "name", "$schema"):
+            if leaf.split("/")[1] not in _NOT_AXES:
                 pointers[self._collapse(leaf, swept)] = None
         return list(pointers)
 

@@ -90,7 +90,8 @@ def load(folder: Path) -> Results:
 def _run_folders(folder: Path) -> Iterator[Path]:
     for pattern in (".", "*", "*/*"):
         for path in folder.glob(pattern) if pattern != "." else (folder,):
-            if path.is_dir() and any((path / f).exists() for f in ("manifest.json", "DONE")):
+            under_way = ".tmp" in path.name and path != folder
+            if path.is_dir() and not under_way and any((path / f).exists() for f in ("manifest.json", "DONE")):
                 yield path
 
 

@@ -184,6 +184,8 @@ def _notes(comparison: Comparison) -> list[str]:
     if max(seeds) > 1:
         count = "–".join(str(n) for n in sorted({min(seeds), max(seeds)}))
         notes.append(f"mean ± standard deviation over {count} seeds")
+    if len({(run.manifest.get("version"), run.manifest.get("git")) for run in comparison.runs}) > 1:
+        notes.append("the runs are of different versions of the program")
     if any(p.oversubscribed for p in comparison.points):
         notes.append("† more ranks than cores: its times say little about a real cluster")
     return notes
