@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/control.h"
+#include "runtime/sim/inbox.h"
+
+namespace trigram::sim {
+
+/// Control messages arrive after the latency of the route and load no link. Those that arrive at
+/// the same time are received in the order of posting.
+class SimControl final : public Control {
+ public:
+  SimControl(SimStream& stream, Inbox& inbox) : stream_(stream), inbox_(inbox) {}
+  void post(int dest, int tag, std::int64_t a, std::int64_t b) override;
+  std::optional<Message> receive(int tag) override;
+  std::optional<Message> poll(int tag) override;
+
+ private:
+  SimStream& stream_;
+  Inbox& inbox_;
+};
+
+}  // namespace trigram::sim

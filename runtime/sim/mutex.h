@@ -1,0 +1,31 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "core/stream.h"
+
+namespace trigram::sim {
+
+class SimStream;
+class World;
+
+/// Passed on in the order of asking.
+class SimMutex final : public Mutex {
+ public:
+  explicit SimMutex(World& world) : world_(world), state_(std::make_shared<State>()) {}
+  void lock() override;
+  void unlock() noexcept override;
+
+ private:
+  /// Outlives the mutex while its unlocking is deferred.
+  struct State {
+    SimStream* owner = nullptr;
+    std::deque<SimStream*> waiting;
+    void pass_on();
+  };
+  World& world_;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace trigram::sim

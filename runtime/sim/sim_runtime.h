@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/config/fields.h"
+#include "core/runtime.h"
+#include "netmodels/cluster.h"
+
+namespace trigram {
+
+struct SimOptions {
+  /// alpha_beta: a message of n bytes takes latency + n / bandwidth, links are shared max-min
+  /// fairly, nothing else. tcp: SimGrid's LV08, fitted to TCP (Velho and Legrand, "Accuracy Study
+  /// and Improvement of Network Simulation in the SimGrid Framework", SIMUTools 2009): latency
+  /// x 13.01, bandwidth x 0.97, a window limit, and acknowledgements that load the way back.
+  enum class NetworkModel { alpha_beta, tcp } network_model = NetworkModel::alpha_beta;
+  /// rendezvous: bytes flow once both sides are there, as in NCCL. eager: they flow as soon as they
+  /// are sent, into buffers without limit at the receiver.
+  enum class Protocol { rendezvous, eager } protocol = Protocol::rendezvous;
+};
+
+FieldTable<SimOptions> sim_fields();
+
+/// False in a build without SimGrid.
+bool sim_available();
+/// What is missing, and what to install; empty when nothing is.
+std::string sim_unavailable_reason();
+
+/// The simulated world: ranks and streams are actors of SimGrid, time is virtual. `launch` must be
+/// given the cluster's layout. SimGrid allows one simulation per process: a second launch throws
+/// InvariantError. Throws ConfigError in a build without SimGrid.
+///
+/// A task that catches an exception must leave the catch block before it communicates or waits:
+/// actors share the exception state of their one thread.
+std::unique_ptr<Runtime> make_sim_runtime(const SimOptions& options, const Cluster& cluster);
+
+}  // namespace trigram

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Host.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/sim/sim_runtime.h"
+
+namespace trigram::sim {
+
+/// The one simulation of this process: SimGrid's engine, configured, with the platform of a
+/// cluster. Whatever SimGrid changes from version to version lies behind this class, in one file
+/// per version that CMake chooses.
+class Simulation {
+ public:
+  /// Throws InvariantError when the process has had a simulation already.
+  Simulation(const SimOptions& options, const Cluster& cluster);
+
+  /// Seconds since the simulation started.
+  static double clock();
+  /// Starts an actor on the host of `rank`.
+  simgrid::s4u::ActorPtr spawn(int rank, const std::string& name, std::function<void()> body);
+  /// Calls `action` at a date, between actors: it must not block.
+  void at(double date, std::function<void()> action);
+  /// Runs until every actor has ended. Calls `on_deadlock`, and ends all actors, when none can go
+  /// on.
+  void run(const std::function<void()>& on_deadlock);
+
+ private:
+  std::vector<simgrid::s4u::Host*> hosts_;  // by rank
+};
+
+}  // namespace trigram::sim

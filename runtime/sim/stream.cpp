@@ -1,0 +1,189 @@
+#include "runtime/sim/stream.h"
+
+#include <simgrid/s4u/Actor.hpp>
+
+#include "core/check.h"
+#include "runtime/sim/caught.h"
+#include "runtime/sim/mutex.h"
+
+namespace trigram::sim {
+namespace {
+
+/// What the owner of a forked stream holds.
+class ForkedStream final : public Stream {
+ public:
+  explicit ForkedStream(SimStream& stream) : stream_(stream) {}
+  ~ForkedStream() override {
+    SimStream* current = stream_.world().current();
+    if (current) current->defer([&stream = stream_] { stream.close(); });
+  }
+  ForkedStream(const ForkedStream&) = delete;
+  ForkedStream& operator=(const ForkedStream&) = delete;
+
+  std::string_view name() const override { return stream_.name(); }
+  double now() const override { return stream_.now(); }
+  void sleep_for(double seconds) override { stream_.sleep_for(seconds); }
+  void charge(const Cost& cost) override { stream_.charge(cost); }
+  void compute(double seconds) override { stream_.compute(seconds); }
+  std::unique_ptr<Stream> fork(const std::string& name) override { return stream_.fork(name); }
+  std::shared_ptr<Work> submit(const Context& after, Task task) override {
+    return stream_.submit(after, std::move(task));
+  }
+  void wait(Work& work) override { stream_.wait(work); }
+  void synchronize() override { stream_.synchronize(); }
+  std::unique_ptr<Mutex> make_mutex() override { return stream_.make_mutex(); }
+
+ private:
+  SimStream& stream_;
+};
+
+}  // namespace
+
+bool SimWork::done() const {
+  // As of the asking stream's own time, which may be ahead of the clock.
+  if (SimStream* asking = stream_.world().current()) asking->settle();
+  return done_;
+}
+
+void SimWork::finish(std::exception_ptr failure) {
+  failure_ = std::move(failure);
+  done_ = true;
+  for (SimStream* waiter : waiters_) waiter->wake();
+}
+
+SimStream::SimStream(World& world, int rank, StreamId id, std::string name)
+    : world_(world),
+      rank_(rank),
+      id_(id),
+      name_(std::move(name)),
+      communicator_(*this),
+      control_(*this, world.inbox(id, rank)),
+      bell_(simgrid::s4u::Semaphore::create(0)) {
+  world.inbox(id, rank).set_owner(this);
+}
+
+Context SimStream::context() {
+  Context context;
+  context.stream = this;
+  context.comm = &communicator_;
+  context.control = &control_;
+  context.device = &world_.device();
+  context.layout = &world_.layout();
+  context.world_rank = rank_;
+  context.world_size = world_.layout().ranks();
+  return context;
+}
+
+void SimStream::check_current() const { check_owner(world_.current() == this, rank_, name_); }
+
+void SimStream::sleep_for(double seconds) {
+  check_current();
+  settle();
+  simgrid::s4u::this_actor::sleep_for(seconds);
+}
+
+void SimStream::charge(const Cost& cost) { compute(world_.cluster().accelerator.seconds(cost)); }
+
+void SimStream::compute(double seconds) {
+  check_current();
+  if (seconds > 0) owed_s_ += seconds;
+}
+
+void SimStream::settle() {
+  if (owed_s_ > 0) {
+    const double seconds = owed_s_;
+    owed_s_ = 0;
+    simgrid::s4u::this_actor::sleep_for(seconds);
+  }
+  while (!deferred_.empty()) {
+    const auto actions = std::exchange(deferred_, {});
+    for (const auto& action : actions) action();
+  }
+}
+
+void SimStream::park() {
+  parked_ = true;
+  bell_->acquire();
+}
+
+void SimStream::wake() {
+  if (!parked_) return;
+  parked_ = false;
+  bell_->release();
+}
+
+std::unique_ptr<Stream> SimStream::fork(const std::string& name) {
+  check_current();
+  settle();
+  const StreamId n = forked_.size() + 1;
+  TRIGRAM_CHECK(n <= kMaxForks, "stream {} of rank {} forks more than {} streams", name_, rank_,
+                kMaxForks);
+  SimStream& child =
+      world_.add_stream(rank_, id_ * (kMaxForks + 1) + n, name, &SimStream::run_tasks);
+  forked_.push_back(&child);
+  return std::make_unique<ForkedStream>(child);
+}
+
+std::shared_ptr<Work> SimStream::submit(const Context&, Task task) {
+  SimStream* submitting = world_.current();
+  check_owner(submitting && submitting->rank_ == rank_, rank_, name_);
+  TRIGRAM_CHECK(id_ != kMainStream, "rank {} submits a task to its main stream", rank_);
+  submitting->settle();
+  TRIGRAM_CHECK(!closing_, "rank {} submits a task to stream {}, which is closed", rank_, name_);
+  auto work = std::make_shared<SimWork>(*this);
+  jobs_.push_back({work, std::move(task)});
+  wake();
+  return work;
+}
+
+void SimStream::wait(Work& work) {
+  check_current();
+  auto& awaited = static_cast<SimWork&>(work);
+  settle();
+  if (!awaited.done_) {
+    awaited.waiters_.push_back(this);
+    block({.kind = Wait::work, .other = awaited.stream_.name_}, [&] { return awaited.done_; });
+  }
+  awaited.observed_ = true;
+  if (awaited.failure_) std::rethrow_exception(awaited.failure_);
+}
+
+void SimStream::synchronize() {
+  SimStream* current = world_.current();
+  current->settle();
+  if (current != this) current->wait(*submit(current->context(), [](const Context&) {}));
+}
+
+std::unique_ptr<Mutex> SimStream::make_mutex() { return std::make_unique<SimMutex>(world_); }
+
+void SimStream::close() {
+  closing_ = true;
+  wake();
+}
+
+void SimStream::run_tasks() {
+  while (true) {
+    block({}, [this] { return !jobs_.empty() || closing_; });
+    if (jobs_.empty()) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    std::exception_ptr failure = caught([&] { job.task(context()); });
+    job.task = nullptr;
+    settle();
+    if (failure) failed_.push_back(job.work);
+    job.work->finish(std::move(failure));
+  }
+}
+
+void SimStream::end() {
+  settle();
+  for (SimStream* child : forked_) child->close();
+}
+
+std::exception_ptr SimStream::unobserved_failure() const {
+  for (const auto& work : failed_)
+    if (!work->observed_) return work->failure_;
+  return nullptr;
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <simgrid/s4u/Semaphore.hpp>
+#include <string>
+#include <vector>
+
+#include "core/wait_text.h"
+#include "runtime/sim/communicator.h"
+#include "runtime/sim/control.h"
+#include "runtime/sim/world.h"
+
+namespace trigram::sim {
+
+/// A submitted task's end.
+class SimWork final : public Work {
+ public:
+  explicit SimWork(SimStream& stream) : stream_(stream) {}
+  bool done() const override;
+  void finish(std::exception_ptr failure);
+
+ private:
+  friend class SimStream;
+  SimStream& stream_;  // that runs the task
+  std::vector<SimStream*> waiters_;
+  std::exception_ptr failure_;
+  bool done_ = false;
+  bool observed_ = false;  // somebody has waited and got the failure
+};
+
+/// A stream is an actor on the host of its rank. The world owns it; what `fork` returns is a handle
+/// whose destructor closes it.
+///
+/// Charges and computation are owed first and slept at once when the stream *settles*: before
+/// anything that others can see. So is what a destructor may not do itself.
+class SimStream final : public Stream {
+ public:
+  SimStream(World& world, int rank, StreamId id, std::string name);
+
+  std::string_view name() const override { return name_; }
+  double now() const override { return Simulation::clock() + owed_s_; }
+  void sleep_for(double seconds) override;
+  void charge(const Cost& cost) override;
+  void compute(double seconds) override;
+  std::unique_ptr<Stream> fork(const std::string& name) override;
+  std::shared_ptr<Work> submit(const Context& after, Task task) override;
+  void wait(Work& work) override;
+  void synchronize() override;
+  std::unique_ptr<Mutex> make_mutex() override;
+
+  World& world() const { return world_; }
+  int rank() const { return rank_; }
+  StreamId id() const { return id_; }
+  Context context();
+
+  /// Throws unless this stream's actor is the one that runs.
+  void check_current() const;
+  /// Sleeps the time owed, then does what was deferred.
+  void settle();
+  /// Leaves `action` to the next settling. For destructors: does not switch context.
+  void defer(std::function<void()> action) { deferred_.push_back(std::move(action)); }
+  bool owes() const { return owed_s_ > 0; }
+
+  /// Settles, then gives way to other streams until `ready()`; whoever makes it so must wake().
+  template <class Ready>
+  void block(const Wait& wait, Ready ready);
+  void wake();
+  /// What is being waited for, should the simulation hang. Outlives the stream's stack.
+  void set_wait(const Wait& wait) { wait_ = wait; }
+  const Wait& waiting() const { return wait_; }
+
+  /// No more tasks will come, and receivers get no more messages.
+  void close();
+  bool closing() const { return closing_; }
+  /// The actor of a forked stream: runs tasks until closed.
+  void run_tasks();
+  /// The end of the actor: settles, and closes the streams that were forked from this one.
+  void end();
+  /// A failure that no one has waited for; null if there is none.
+  std::exception_ptr unobserved_failure() const;
+
+ private:
+  struct Job {
+    std::shared_ptr<SimWork> work;
+    Task task;
+  };
+  void park();
+
+  World& world_;
+  const int rank_;
+  const StreamId id_;
+  const std::string name_;
+  SimCommunicator communicator_;
+  SimControl control_;
+  double owed_s_ = 0;
+  std::vector<std::function<void()>> deferred_;
+  simgrid::s4u::SemaphorePtr bell_;
+  bool parked_ = false;
+  bool closing_ = false;
+  Wait wait_;
+  std::deque<Job> jobs_;
+  std::vector<std::shared_ptr<SimWork>> failed_;
+  std::vector<SimStream*> forked_;
+};
+
+template <class Ready>
+void SimStream::block(const Wait& wait, Ready ready) {
+  settle();
+  while (!ready()) {
+    wait_ = wait;
+    park();
+  }
+  wait_.kind = Wait::none;
+}
+
+}  // namespace trigram::sim

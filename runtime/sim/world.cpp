@@ -1,0 +1,98 @@
+#include "runtime/sim/world.h"
+
+#include <simgrid/s4u/Actor.hpp>
+
+#include "core/check.h"
+#include "core/wait_text.h"
+#include "runtime/sim/caught.h"
+#include "runtime/sim/stream.h"
+
+namespace trigram::sim {
+
+World::World(const SimOptions& options, const Cluster& cluster, const Layout& layout)
+    : options_(options), cluster_(cluster), layout_(layout), simulation_(options, cluster) {}
+
+World::~World() = default;
+
+void World::run(const Task& rank_main) {
+  for (int rank = 0; rank < layout_.ranks(); ++rank)
+    add_stream(rank, kMainStream, "main",
+               [&rank_main](SimStream& main) { rank_main(main.context()); });
+  simulation_.run([this] { note_deadlock(); });
+  rethrow_failure();
+}
+
+SimStream& World::add_stream(int rank, StreamId id, const std::string& name,
+                             std::function<void(SimStream&)> body) {
+  Group& streams = group(id);
+  if (streams.name.empty()) streams.name = name;
+  check_fork_name(rank, name, streams.name);
+  SimStream& stream = *streams_.emplace_back(std::make_unique<SimStream>(*this, rank, id, name));
+  auto actor =
+      simulation_.spawn(rank, fmt::format("rank {} {}", rank, name),
+                        [this, &stream, body = std::move(body)] { run_actor(stream, body); });
+  if (id == kMainStream) main_actors_.push_back(actor);
+  return stream;
+}
+
+void World::run_actor(SimStream& stream, const std::function<void(SimStream&)>& body) {
+  const auto actor = static_cast<std::size_t>(simgrid::s4u::this_actor::get_pid());
+  if (by_actor_.size() <= actor) by_actor_.resize(actor + 1);
+  by_actor_[actor] = &stream;
+  const auto failure = caught([&] {
+    body(stream);
+    stream.end();
+  });
+  if (failure) fail(failure);
+}
+
+SimStream* World::current() const {
+  const auto actor = static_cast<std::size_t>(simgrid::s4u::this_actor::get_pid());
+  return actor < by_actor_.size() ? by_actor_[actor] : nullptr;
+}
+
+World::Group& World::group(StreamId id) {
+  Group& group = groups_[id];
+  if (group.inboxes.empty()) group.inboxes.resize(static_cast<std::size_t>(layout_.ranks()));
+  return group;
+}
+
+Inbox& World::inbox(StreamId id, int rank) {
+  return group(id).inboxes[static_cast<std::size_t>(rank)];
+}
+
+void World::deliver(double date, StreamId id, int rank, int tag, const Message& message) {
+  auto [found, is_new] = deliveries_.try_emplace(date);
+  found->second.push_back({&inbox(id, rank), tag, message});
+  if (!is_new) return;
+  simulation_.at(date, [this, date] {
+    const auto due = std::move(deliveries_.extract(date).mapped());
+    if (failure_) return;
+    for (const Delivery& d : due) d.inbox->push(d.tag, d.message);
+  });
+}
+
+void World::fail(std::exception_ptr failure) {
+  if (!failure_) failure_ = std::move(failure);
+  simgrid::s4u::Actor::kill_all();
+}
+
+void World::note_deadlock() {
+  for (const auto& stream : streams_)
+    if (stream->waiting().kind != Wait::none)
+      deadlock_.push_back(wait_text(stream->rank(), stream->name(), stream->waiting()));
+}
+
+std::exception_ptr World::unobserved_failure() const {
+  for (const auto& stream : streams_)
+    if (auto failure = stream->unobserved_failure()) return failure;
+  return nullptr;
+}
+
+void World::rethrow_failure() {
+  if (failure_) std::rethrow_exception(failure_);
+  if (auto failure = unobserved_failure()) std::rethrow_exception(failure);
+  if (!deadlock_.empty()) throw hang_error(deadlock_);
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,180 @@
+#include "tests/support/collective_timing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "algorithms/collectives/collectives.h"
+#include "core/metering/meter.h"
+#include "runtime/sim/sim_runtime.h"
+#include "tests/oracles/closed_forms.h"
+#include "tests/support/in_child.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr int kSegments = 7;
+
+/// The cluster on which costs are those of the model.
+Cluster cluster_of(const CostModel& costs, int ranks) {
+  Cluster cluster;
+  cluster.nodes = ranks;
+  cluster.inter = {1 / costs.beta_s, costs.alpha_s};
+  const auto rate = [](double seconds) {
+    return seconds > 0 ? 1 / seconds : std::numeric_limits<double>::infinity();
+  };
+  cluster.accelerator = {"test", rate(costs.flop_s), rate(costs.memory_s), costs.launch_s};
+  return cluster;
+}
+
+/// Parts of which the own one arrives and leaves, as every rank's part `rank` goes to that rank.
+void alltoall(Context ctx, std::size_t n) {
+  const auto P = static_cast<std::size_t>(ctx.size());
+  const Tensor x = ctx.device->empty(n);
+  std::vector<Tensor> outgoing, incoming;
+  for (std::size_t j = 0; j < P; ++j) {
+    outgoing.push_back(x.part(j, P));
+    incoming.push_back(ctx.device->empty_like(x.part(static_cast<std::size_t>(ctx.rank()), P)));
+  }
+  pairwise_alltoall(ctx, outgoing, incoming);
+}
+
+/// Rank r contributes n + 3 r elements.
+void allgather_of_unequal(Context ctx, std::size_t n) {
+  std::vector<Tensor> parts;
+  for (int r = 0; r < ctx.size(); ++r)
+    parts.push_back(ctx.device->empty(n + 3 * static_cast<std::size_t>(r)));
+  ring_allgather(ctx, parts);
+}
+
+/// A collective that works on a vector.
+template <class Collective>
+auto on_vector(Collective collective) {
+  return [collective](Context ctx, std::size_t n) { collective(ctx, ctx.device->empty(n)); };
+}
+
+struct Reduction {
+  const char* name;
+  void (*run)(Context, const Tensor&, Reduce);
+  double (*expected_s)(const CostModel&, int, std::size_t, bool average);
+};
+
+constexpr Reduction kReductions[] = {
+    {"ring_allreduce", ring_allreduce, ring_allreduce_s},
+    {"recursive_doubling_allreduce", recursive_doubling_allreduce, recursive_doubling_allreduce_s},
+    {"rabenseifner_allreduce", rabenseifner_allreduce, rabenseifner_allreduce_s},
+    {"ring_reduce_scatter", ring_reduce_scatter, ring_reduce_scatter_s},
+    {"recursive_halving_reduce_scatter", recursive_halving_reduce_scatter,
+     recursive_halving_reduce_scatter_s},
+    {"binomial_reduce",
+     [](Context c, const Tensor& x, Reduce op) { binomial_reduce(c, x, op, c.size() - 1); },
+     binomial_reduce_s},
+};
+
+void add_reductions(std::vector<TimedCollective>& all) {
+  for (const Reduction& r : kReductions)
+    for (const Reduce op : {Reduce::sum, Reduce::avg})
+      all.push_back({std::string(r.name) + (op == Reduce::avg ? ", average" : ", sum"),
+                     on_vector([run = r.run, op](Context c, const Tensor& x) { run(c, x, op); }),
+                     [form = r.expected_s, op](const CostModel& c, int P, std::size_t n) {
+                       return form(c, P, n, op == Reduce::avg);
+                     }});
+}
+
+double unequal_s(const CostModel& c, int P, std::size_t n) {
+  return ring_allgather_of_s(c, P, n + 3 * static_cast<std::size_t>(P - 1));
+}
+
+double pipelined_s(const CostModel& c, int P, std::size_t n) {
+  return pipelined_broadcast_s(c, P, n, kSegments);
+}
+
+/// One measurement: starts when all ranks do, and leaves room before the next.
+struct Slot {
+  const TimedCollective* collective;
+  std::size_t n;
+  double start_s, expected_s;
+};
+
+std::vector<Slot> schedule(const std::vector<TimedCollective>& all, const CostModel& costs,
+                           int ranks, const std::vector<std::size_t>& lengths) {
+  std::vector<Slot> slots;
+  double start_s = 0.001;
+  for (const TimedCollective& collective : all)
+    for (const std::size_t n : lengths) {
+      const double expected_s = collective.expected_s(costs, ranks, n);
+      slots.push_back({&collective, n, start_s, expected_s});
+      start_s += 2 * expected_s + 0.001;
+    }
+  return slots;
+}
+
+/// Runs the slots; returns when the last rank ended each.
+std::vector<double> measure(const std::vector<Slot>& slots, const CostModel& costs, int ranks) {
+  std::vector<double> last_s(slots.size(), 0);
+  const Cluster cluster = cluster_of(costs, ranks);
+  make_sim_runtime({}, cluster)->launch(cluster.layout(), [&](const Context& raw) {
+    auto meter = instrument(raw, {.phantom = true});
+    const Context ctx = meter->context();
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const double wait_s = slots[i].start_s - ctx.stream->now();
+      ASSERT_GE(wait_s, 0) << "after " << slots[i - 1].collective->name << " of " << slots[i - 1].n
+                           << " elements on rank " << ctx.rank();
+      ctx.stream->sleep_for(wait_s);
+      slots[i].collective->run(ctx, slots[i].n);
+      last_s[i] = std::max(last_s[i], ctx.stream->now());
+    }
+  });
+  return last_s;
+}
+
+}  // namespace
+
+CostModel free_reductions() { return {.alpha_s = 25e-6, .beta_s = 1 / 12.5e9}; }
+
+CostModel charged_reductions() {
+  CostModel costs = free_reductions();
+  costs.launch_s = 5e-6;
+  costs.memory_s = 1 / 900e9;
+  costs.flop_s = 1 / 15.7e12;
+  return costs;
+}
+
+std::vector<TimedCollective> timed_collectives() {
+  std::vector<TimedCollective> all;
+  add_reductions(all);
+  all.push_back({"ring_allgather",
+                 on_vector([](Context c, const Tensor& x) { ring_allgather(c, x); }),
+                 ring_allgather_s});
+  all.push_back({"ring_allgather of unequal tensors", allgather_of_unequal, unequal_s});
+  all.push_back({"recursive_doubling_allgather", on_vector(recursive_doubling_allgather),
+                 recursive_doubling_allgather_s});
+  all.push_back({"binomial_broadcast", on_vector([](Context c, const Tensor& x) {
+                   binomial_broadcast(c, x, c.size() / 2);
+                 }),
+                 binomial_broadcast_s});
+  all.push_back({"pipelined_broadcast", on_vector([](Context c, const Tensor& x) {
+                   pipelined_broadcast(c, x, c.size() / 2, kSegments);
+                 }),
+                 pipelined_s});
+  all.push_back({"pairwise_alltoall", alltoall, pairwise_alltoall_s});
+  return all;
+}
+
+void expect_closed_forms(const CostModel& costs, int ranks, const std::vector<std::size_t>& lengths,
+                         double tolerance) {
+  const auto all = timed_collectives();
+  const auto slots = schedule(all, costs, ranks, lengths);
+  const auto last_s = values_from_child<double>([&] { return measure(slots, costs, ranks); },
+                                                std::chrono::seconds(110));
+  ASSERT_EQ(last_s.size(), slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const double seconds = last_s[i] - slots[i].start_s, expected_s = slots[i].expected_s;
+    EXPECT_NEAR(seconds, expected_s, tolerance * expected_s)
+        << slots[i].collective->name << " of " << slots[i].n << " elements on " << ranks
+        << " ranks: " << seconds / expected_s << " times its closed form";
+  }
+}
+
+}  // namespace trigram::test

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/context.h"
+#include "tests/oracles/cost_model.h"
+
+namespace trigram::test {
+
+/// A collective on n elements, and the seconds that it should take.
+struct TimedCollective {
+  std::string name;
+  std::function<void(Context, std::size_t n)> run;
+  std::function<double(const CostModel&, int ranks, std::size_t n)> expected_s;
+};
+
+/// Every collective, with its closed form.
+std::vector<TimedCollective> timed_collectives();
+
+/// Runs every collective with every length, one after another in one simulation of `ranks` phantom
+/// workers on a flat network, and compares the time from the common start to the end of the last
+/// rank with the closed form. A failure names collective and length.
+void expect_closed_forms(const CostModel& costs, int ranks, const std::vector<std::size_t>& lengths,
+                         double tolerance);
+
+/// A network of 12.5 GB/s and 25 us, with reductions that are free, or charged as on a V100.
+CostModel free_reductions();
+CostModel charged_reductions();
+
+}  // namespace trigram::test

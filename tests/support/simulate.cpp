@@ -1,0 +1,46 @@
+#include "tests/support/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/in_child.h"
+
+namespace trigram::test {
+
+Cluster round_cluster(int nodes, int workers_per_node) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.workers_per_node = workers_per_node;
+  cluster.inter = {1e9, 10e-6};
+  cluster.intra = {10e9, 1e-6};
+  cluster.accelerator = {"round", 1e12, 100e9, 0};
+  return cluster;
+}
+
+std::vector<double> simulate(const Cluster& cluster, const std::function<double(Context)>& body,
+                             const SimOptions& options) {
+  return values_from_child<double>([&] {
+    std::vector<double> results(static_cast<std::size_t>(cluster.ranks()), -1);
+    make_sim_runtime(options, cluster)->launch(cluster.layout(), [&](const Context& ctx) {
+      results[static_cast<std::size_t>(ctx.world_rank)] = body(ctx);
+    });
+    return results;
+  });
+}
+
+std::string failure_of(const Cluster& cluster, const Task& body, const SimOptions& options) {
+  return bytes_from_child([&]() -> std::string {
+    try {
+      make_sim_runtime(options, cluster)->launch(cluster.layout(), body);
+    } catch (const HangError& e) {
+      return std::string("hang: ") + e.what();
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    ADD_FAILURE() << "the simulation ended without an exception";
+    return {};
+  });
+}
+
+Tensor phantom_bytes(std::size_t nbytes) { return Tensor::phantom(nbytes, DType::u8, nbytes); }
+
+}  // namespace trigram::test

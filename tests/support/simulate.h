@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/sim/sim_runtime.h"
+
+namespace trigram::test {
+
+/// `nodes` x `workers_per_node` workers with round numbers: 1 GB/s and 10 us between nodes, 10 GB/s
+/// and 1 us inside them; 1 Tflop/s, 100 GB/s of memory, no launch overhead.
+Cluster round_cluster(int nodes, int workers_per_node = 1);
+
+/// What `body` returns on each rank, such as its time at the end, simulated in a child process.
+std::vector<double> simulate(const Cluster& cluster, const std::function<double(Context)>& body,
+                             const SimOptions& options = {});
+
+/// The message of the exception that the simulation of `body` ends with; fails the calling test if
+/// there is none. HangErrors start with "hang: ".
+std::string failure_of(const Cluster& cluster, const Task& body, const SimOptions& options = {});
+
+/// A phantom of `nbytes` bytes.
+Tensor phantom_bytes(std::size_t nbytes);
+
+}  // namespace trigram::test

@@ -1,0 +1,145 @@
+#include "tests/support/worlds.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+
+#include "core/check.h"
+#include "experiments/worlds.h"
+#include "tests/support/in_child.h"
+
+namespace trigram::test {
+namespace {
+
+const World& find(const std::string& name) {
+  for (const World& world : worlds())
+    if (world.name == name) return world;
+  throw std::invalid_argument("no world is called " + name);
+}
+
+/// Worlds that run in real time notice a hang after `patience`; a simulated one knows at once.
+std::unique_ptr<Runtime> make(const World& world, const Cluster& cluster, const char* patience) {
+  const Json options = world.simulated ? Json::object() : Json{{"watchdog", patience}};
+  return world.make(world.resolve(options, ""), cluster);
+}
+
+/// `body`, in a child process if that is where the world has to run.
+std::string bytes_from(const World& world, const std::function<std::string()>& body) {
+  return world.simulated ? bytes_from_child(body) : body();
+}
+
+WorldError classify(const std::function<void()>& launch) {
+  try {
+    launch();
+  } catch (const HangError& e) {
+    return {WorldError::hang, e.what()};
+  } catch (const InvariantError& e) {
+    return {WorldError::invariant, e.what()};
+  } catch (const std::out_of_range& e) {
+    return {WorldError::out_of_range, e.what()};
+  } catch (const std::exception& e) {
+    return {WorldError::other, e.what()};
+  }
+  return {};
+}
+
+std::string pack(const std::vector<std::string>& texts) {
+  std::string bytes;
+  for (const std::string& text : texts) {
+    const std::uint64_t length = text.size();
+    bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
+    bytes.append(text);
+  }
+  return bytes;
+}
+
+std::vector<std::string> unpack(const std::string& bytes) {
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < bytes.size();) {
+    std::uint64_t length;
+    std::memcpy(&length, bytes.data() + at, sizeof length);
+    texts.push_back(bytes.substr(at + sizeof length, length));
+    at += sizeof length + length;
+  }
+  return texts;
+}
+
+}  // namespace
+
+std::vector<std::string> world_names() {
+  std::vector<std::string> names;
+  for (const World& world : worlds()) names.push_back(world.name);
+  return names;
+}
+
+std::string world_unavailable(const std::string& world) { return find(world).unavailable; }
+bool is_simulated(const std::string& world) { return find(world).simulated; }
+
+Cluster flat_cluster(int ranks) {
+  Cluster cluster;
+  cluster.nodes = ranks;
+  return cluster;
+}
+
+void run_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main) {
+  results_in_world(world, cluster, [&](Context ctx) {
+    rank_main(ctx);
+    return std::string();
+  });
+}
+
+std::vector<std::string> results_in_world(const std::string& world, const Cluster& cluster,
+                                          const std::function<std::string(Context)>& rank_main) {
+  const World& where = find(world);
+  return unpack(bytes_from(where, [&] {
+    std::vector<std::string> results(static_cast<std::size_t>(cluster.ranks()));
+    const WorldError error = classify([&] {
+      make(where, cluster, "30s")->launch(cluster.layout(), [&](Context ctx) {
+        results[static_cast<std::size_t>(ctx.world_rank)] = rank_main(ctx);
+      });
+    });
+    EXPECT_EQ(error.kind, WorldError::none) << error.text;
+    return pack(results);
+  }));
+}
+
+WorldError error_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main) {
+  const World& where = find(world);
+  const std::string bytes = bytes_from(where, [&] {
+    const WorldError error =
+        classify([&] { make(where, cluster, "300ms")->launch(cluster.layout(), rank_main); });
+    return std::string(1, static_cast<char>(error.kind)) + error.text;
+  });
+  if (bytes.empty()) return {};  // the child failed, and so does the test
+  return {static_cast<WorldError::Kind>(bytes[0]), bytes.substr(1)};
+}
+
+void WorldTest::SetUp() {
+  const std::string reason = world_unavailable(world());
+  if (!reason.empty()) GTEST_SKIP() << reason;
+}
+
+std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info) {
+  return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param));
+}
+
+float unique_value(int rank, std::size_t index) {
+  return static_cast<float>(rank) * 131072.0f + static_cast<float>(index);
+}
+
+Tensor unique_tensor(const Context& ctx, std::size_t numel, int rank) {
+  Tensor x = ctx.device->empty(numel);
+  for (std::size_t i = 0; i < numel; ++i) x.floats()[i] = unique_value(rank, i);
+  return x;
+}
+
+void expect_unique_values(const Tensor& x, int rank) {
+  const auto values = x.floats();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], unique_value(rank, i)) << "element " << i << " of " << values.size();
+}
+
+}  // namespace trigram::test

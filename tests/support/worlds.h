@@ -1,0 +1,72 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/context.h"
+#include "core/runtime.h"
+#include "netmodels/cluster.h"
+
+namespace trigram::test {
+
+/// The worlds that the conformance suite runs on, those that this build lacks included.
+std::vector<std::string> world_names();
+/// Why a world cannot run here; empty when it can.
+std::string world_unavailable(const std::string& world);
+/// True when the world's time is simulated, hence exact.
+bool is_simulated(const std::string& world);
+
+/// `ranks` workers, each on a node of its own.
+Cluster flat_cluster(int ranks);
+
+/// Calls `rank_main` on every rank in a fresh world: a simulation in a child process, whose failed
+/// expectations count here. An exception out of the world fails the test.
+void run_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main);
+
+/// The same, handing back what the ranks return, joined in the order of ranks.
+std::vector<std::string> results_in_world(const std::string& world, const Cluster& cluster,
+                                          const std::function<std::string(Context)>& rank_main);
+
+/// How a world ended that was to end with an exception.
+struct WorldError {
+  enum Kind : char { none, hang, invariant, out_of_range, other } kind = none;
+  std::string text;
+};
+/// Calls `rank_main` on every rank and hands back what `launch` throws. Hangs are reported after a
+/// fraction of a second.
+WorldError error_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main);
+
+/// A test that runs in a world of some ranks; both are its parameters.
+class WorldTest : public ::testing::TestWithParam<std::tuple<std::string, int>> {
+ protected:
+  void SetUp() override;
+  const std::string& world() const { return std::get<0>(GetParam()); }
+  int ranks() const { return std::get<1>(GetParam()); }
+  bool simulated() const { return is_simulated(world()); }
+
+  void run(const Task& rank_main) { run_in_world(world(), flat_cluster(ranks()), rank_main); }
+  WorldError error(const Task& rank_main) {
+    return error_in_world(world(), flat_cluster(ranks()), rank_main);
+  }
+};
+
+/// Parameters of a WorldTest: every world, with each number of ranks.
+template <class... Ranks>
+auto every_world(Ranks... ranks) {
+  return ::testing::Combine(::testing::ValuesIn(world_names()), ::testing::Values(ranks...));
+}
+std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info);
+
+/// A value that tells rank and index: exact in a float for 100 ranks and 131,072 elements.
+float unique_value(int rank, std::size_t index);
+/// A tensor on the context's device that holds unique_value(rank, 0 .. numel-1).
+Tensor unique_tensor(const Context& ctx, std::size_t numel, int rank);
+/// Expects that `x` holds unique_value(rank, 0 .. numel-1).
+void expect_unique_values(const Tensor& x, int rank);
+
+}  // namespace trigram::test
