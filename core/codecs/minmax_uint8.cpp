@@ -24,14 +24,6 @@ float round_half_even(float x) {
   return x < 0 ? (x - kIntegers) + kIntegers : (x + kIntegers) - kIntegers;
 }
 
-Grid grid_of(const Range& range) {
-  Grid grid;
-  grid.scale = 255.0f / (range.max - range.min + 1e-7f);
-  grid.upper = round_half_even(range.max * grid.scale);
-  grid.lower = grid.upper - 255.0f;
-  return grid;
-}
-
 void check_pair(const Tensor& wire, const Tensor& x) {
   TRIGRAM_CHECK(!wire.is_phantom() && !x.is_phantom(), "a phantom has no values to code");
   TRIGRAM_CHECK(x.dtype() == DType::f32 && wire.dtype() == DType::u8, "f32 is coded as u8");
@@ -40,6 +32,18 @@ void check_pair(const Tensor& wire, const Tensor& x) {
 }
 
 }  // namespace
+
+Grid minmax_uint8::grid_of(const Range& range) {
+  constexpr float kExact = 0x1p21f;
+  Grid grid{};
+  grid.scale = 255.0f / (range.max - range.min + 1e-7f);
+  grid.upper = round_half_even(range.max * grid.scale);
+  grid.lower = grid.upper - 255.0f;
+  // As rounding is monotonic, the codes of minimum and maximum bound all others.
+  grid.exact = grid.upper <= kExact && grid.lower >= -kExact &&
+               round_half_even(range.min * grid.scale) >= grid.lower;
+  return grid;
+}
 
 void MinMaxUInt8::encode(const Tensor& wire, const Tensor& x) {
   check_pair(wire, x);
@@ -55,7 +59,7 @@ void MinMaxUInt8::encode(const Tensor& wire, const Tensor& x) {
   std::memcpy(wire.data(), &range.min, sizeof(float));
   std::memcpy(wire.data() + sizeof(float), &range.max, sizeof(float));
 
-  const Grid grid = grid_of(range);
+  const Grid grid = minmax_uint8::grid_of(range);
   const std::size_t coded = is_finite(grid.upper) ? n : 0;
   minmax_uint8::quantize(values, coded, grid, reinterpret_cast<std::uint8_t*>(codes));
   std::memset(codes + coded, 0, wire.numel() - kHeaderBytes - coded);
@@ -66,7 +70,7 @@ void MinMaxUInt8::decode(const Tensor& x, const Tensor& wire) {
   Range range;
   std::memcpy(&range.min, wire.data(), sizeof(float));
   std::memcpy(&range.max, wire.data() + sizeof(float), sizeof(float));
-  const Grid grid = grid_of(range);
+  const Grid grid = minmax_uint8::grid_of(range);
   float* values = x.floats().data();
   if (!is_finite(grid.upper)) {  // NaN, or a constant too large for the grid
     std::fill_n(values, x.numel(), range.max);

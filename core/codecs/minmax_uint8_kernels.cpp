@@ -14,27 +14,43 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using F32 = hn::ScalableTag<float>;
 using I32 = hn::RebindToSigned<F32>;
+using U32 = hn::RebindToUnsigned<F32>;
 using U8 = hn::Rebind<std::uint8_t, F32>;
+
+// One of several independent reductions, so that none waits for the last result of another.
+struct Partial {
+  hn::Vec<F32> lo, hi, sum;
+  HWY_INLINE void Add(hn::Vec<F32> v) {
+    lo = hn::Min(lo, v);
+    hi = hn::Max(hi, v);
+    sum = hn::Add(sum, v);
+  }
+  HWY_INLINE void Merge(const Partial& other) {
+    lo = hn::Min(lo, other.lo);
+    hi = hn::Max(hi, other.hi);
+    sum = hn::Add(sum, other.sum);
+  }
+};
 
 Range FindRange(const float* x, std::size_t n) {
   const F32 d;
   const std::size_t lanes = hn::Lanes(d);
-  auto lo0 = hn::Set(d, x[0]), hi0 = lo0, sum0 = hn::Zero(d);
-  auto lo1 = lo0, hi1 = lo0, sum1 = sum0;
+  const auto first = hn::Set(d, x[0]);
+  Partial p0{first, first, hn::Zero(d)}, p1 = p0, p2 = p0, p3 = p0;
   std::size_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const auto v0 = hn::LoadU(d, x + i), v1 = hn::LoadU(d, x + i + lanes);
-    lo0 = hn::Min(lo0, v0);
-    hi0 = hn::Max(hi0, v0);
-    sum0 = hn::Add(sum0, v0);
-    lo1 = hn::Min(lo1, v1);
-    hi1 = hn::Max(hi1, v1);
-    sum1 = hn::Add(sum1, v1);
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    p0.Add(hn::LoadU(d, x + i));
+    p1.Add(hn::LoadU(d, x + i + lanes));
+    p2.Add(hn::LoadU(d, x + i + 2 * lanes));
+    p3.Add(hn::LoadU(d, x + i + 3 * lanes));
   }
+  p0.Merge(p1);
+  p2.Merge(p3);
+  p0.Merge(p2);
   Range range;
-  range.min = hn::GetLane(hn::MinOfLanes(d, hn::Min(lo0, lo1)));
-  range.max = hn::GetLane(hn::MaxOfLanes(d, hn::Max(hi0, hi1)));
-  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
+  range.min = hn::GetLane(hn::MinOfLanes(d, p0.lo));
+  range.max = hn::GetLane(hn::MaxOfLanes(d, p0.hi));
+  float sum = hn::GetLane(hn::SumOfLanes(d, p0.sum));
   for (; i < n; ++i) {
     range.min = std::min(range.min, x[i]);
     range.max = std::max(range.max, x[i]);
@@ -50,42 +66,53 @@ Range FindRange(const float* x, std::size_t n) {
   return range;
 }
 
-// The code of each lane of `v`, in 0 .. 255. Where all grid points are integers that fit a
-// mantissa, integer arithmetic gives what f32 would, and the bounds are left to the saturating
-// narrowing: as rounding is monotonic, no x within the range exceeds `upper`.
-template <bool kIntegral>
-HWY_INLINE hn::Vec<I32> Code(const Grid& grid, hn::Vec<F32> v) {
+// The codes of one vector. With `kExact` (see Grid) the addition of 1.5 * 2^23, whose neighbours
+// are the integers, does the rounding, and the integer appears in the low bits of the sum.
+template <bool kExact>
+HWY_INLINE hn::Vec<U32> Code(const Grid& grid, const float* x) {
   const F32 d;
-  const I32 di;
-  const auto scaled = hn::Mul(v, hn::Set(d, grid.scale));
-  if constexpr (kIntegral) {
-    return hn::Sub(hn::NearestInt(scaled), hn::Set(di, static_cast<std::int32_t>(grid.lower)));
+  const auto scaled = hn::Mul(hn::LoadU(d, x), hn::Set(d, grid.scale));
+  if constexpr (kExact) {
+    constexpr float kIntegers = 12582912;
+    constexpr std::int32_t kIntegersBits = 0x4B400000;
+    const auto bits = hn::BitCast(U32(), hn::Add(scaled, hn::Set(d, kIntegers)));
+    const auto zero = kIntegersBits + static_cast<std::int32_t>(grid.lower);
+    return hn::Sub(bits, hn::Set(U32(), static_cast<std::uint32_t>(zero)));
   }
   const auto point = hn::Min(hn::Round(scaled), hn::Set(d, grid.upper));
   const auto code = hn::Sub(point, hn::Set(d, grid.lower));
-  return hn::ConvertTo(di, hn::Min(hn::Max(code, hn::Zero(d)), hn::Set(d, 255.0f)));
+  const auto clamped = hn::Min(hn::Max(code, hn::Zero(d)), hn::Set(d, 255.0f));
+  return hn::BitCast(U32(), hn::ConvertTo(I32(), clamped));
 }
 
-template <bool kIntegral>
+template <bool kExact>
 void QuantizeOn(const float* x, std::size_t n, const Grid& grid, std::uint8_t* codes) {
-  const F32 d;
   const U8 du8;
-  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t lanes = hn::Lanes(du8);
   std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const auto c0 = hn::U8FromU32(Code<kExact>(grid, x + i));
+    const auto c1 = hn::U8FromU32(Code<kExact>(grid, x + i + lanes));
+    const auto c2 = hn::U8FromU32(Code<kExact>(grid, x + i + 2 * lanes));
+    const auto c3 = hn::U8FromU32(Code<kExact>(grid, x + i + 3 * lanes));
+    hn::StoreU(c0, du8, codes + i);
+    hn::StoreU(c1, du8, codes + i + lanes);
+    hn::StoreU(c2, du8, codes + i + 2 * lanes);
+    hn::StoreU(c3, du8, codes + i + 3 * lanes);
+  }
   for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(hn::DemoteTo(du8, Code<kIntegral>(grid, hn::LoadU(d, x + i))), du8, codes + i);
+    hn::StoreU(hn::U8FromU32(Code<kExact>(grid, x + i)), du8, codes + i);
   }
   if (i == n) return;
   HWY_ALIGN float rest[hn::MaxLanes(F32())] = {};
   HWY_ALIGN std::uint8_t rest_codes[hn::MaxLanes(F32())];
   std::copy(x + i, x + n, rest);
-  hn::StoreU(hn::DemoteTo(du8, Code<kIntegral>(grid, hn::Load(d, rest))), du8, rest_codes);
+  hn::StoreU(hn::U8FromU32(Code<kExact>(grid, rest)), du8, rest_codes);
   std::copy_n(rest_codes, n - i, codes + i);
 }
 
 void Quantize(const float* x, std::size_t n, const Grid& grid, std::uint8_t* codes) {
-  constexpr float kIntegral = 0x1p22f;
-  if (grid.upper <= kIntegral && grid.lower >= -kIntegral) QuantizeOn<true>(x, n, grid, codes);
+  if (grid.exact) QuantizeOn<true>(x, n, grid, codes);
   else QuantizeOn<false>(x, n, grid, codes);
 }
 

@@ -17,7 +17,12 @@ Range find_range(const float* x, std::size_t n);
 
 struct Grid {
   float scale, upper, lower;
+  /// All grid points are integers within f32's exact ones, and all codes lie in 0 .. 255 before
+  /// they are clamped: plain integer arithmetic then gives what the formula gives.
+  bool exact;
 };
+/// The grid of a finite range.
+Grid grid_of(const Range& range);
 void quantize(const float* x, std::size_t n, const Grid& grid, std::uint8_t* codes);
 void dequantize(const std::uint8_t* codes, std::size_t n, const Grid& grid, float* x);
 
