@@ -67,7 +67,7 @@ simgrid::s4u::Mailbox& SimCommunicator::mailbox(Mailboxes& cache, int peer, int 
     box =
         simgrid::s4u::Mailbox::by_name(fmt::format("{}/{}/{}", stream_.id(), source, destination));
     // A permanent receiver takes messages before they are asked for.
-    if (world.eager() && !box->get_receiver()) box->set_receiver(world.main_actor(destination));
+    if (world.eager()) box->set_receiver(world.main_actor(destination));
   }
   return *box;
 }
