@@ -4,9 +4,8 @@
 
 namespace trigram {
 
-/// c = op(a) * op(b) + beta * c on plain row-major arrays. Every element of c is the sum
-/// beta * c + a[0] * b[0] + a[1] * b[1] + ..., rounded after each product and each addition, in
-/// this order: the same bits on every machine, however wide its vectors.
+/// c = op(a) * op(b) + beta * c on plain row-major arrays, by Eigen on one thread. With the same
+/// binary the sums are formed in the same order on every machine.
 void gemm(const Gemm& shape, const float* a, const float* b, float beta, float* c);
 
 }  // namespace trigram
