@@ -18,12 +18,14 @@ struct TimedCollective {
 
 /// Every collective, with its closed form.
 std::vector<TimedCollective> timed_collectives();
+/// Those with that name.
+std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& names);
 
-/// Runs every collective with every length, one after another in one simulation of `ranks` phantom
+/// Runs all `collectives` with all lengths, one after another in one simulation of `ranks` phantom
 /// workers on a flat network, and compares the time from the common start to the end of the last
 /// rank with the closed form. A failure names collective and length.
-void expect_closed_forms(const CostModel& costs, int ranks, const std::vector<std::size_t>& lengths,
-                         double tolerance);
+void expect_closed_forms(const std::vector<TimedCollective>& collectives, const CostModel& costs,
+                         int ranks, const std::vector<std::size_t>& lengths, double tolerance);
 
 /// A network of 12.5 GB/s and 25 us, with reductions that are free, or charged as on a V100.
 CostModel free_reductions();

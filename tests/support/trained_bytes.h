@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tests/support/simulate.h"
+#include "tests/support/training.h"
 
 namespace trigram::test {
 

@@ -1,0 +1,25 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/collective_timing.h"
+
+// Invariant C at hundreds of ranks; see invariant_c_test.cpp.
+
+namespace trigram::test {
+namespace {
+
+TEST(InvariantC, HoldsExactlyAt256Ranks) {
+  expect_closed_forms(timed_collectives(), charged_reductions(), 256,
+                      {0, 1000, 100'003, 25'000'000}, 1e-9);
+}
+
+TEST(InvariantC, HoldsAt1024Ranks) {
+  // One of the collectives in 2 (P - 1) steps: two million messages.
+  const auto chosen = timed_collectives(
+      {"ring_allreduce, average", "recursive_doubling_allreduce, average",
+       "rabenseifner_allreduce, average", "recursive_halving_reduce_scatter, average",
+       "recursive_doubling_allgather", "binomial_broadcast", "binomial_reduce, sum"});
+  expect_closed_forms(chosen, charged_reductions(), 1024, {100'003}, 1e-5);
+}
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/collective_timing.h"
+
+// Invariant C: on a flat, contention-free network the simulated time of each collective equals its
+// closed form, with the real lengths of parts, for any number of ranks, any length, and reductions
+// that are free or charged.
+
+namespace trigram::test {
+namespace {
+
+const std::vector<std::size_t> kLengths = {0, 1, 5, 1000, 100'003, 25'000'000};
+
+class InvariantC : public ::testing::TestWithParam<int> {};
+
+TEST_P(InvariantC, FreeReductions) {
+  expect_closed_forms(timed_collectives(), free_reductions(), GetParam(), kLengths, 1e-9);
+}
+
+TEST_P(InvariantC, ChargedReductions) {
+  expect_closed_forms(timed_collectives(), charged_reductions(), GetParam(), kLengths, 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, InvariantC, ::testing::Values(2, 3, 4, 7, 8, 16, 64),
+                         ::testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,150 @@
+#include "tests/support/training.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+#include "algorithms/registry.h"
+#include "core/optimizers/registry.h"
+#include "core/workloads/registry.h"
+#include "netmodels/slow_workers.h"
+#include "runtime/sim/sim_runtime.h"
+#include "runtime/threads/threads_runtime.h"
+#include "tests/support/in_child.h"
+#include "tests/support/trained_bytes.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr std::chrono::seconds kTimeout{100};
+
+std::unique_ptr<Runtime> make_runtime(const Training& training) {
+  if (training.world == "threads") return make_threads_runtime();
+  return make_sim_runtime({}, training.cluster);
+}
+
+/// What the ranks of a run share.
+class Session {
+ public:
+  explicit Session(const Training& training)
+      : training_(training),
+        entry_(find_component(algorithms(), "algorithm", training.algorithm, "/algorithm")),
+        algorithm_(resolve_component(algorithms(), "algorithm", training.algorithm, "/algorithm")),
+        optimizer_(resolve_component(optimizers(), "optimizer", training.optimizer, "/optimizer")),
+        factory_(make_workload_factory(resolve_workload(training.workload, "/workload", "."),
+                                       "/workload")),
+        machine_(make_machine_model(training.cluster)) {
+    const auto ranks = static_cast<std::size_t>(training.cluster.ranks());
+    result.ended_s.resize(ranks);
+    result.counters.resize(ranks);
+    result.events.resize(ranks);
+    result.weights.resize(ranks);
+    entry_.check(algorithm_, training.cluster.layout(), "/algorithm");
+  }
+
+  void run_rank(const Context& raw) {
+    const auto rank = static_cast<std::size_t>(raw.world_rank);
+    Steps steps(training_.steps);
+    auto meter = instrument(raw, {.phantom = !factory_->has_values(),
+                                  .machine = machine_.get(),
+                                  .steps = &steps,
+                                  .sink = training_.events ? sink(rank) : EventSink{}});
+    const Context ctx = meter->context();
+    auto workload = factory_->make(ctx, training_.seed);
+    const Execution execution = entry_.execution(algorithm_);
+    workload->bucketize(execution.bucket_bytes);
+    auto optimizer = find_component(optimizers(), "optimizer", optimizer_, "/optimizer")
+                         .make(component_options(optimizer_), ctx, *workload, training_.steps);
+    Run run{*workload, *optimizer, steps, execution};
+    entry_.make(component_options(algorithm_))->train(ctx, run);
+    ctx.stream->synchronize();
+    result.ended_s[rank] = raw.stream->now();
+    result.counters[rank] = meter->counters();
+    const auto weights = workload->weights().floats();
+    result.weights[rank].assign(weights.begin(), weights.end());
+    if (rank != 0) return;
+    for (const Bucket& b : workload->buckets()) result.buckets.push_back(b.grad.priced_numel());
+  }
+
+  Trained result;
+
+ private:
+  EventSink sink(std::size_t rank) {
+    return [this, rank](const Event& event) {
+      std::lock_guard guard(mutex_);  // the streams of a rank may be threads
+      result.events[rank].push_back(event);
+    };
+  }
+
+  const Training& training_;
+  const AlgorithmEntry& entry_;
+  Json algorithm_, optimizer_;
+  std::unique_ptr<WorkloadFactory> factory_;
+  std::unique_ptr<MachineModel> machine_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+double Trained::seconds() const { return *std::max_element(ended_s.begin(), ended_s.end()); }
+
+std::size_t Trained::model() const {
+  return std::accumulate(buckets.begin(), buckets.end(), std::size_t{0});
+}
+
+Trained train_here(const Training& training) {
+  Session session(training);
+  make_runtime(training)->launch(training.cluster.layout(),
+                                 [&](const Context& raw) { session.run_rank(raw); });
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  session.result.max_rss_kib = usage.ru_maxrss;
+  return std::move(session.result);
+}
+
+Trained train(const Training& training) {
+  if (training.world != "sim") return train_here(training);
+  const std::string bytes =
+      bytes_from_child([&] { return to_bytes(train_here(training)); }, kTimeout);
+  return bytes.empty() ? Trained{} : trained_from_bytes(bytes);
+}
+
+Cluster small_cluster(int nodes, int workers_per_node) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.workers_per_node = workers_per_node;
+  cluster.intra = {10e9, 5e-6};
+  cluster.inter = {1e9, 25e-6};
+  return cluster;
+}
+
+std::vector<NamedAlgorithm> deterministic_algorithms() {
+  std::vector<NamedAlgorithm> all;
+  auto add = [&](const std::string& name, const char* option, const char* choice) {
+    for (bool hierarchical : {false, true}) {
+      Json spec = {{"name", name}, {"hierarchical", hierarchical}};
+      if (option) spec[option] = choice;
+      all.push_back(
+          {name + (option ? std::string("_") + choice : "") + (hierarchical ? "_hierarchical" : ""),
+           std::move(spec)});
+    }
+  };
+  for (const char* allreduce : {"ring", "recursive_doubling", "rabenseifner"})
+    add("gradient_allreduce", "allreduce", allreduce);
+  add("bytegrad", nullptr, nullptr);
+  for (const char* mode : {"all", "shift_one", "ring"}) add("decentralized", "mode", mode);
+  return all;
+}
+
+std::vector<NamedAlgorithm> every_algorithm() {
+  auto all = deterministic_algorithms();
+  all.push_back({"async_model_average_by_steps",
+                 {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}}});
+  all.push_back(
+      {"async_model_average_by_time", {{"name", "async_model_average"}, {"interval", "100us"}}});
+  return all;
+}
+
+}  // namespace trigram::test

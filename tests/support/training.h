@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config/kinds.h"
+#include "core/metering/meter.h"
+#include "netmodels/cluster.h"
+
+namespace trigram::test {
+
+/// One training run, by the names that configurations use.
+struct Training {
+  Json algorithm;  // "name" or {"name": ..., options}
+  Json workload = {{"name", "quadratic"}, {"dimension", 64}, {"noise", 0.1}};
+  Cluster cluster;
+  long steps = 3;
+  Json optimizer = {{"name", "sgd"}, {"lr", 0.05}, {"momentum", 0.9}};
+  std::uint64_t seed = 7;
+  std::string world = "sim";
+  bool events = false;  // collect the trace
+};
+
+/// What is left of it. Vectors are by rank.
+struct Trained {
+  std::vector<double> ended_s;  // by the world's clock
+  std::vector<Counters> counters;
+  std::vector<std::vector<Event>> events;   // in the order in which they were reported
+  std::vector<std::vector<float>> weights;  // empty for phantoms
+  std::vector<std::size_t> buckets;         // priced elements of each bucket
+  long max_rss_kib = 0;                     // of the process, when it ran in one of its own
+
+  /// When the last rank ended.
+  double seconds() const;
+  /// Priced elements of all buckets.
+  std::size_t model() const;
+};
+
+/// Trains in a child process when the world is simulated, in this one otherwise. What the run
+/// throws fails the calling test in the first case (and nothing comes back), and is thrown in the
+/// second.
+Trained train(const Training& training);
+
+/// The same run, in this process.
+Trained train_here(const Training& training);
+
+/// A cluster whose links are slow enough for communication to matter.
+Cluster small_cluster(int nodes, int workers_per_node = 1);
+
+/// An algorithm with its mode, by a name for people and test cases.
+struct NamedAlgorithm {
+  std::string name;
+  Json spec;
+};
+/// Every algorithm and mode, flat, and hierarchical where that applies.
+std::vector<NamedAlgorithm> every_algorithm();
+/// Those whose result does not depend on timing.
+std::vector<NamedAlgorithm> deterministic_algorithms();
+
+}  // namespace trigram::test
