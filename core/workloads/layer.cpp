@@ -28,9 +28,9 @@ const Tensor& Dense::backward(NnOps& nn, const LayerTensors& p, const Tensor& x,
   on_tensor();
   nn.gemm({.m = o_.outputs, .n = o_.inputs, .k = batch_, .transpose_a = true}, dy, x, 0,
           gradient.weight);
-  on_tensor();
   if (o_.input_gradient)
     nn.gemm({.m = batch_, .n = o_.inputs, .k = o_.outputs}, dy, p.weight, 0, dx_);
+  on_tensor();
   return dx_;
 }
 
@@ -89,11 +89,11 @@ const Tensor& ConvPool::backward(NnOps& nn, const LayerTensors& p, const Tensor&
   on_tensor();
   nn.gemm({.m = o_.filters, .n = patch_, .k = pixels_, .transpose_a = true}, drows_, columns_, 0,
           gradient.weight);
-  on_tensor();
   if (o_.input_gradient) {
     nn.gemm({.m = pixels_, .n = patch_, .k = o_.filters}, drows_, p.weight, 0, columns_);
     nn.col2im(window_, columns_, dx_);
   }
+  on_tensor();
   return dx_;
 }
 

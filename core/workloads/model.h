@@ -25,7 +25,8 @@ class Model {
 
   /// One pass over the rank's next mini-batch.
   virtual void forward(Device& device, const Tensor& weights) = 0;
-  /// Calls `on_tensor` each time that the gradient of the next tensor is complete.
+  /// Calls `on_tensor` each time that the gradient of the next tensor is complete and its weights
+  /// will not be read again, so that they may be updated at once.
   virtual void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                         const std::function<void()>& on_tensor) = 0;
   /// Mean loss of the last mini-batch; NaN without values.

@@ -1,0 +1,70 @@
+#include "core/workloads/bucketing.h"
+
+#include <gtest/gtest.h>
+
+#include "core/random/philox.h"
+
+namespace trigram {
+namespace {
+
+TEST(Buckets, WholeTensorsUntilFull) {
+  const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2};
+  const auto cuts = cut_into_buckets(lengths, 112, 5 * 4);
+  ASSERT_EQ(cuts.size(), 3u);
+  EXPECT_EQ(cuts[0].priced_count, 7u);    // 3, then 4 overshoots
+  EXPECT_EQ(cuts[1].priced_count, 101u);  // large tensors are not split
+  EXPECT_EQ(cuts[2].priced_count, 4u);    // what is left
+  EXPECT_EQ(cuts[1].first, 2u);
+  EXPECT_EQ(cuts[1].last, 4u);
+}
+
+TEST(Buckets, ExactlyFullCloses) {
+  const std::vector<std::size_t> lengths = {5, 5};
+  EXPECT_EQ(cut_into_buckets(lengths, 10, 20).size(), 2u);
+  EXPECT_EQ(cut_into_buckets(lengths, 10, 21).size(), 1u);
+}
+
+TEST(Buckets, ZeroBytesGiveOneBucketPerTensor) {
+  const std::vector<std::size_t> lengths = {7, 1, 9};
+  const auto cuts = cut_into_buckets(lengths, 17, 0);
+  ASSERT_EQ(cuts.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cuts[i].count, lengths[i]);
+}
+
+TEST(Buckets, RealPartsCoverTheVectorWhateverItIsPricedAs) {
+  Philox random(1, 0, 0, Purpose::data_set);
+  int empty_buckets = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<std::size_t> lengths(1 + random.below(30));
+    std::size_t priced = 0;
+    for (auto& length : lengths) priced += length = 1 + random.below(1000);
+    const std::size_t real = random.below(trial % 2 ? 20 : 5000);
+    const auto cuts = cut_into_buckets(lengths, real, random.below(4000));
+    std::size_t tensor = 0, begin = 0, priced_before = 0;
+    for (const BucketCut& cut : cuts) {
+      EXPECT_EQ(cut.first, tensor);
+      EXPECT_EQ(cut.begin, begin);
+      std::size_t length = 0;
+      for (std::size_t i = cut.first; i < cut.last; ++i) length += lengths[i];
+      EXPECT_EQ(cut.priced_count, length);
+      priced_before += length;
+      EXPECT_EQ(cut.begin + cut.count, real * priced_before / priced);
+      tensor = cut.last;
+      begin += cut.count;
+      empty_buckets += cut.count == 0;
+    }
+    EXPECT_EQ(tensor, lengths.size());
+    EXPECT_EQ(begin, real);
+  }
+  EXPECT_GT(empty_buckets, 100);  // the case has been seen
+}
+
+TEST(Buckets, LongVectorsDoNotOverflow) {
+  const std::vector<std::size_t> lengths = {std::size_t{1} << 40, std::size_t{1} << 40};
+  const auto cuts = cut_into_buckets(lengths, std::size_t{1} << 41, 0);
+  EXPECT_EQ(cuts[0].count, std::size_t{1} << 40);
+  EXPECT_EQ(cuts[1].count, std::size_t{1} << 40);
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,86 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/data_dir.h"
+#include "core/workloads/registry.h"
+
+namespace trigram {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(const Json& j) {
+  try {
+    resolve_workload(j, "/workload", "/base");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "accepted: " << j;
+  return "";
+}
+
+TEST(WorkloadRegistry, DefaultsAreWrittenOut) {
+  const Json j = resolve_workload("fashion_mnist", "/workload", "/base");
+  EXPECT_EQ(j, Json::parse(R"({"name": "fashion_mnist", "model": "mlp", "hidden": [64],
+      "batch": 32, "data": "/usr/share/datasets/fashion-mnist", "values": true})"));
+  EXPECT_EQ(resolve_workload(j, "/workload", "/other"), j);  // resolving is idempotent
+  const Json cnn = {{"name", "fashion_mnist"}, {"model", "cnn"}};
+  EXPECT_EQ(resolve_workload(cnn, "", "/")["hidden"], Json::array());
+  const Json one = {{"name", "fashion_mnist"}, {"hidden", 32}};
+  EXPECT_EQ(resolve_workload(one, "", "/")["hidden"], Json::array({32}));
+}
+
+TEST(WorkloadRegistry, RelativePathsAreTakenFromTheBase) {
+  const Json profile = {{"name", "profile"}, {"path", "/base/my/net.csv"}};
+  EXPECT_EQ(resolve_workload("profile:my/net.csv", "", "/base"), profile);
+  EXPECT_EQ(resolve_workload({{"name", "profile:x/../my/net.csv"}}, "", "/base"), profile);
+  EXPECT_EQ(resolve_workload("profile:/base/my/net.csv", "", "/elsewhere"), profile);
+  const Json j = {{"name", "fashion_mnist"}, {"data", "images"}, {"priced_as", "profile:p.json"}};
+  EXPECT_EQ(resolve_workload(j, "", "/base")["data"], "/base/images");
+  EXPECT_EQ(resolve_workload(j, "", "/base")["priced_as"], "profile:/base/p.json");
+}
+
+TEST(WorkloadRegistry, BadOptionsAreNamed) {
+  EXPECT_THAT(error_of("fashion_mnst"), HasSubstr("did you mean \"fashion_mnist\""));
+  EXPECT_THAT(error_of("profile:"), HasSubstr("/workload"));
+  EXPECT_THAT(error_of("profile"), HasSubstr("/workload/path: missing"));
+  EXPECT_THAT(error_of(3), HasSubstr("/workload"));
+  EXPECT_THAT(error_of({{"name", "fashion_mnist"}, {"priced_as", "bert_larg"}}),
+              HasSubstr("did you mean \"bert_large\""));
+  EXPECT_THAT(error_of({{"name", "fashion_mnist"}, {"hidden", {16, 0}}}),
+              HasSubstr("/workload/hidden/1"));
+  EXPECT_THAT(error_of({{"name", "fashion_mnist"}, {"batch", 0}}), HasSubstr("/workload/batch"));
+  EXPECT_THAT(error_of({{"name", "vgg16"}, {"batch", 1}}), HasSubstr("/workload/batch"));
+  EXPECT_THAT(error_of({{"name", "quadratic"}, {"dimension", 3}, {"tensors", 4}}),
+              HasSubstr("/workload/tensors: expected at most the dimension, 3, not 4"));
+}
+
+TEST(WorkloadRegistry, UnreadableProfilesAreReportedWhereTheyWereNamed) {
+  auto pointer_of = [](const Json& j) {
+    try {
+      make_workload_factory(resolve_workload(j, "/workload", "/base"), "/workload");
+    } catch (const ConfigError& error) {
+      return error.pointer();
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(pointer_of("profile:none.csv"), "/workload");
+  EXPECT_EQ(pointer_of({{"name", "quadratic"}, {"priced_as", "profile:none.csv"}}),
+            "/workload/priced_as");
+}
+
+TEST(WorkloadRegistry, SchemaHasEveryWorkloadAndThePathForm) {
+  const std::string schema = workload_schema().dump();
+  for (const WorkloadEntry& entry : workloads()) EXPECT_THAT(schema, HasSubstr(entry.name));
+  EXPECT_THAT(schema, HasSubstr("^profile:.+"));
+}
+
+TEST(DataDir, EnvironmentComesFirstThenTheSourceTree) {
+  EXPECT_TRUE(std::filesystem::exists(data_dir() / "configs" / "profiles" / "vgg16.csv"));
+  ::setenv("TRIGRAM_DATA_DIR", "/somewhere", 1);
+  EXPECT_EQ(data_dir(), "/somewhere");
+  ::unsetenv("TRIGRAM_DATA_DIR");
+}
+
+}  // namespace
+}  // namespace trigram
