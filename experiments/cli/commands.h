@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+
+namespace trigram {
+
+/// What a subcommand does, once its options are parsed; returns an exit code.
+using Action = std::function<int()>;
+
+/// Options that stand before the subcommand.
+struct GlobalOptions {
+  bool quiet = false;
+};
+
+// Each adds its subcommand to `app`; parsing one sets `action`.
+void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_status_command(CLI::App& app, Action& action);
+void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_init_command(CLI::App& app, Action& action);
+void add_list_command(CLI::App& app, Action& action);
+void add_schema_command(CLI::App& app, Action& action);
+void add_report_command(CLI::App& app, Action& action);
+
+}  // namespace trigram

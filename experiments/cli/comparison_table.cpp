@@ -1,0 +1,175 @@
+#include "experiments/cli/comparison_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace trigram {
+namespace {
+
+constexpr const char* kSeed = "/seed";
+
+/// Runs that differ in the seed alone.
+struct Row {
+  Json coordinates;  // without the seed
+  std::string algorithm;
+  std::vector<Json> summaries;
+  bool wins = false;
+};
+
+struct Column {
+  const char* title;
+  const char* key;  // in the summary
+  double scale;
+  const char* format;
+};
+constexpr Column kColumns[] = {{"step [ms]", "step_s", 1e3, "{:.2f}"},
+                               {"exposed [ms]", "exposed_s", 1e3, "{:.2f}"},
+                               {"samples/s", "samples_per_s", 1, "{:.0f}"},
+                               {"staleness", "staleness_mean", 1, "{:.1f}"},
+                               {"loss", "loss", 1, "{:.3f}"},
+                               {"accuracy [%]", "accuracy", 100, "{:.2f}"},
+                               {"worst worker [%]", "worker_accuracy_min", 100, "{:.2f}"},
+                               {"consensus", "consensus_distance", 1, "{:.2g}"}};
+
+struct Statistics {
+  double mean = std::numeric_limits<double>::quiet_NaN(), spread = 0;
+  int count = 0;
+};
+
+/// Mean and sample standard deviation of a value over the runs that have it.
+Statistics statistics(const Row& row, const char* key) {
+  std::vector<double> values;
+  for (const Json& s : row.summaries)
+    if (s.contains(key) && s[key].is_number()) values.push_back(s[key].get<double>());
+  if (values.empty()) return {};
+  double sum = 0, squares = 0;
+  for (double v : values) sum += v;
+  const auto n = static_cast<double>(values.size());
+  for (double v : values) squares += (v - sum / n) * (v - sum / n);
+  return {sum / n, n > 1 ? std::sqrt(squares / (n - 1)) : 0, static_cast<int>(n)};
+}
+
+std::string short_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_object() && value.contains("name")) return value["name"].get<std::string>();
+  return value.dump();
+}
+
+std::vector<Row> rows_of(const std::vector<Json>& manifests) {
+  std::vector<Row> rows;
+  for (const Json& m : manifests) {
+    Json coordinates = m["sweep"];
+    coordinates.erase(kSeed);
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const Row& r) { return r.coordinates == coordinates; });
+    if (row == rows.end()) {
+      rows.push_back({coordinates, m["experiment"]["algorithm"]["name"].get<std::string>(), {}});
+      row = rows.end() - 1;
+    }
+    row->summaries.push_back(m["summary"]);
+  }
+  return rows;
+}
+
+/// Where a row lies, its algorithm and the algorithm's options aside.
+std::string setting_of(const Row& row) {
+  Json setting = row.coordinates;
+  for (const auto& [pointer, value] : row.coordinates.items())
+    if (pointer.starts_with("/algorithm")) setting.erase(pointer);
+  return setting.dump();
+}
+
+/// Groups rows by setting, in the order in which settings first appear, and marks winners.
+void arrange(std::vector<Row>& rows) {
+  std::map<std::string, std::size_t> first;
+  for (const Row& row : rows) first.try_emplace(setting_of(row), first.size());
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    return first[setting_of(a)] < first[setting_of(b)];
+  });
+  std::map<std::string, std::vector<Row*>> groups;
+  for (Row& row : rows) groups[setting_of(row)].push_back(&row);
+  for (auto& [setting, group] : groups) {
+    const auto best = std::min_element(group.begin(), group.end(), [](Row* a, Row* b) {
+      return statistics(*a, "step_s").mean < statistics(*b, "step_s").mean;
+    });
+    (*best)->wins = group.size() > 1;
+  }
+}
+
+std::string cell(const Row& row, const Column& column) {
+  const Statistics s = statistics(row, column.key);
+  if (s.count == 0) return "-";
+  std::string text = fmt::format(fmt::runtime(column.format), s.mean * column.scale);
+  if (s.count > 1)
+    text += " ± " + fmt::format(fmt::runtime(column.format), s.spread * column.scale);
+  if (row.wins && column.key == std::string("step_s")) text += " *";
+  return text;
+}
+
+using Lines = std::vector<std::vector<std::string>>;
+
+Lines cells_of(const std::vector<Row>& rows) {
+  std::vector<std::string> pointers;
+  for (const auto& [pointer, value] : rows.front().coordinates.items())
+    if (pointer != "/algorithm") pointers.push_back(pointer);
+  Lines lines(1);
+  for (const std::string& p : pointers) lines[0].push_back(p.substr(p.rfind('/') + 1));
+  lines[0].push_back("algorithm");
+  std::vector<const Column*> shown;
+  for (const Column& c : kColumns)
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](const Row& r) { return statistics(r, c.key).count > 0; })) {
+      shown.push_back(&c);
+      lines[0].push_back(c.title);
+    }
+  for (const Row& row : rows) {
+    auto& line = lines.emplace_back();
+    for (const std::string& p : pointers)
+      line.push_back(row.coordinates.contains(p) ? short_text(row.coordinates[p]) : "-");
+    line.push_back(row.algorithm);
+    for (const Column* c : shown) line.push_back(cell(row, *c));
+  }
+  return lines;
+}
+
+/// Characters, not bytes: UTF-8 continuation bytes take no room.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string aligned(const Lines& lines, std::size_t text_columns) {
+  std::vector<std::size_t> widths(lines[0].size());
+  for (const auto& line : lines)
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width(line[i]));
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const std::string padding(widths[i] - width(line[i]), ' ');
+      row += (i > 0 ? "  " : "") + (i < text_columns ? line[i] + padding : padding + line[i]);
+    }
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string comparison_table(const std::vector<Json>& manifests) {
+  if (manifests.empty()) return "";
+  std::vector<Row> rows = rows_of(manifests);
+  arrange(rows);
+  const Lines lines = cells_of(rows);
+  const auto algorithm = std::find(lines[0].begin(), lines[0].end(), "algorithm");
+  const bool marked = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.wins; });
+  return aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
+         (marked ? "* shortest step at this setting\n" : "");
+}
+
+}  // namespace trigram

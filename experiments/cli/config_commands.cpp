@@ -1,0 +1,111 @@
+// `validate`, `init` and `schema`: what helps to write a configuration.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "experiments/cli/commands.h"
+#include "experiments/config/experiment.h"
+#include "experiments/config/plan.h"
+#include "experiments/exit_codes.h"
+
+namespace trigram {
+namespace {
+
+constexpr const char* kStartingConfig =
+    R"(// An experiment. Comments are allowed. `trigram validate FILE` checks it, `trigram run FILE` makes it,
+// `trigram list` names what there is to choose from, `trigram schema` describes every option.
+{
+  // The results go to results/my_experiment.
+  "name": "my_experiment",
+
+  // The world: "sim" for virtual time, "threads" to train for real on this machine.
+  "runtime": "sim",
+
+  // Four nodes of four workers: one NIC per node, a fast fabric inside it. Or a path: "cluster.json".
+  "cluster": {
+    "nodes": 4,
+    "workers_per_node": 4,
+    "inter": {"bandwidth": "10Gbps", "latency": "50us"},
+    "intra": {"bandwidth": "150GB/s", "latency": "5us"}
+  },
+
+  // A name alone, or an object with options.
+  "algorithm": {"name": "gradient_allreduce", "hierarchical": true},
+
+  // A real model on real images, its messages and computation priced as those of a large one.
+  "workload": {"name": "fashion_mnist", "priced_as": "bert_large"},
+  "optimizer": {"name": "sgd", "lr": 0.1},
+
+  "steps": 200,
+  "eval_every": 100,
+
+  // A list of seeds gives mean and spread.
+  "seed": 1,
+
+  // One run for each combination: JSON pointers to lists of values.
+  "sweep": {
+    "/algorithm/name": ["gradient_allreduce", "bytegrad"],
+    "/cluster/inter/bandwidth": ["1Gbps", "10Gbps", "100Gbps"]
+  }
+}
+)";
+
+int validate(const std::vector<std::string>& files, const std::vector<std::string>& settings,
+             bool quiet) {
+  for (const std::string& file : files) {
+    const Plan plan = make_plan(file, settings);
+    if (!quiet)
+      fmt::print("{}: ok, {} run{}\n", file, plan.runs.size(), plan.runs.size() == 1 ? "" : "s");
+  }
+  return kOk;
+}
+
+int init(const std::string& file) {
+  if (file == "-") {
+    fmt::print("{}", kStartingConfig);
+    return kOk;
+  }
+  if (std::filesystem::exists(file))
+    throw ConfigError(file, "is there already; expected a new name");
+  std::ofstream out(file);
+  if (!(out << kStartingConfig) || !out.flush()) throw ConfigError(file, "cannot be written");
+  fmt::print("{}\n", file);
+  return kOk;
+}
+
+}  // namespace
+
+void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& action) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto settings = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("validate", "Check experiments, input files included");
+  command->add_option("config", *files, "The experiments")->required();
+  command->add_option("--set", *settings, "/json/pointer=value, in place of the file's")
+      ->allow_extra_args(false);
+  command->callback([=, &global, &action] {
+    action = [=, &global] { return validate(*files, *settings, global.quiet); };
+  });
+}
+
+void add_init_command(CLI::App& app, Action& action) {
+  auto file = std::make_shared<std::string>("experiment.json");
+  CLI::App* command =
+      app.add_subcommand("init", "Write an experiment to start from, with comments");
+  command->add_option("file", *file, "Where to; - for stdout")->capture_default_str();
+  command->callback([file, &action] { action = [file] { return init(*file); }; });
+}
+
+void add_schema_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("schema", "Print the JSON Schema (draft-07) of experiments");
+  command->callback([&action] {
+    action = [] {
+      fmt::print("{}\n", config_schema().dump(2));
+      return kOk;
+    };
+  });
+}
+
+}  // namespace trigram

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "algorithms/registry.h"
+#include "core/codecs/registry.h"
+#include "core/optimizers/registry.h"
+#include "core/workloads/registry.h"
+#include "experiments/cli/commands.h"
+#include "experiments/exit_codes.h"
+#include "experiments/worlds.h"
+
+namespace trigram {
+namespace {
+
+Json entry_json(const auto& entry) {
+  return {{"name", entry.name}, {"doc", entry.doc}, {"options", entry.schema}};
+}
+
+Json list_of_algorithms() {
+  Json list = Json::array();
+  for (const AlgorithmEntry& a : algorithms()) {
+    Json j = entry_json(a);
+    j["trigram"] = to_string(a.trigram);
+    j["execution_options"] = a.execution_options;
+    j["source"] = a.source;
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
+Json list_of_worlds() {
+  Json list = Json::array();
+  for (const World& w : worlds()) {
+    Json j = entry_json(w);
+    j["available"] = w.unavailable.empty();
+    j["reason"] = w.unavailable.empty() ? Json() : Json(w.unavailable);
+    j["time"] = w.simulated ? "simulated" : "wall";
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
+Json list_of(const auto& entries) {
+  Json list = Json::array();
+  for (const auto& entry : entries) list.push_back(entry_json(entry));
+  return list;
+}
+
+/// The values of an option of the simulated world, as a list of names.
+Json list_of_network_models() {
+  Json list = Json::array();
+  const auto& all = worlds();
+  const auto sim = std::find_if(all.begin(), all.end(), [](const World& w) { return w.simulated; });
+  const Json& option = sim->schema["properties"]["network_model"];
+  for (const Json& name : option["enum"])
+    list.push_back({{"name", name}, {"doc", option.value("description", "")}});
+  return list;
+}
+
+Json list_of_codecs() {
+  Json list = Json::array();
+  for (const CodecEntry& c : codecs()) list.push_back({{"name", c.name}, {"doc", c.doc}});
+  return list;
+}
+
+Json everything() {
+  return {{"algorithms", list_of_algorithms()},   {"codecs", list_of_codecs()},
+          {"networks", list_of_network_models()}, {"workloads", list_of(workloads())},
+          {"optimizers", list_of(optimizers())},  {"worlds", list_of_worlds()}};
+}
+
+void print_entry(const Json& entry) {
+  std::string line =
+      fmt::format("  {:20} {}", entry["name"].get<std::string>(), entry.value("doc", ""));
+  if (entry.contains("trigram")) {
+    const std::string options = entry["execution_options"];
+    line += fmt::format("\n  {:20} {}; execution options: {}; {}", "",
+                        entry["trigram"].get<std::string>(), options.empty() ? "none" : options,
+                        entry["source"].get<std::string>());
+  }
+  if (entry.contains("available") && !entry["available"])
+    line += fmt::format("\n  {:20} not available: {}", "", entry["reason"].get<std::string>());
+  fmt::print("{}\n", line);
+}
+
+int list(bool as_json) {
+  const Json all = everything();
+  if (as_json) {
+    fmt::print("{}\n", all.dump(2));
+    return kOk;
+  }
+  for (const char* kind :
+       {"algorithms", "codecs", "networks", "workloads", "optimizers", "worlds"}) {
+    fmt::print("{}\n", kind);
+    for (const Json& entry : all[kind]) print_entry(entry);
+    fmt::print("\n");
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& app, Action& action) {
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("list", "Print what experiments can choose from");
+  command->add_flag("--json", *as_json, "As JSON, with the schema of each one's options");
+  command->callback([as_json, &action] { action = [as_json] { return list(*as_json); }; });
+}
+
+}  // namespace trigram

@@ -1,0 +1,107 @@
+// `status` and `report`: what looks at results.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/config/config_error.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/places.h"
+#include "experiments/cli/sweep_runner.h"
+#include "experiments/exit_codes.h"
+#include "experiments/results/stored_run.h"
+#include "experiments/version.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_folder(const std::string& folder) {
+  if (!fs::is_directory(folder))
+    throw ConfigError(folder, "expected a folder of results; there is none here");
+}
+
+/// Folders of runs at or below `root`: results/NAME/ID, results/NAME or results.
+std::set<fs::path> run_folders(const fs::path& root) {
+  std::set<fs::path> found;
+  if (fs::exists(root / "manifest.json")) return {root};
+  for (auto entry = fs::recursive_directory_iterator(root);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (entry.depth() >= 2) entry.disable_recursion_pending();
+    if (entry->is_directory() && fs::exists(entry->path() / "manifest.json"))
+      found.insert(entry->path());
+  }
+  return found;
+}
+
+int status(const std::string& folder) {
+  check_folder(folder);
+  const std::string git = version().git;
+  std::map<std::string, int> counts;
+  for (const fs::path& path : run_folders(folder)) {
+    if (path.filename().string().find(".tmp.") != std::string::npos) continue;
+    const StoredRun run = read_stored_run(path, git);
+    ++counts[to_string(run.state)];
+    std::string line = fmt::format("{:8}  {}  {}", to_string(run.state), path.string(),
+                                   describe(run.manifest.value("sweep", Json::object())));
+    if (run.state == StoredRun::failed && run.manifest["error"].is_string())
+      line += ": " + run.manifest["error"].get<std::string>();
+    fmt::print("{}\n", line.substr(0, line.find('\n')));
+  }
+  for (const auto& [state, count] : counts) fmt::print("{} {}\n", count, state);
+  if (counts.empty()) fmt::print("no runs\n");
+  return kOk;
+}
+
+/// The Python for which the distribution installs pandas and matplotlib, unless PYTHON names one.
+std::string python() {
+  const char* chosen = std::getenv("PYTHON");
+  if (chosen && *chosen) return chosen;
+  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
+}
+
+int report(const std::string& folder, const std::string& output) {
+  check_folder(folder);
+  const fs::path package = data_folder() / "analysis";
+  if (!fs::exists(package / "trigram_analysis"))
+    throw ConfigError(package.string(), "expected the Python package trigram_analysis here");
+  const char* present = std::getenv("PYTHONPATH");
+  const std::string path = package.string() + (present ? std::string(":") + present : "");
+  setenv("PYTHONPATH", path.c_str(), 1);
+  const std::string interpreter = python();
+  std::vector<std::string> words = {interpreter, "-m", "trigram_analysis", "report", folder};
+  if (!output.empty()) words.insert(words.end(), {"-o", output});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(interpreter.c_str(), arguments.data());
+  throw std::runtime_error(fmt::format("cannot run {}: {}", interpreter, std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_status_command(CLI::App& app, Action& action) {
+  auto folder = std::make_shared<std::string>("results");
+  CLI::App* command = app.add_subcommand("status", "Say which runs are done, failed or stale");
+  command->add_option("results", *folder, "results, results/NAME or results/NAME/ID")
+      ->capture_default_str();
+  command->callback([folder, &action] { action = [folder] { return status(*folder); }; });
+}
+
+void add_report_command(CLI::App& app, Action& action) {
+  auto folder = std::make_shared<std::string>();
+  auto output = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("report", "Write report.html from results");
+  command->add_option("results", *folder, "results, results/NAME or results/NAME/ID")->required();
+  command->add_option("-o,--output", *output, "Where to write");
+  command->callback([=, &action] { action = [=] { return report(*folder, *output); }; });
+}
+
+}  // namespace trigram

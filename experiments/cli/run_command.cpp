@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "experiments/cli/commands.h"
+#include "experiments/cli/comparison_table.h"
+#include "experiments/cli/sweep_runner.h"
+#include "experiments/exit_codes.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string config;
+  std::vector<std::string> settings;
+  bool dry_run = false;
+  SweepRunner::Options runner;
+};
+
+/// Fails before any run if results could not be written after it.
+void check_writable(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  const fs::path probe = folder / fmt::format(".writable.{}", getpid());
+  if (!error) fs::create_directory(probe, error);
+  if (error)
+    throw ConfigError("--output", fmt::format("expected a folder that can be written; {}: {}",
+                                              folder.string(), error.message()));
+  fs::remove(probe);
+}
+
+void print_plan(const Plan& plan, const SweepRunner& runner) {
+  for (const PlannedRun& run : plan.runs)
+    fmt::print("{}  {:8}  {}\n", run.id, to_string(runner.state(run)), describe(run.coordinates));
+}
+
+int run(const Options& options, bool quiet) {
+  const Plan plan = make_plan(options.config, options.settings);
+  const fs::path folder = options.runner.output / plan.name;
+  SweepRunner runner(plan, options.runner, quiet);
+  if (options.dry_run) {
+    print_plan(plan, runner);
+    return kOk;
+  }
+  check_writable(folder);
+  const int code = runner.run();
+  if (code == kInterrupted) return code;
+  std::vector<Json> manifests;
+  for (const PlannedRun& planned : plan.runs)
+    if (const StoredRun stored = runner.stored(planned); stored.state == StoredRun::done)
+      manifests.push_back(stored.manifest);
+  fmt::print("{}", comparison_table(manifests));
+  fmt::print("results: {}\nreport:  trigram report {}\n", folder.string(), folder.string());
+  return code;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("run", "Make the runs of an experiment that are missing");
+  command->add_option("config", options->config, "The experiment")->required();
+  command->add_option("-o,--output", options->runner.output, "Folder for results")
+      ->capture_default_str();
+  command->add_option("-j,--jobs", options->runner.jobs, "Simulations at a time; 0: one per core")
+      ->check(CLI::Range(0, 4096));
+  command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
+      ->allow_extra_args(false);
+  command->add_flag("-n,--dry-run", options->dry_run, "Check, and list the runs, but make none");
+  command->add_flag("-f,--force", options->runner.force,
+                    "Make finished runs again too, such as those of another version");
+  command->callback([options, &global, &action] {
+    action = [options, &global] { return run(*options, global.quiet); };
+  });
+}
+
+}  // namespace trigram

@@ -1,0 +1,119 @@
+#include "experiments/cli/sweep_runner.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "experiments/exit_codes.h"
+#include "experiments/results/machine.h"
+#include "experiments/results/recorded_run.h"
+#include "experiments/results/run_folder.h"
+#include "experiments/version.h"
+
+namespace trigram {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A value of a sweep in a word: a component by its name, a text without quotes.
+std::string short_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_object() && value.contains("name") && value["name"].is_string())
+    return value["name"].get<std::string>();
+  return value.dump();
+}
+
+}  // namespace
+
+std::string describe(const Json& coordinates) {
+  std::vector<std::string> parts;
+  for (const auto& [pointer, value] : coordinates.items())
+    parts.push_back(fmt::format("{}={}", pointer.substr(1), short_text(value)));
+  return parts.empty() ? "one run" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// A run under way.
+struct SweepRunner::Active {
+  Active(const std::filesystem::path& experiment, const std::string& id) : folder(experiment, id) {}
+  RunFolder folder;
+  Period period{utc_now(), "", 0};
+  Clock::time_point began = Clock::now();
+};
+
+SweepRunner::SweepRunner(const Plan& plan, Options options, bool quiet)
+    : plan_(plan),
+      options_(std::move(options)),
+      quiet_(quiet),
+      folder_(options_.output / plan.name) {}
+
+StoredRun SweepRunner::stored(const PlannedRun& run) const {
+  return read_stored_run(folder_ / run.id, version().git);
+}
+
+/// Whether the run is to be made; says so when a stale result stands in its way.
+bool SweepRunner::wanted(const PlannedRun& run) {
+  if (options_.force) return true;
+  const StoredRun existing = stored(run);
+  if (existing.state == StoredRun::stale) {
+    ++stale_;
+    fmt::print(stderr,
+               "trigram: stale: {} ({}) was made by version {}, this is {}; --force makes "
+               "it again\n",
+               run.id, describe(run.coordinates), existing.manifest.value("git", "?"),
+               version().git);
+  }
+  return existing.state != StoredRun::done && existing.state != StoredRun::stale;
+}
+
+Job SweepRunner::job(const PlannedRun& run, std::size_t index) {
+  return {.exclusive = !run.experiment.world().simulated,
+          .start =
+              [this, &run, index] {
+                auto active = std::make_shared<Active>(folder_, run.id);
+                active_[index] = active;
+                return Job::Started{[this, &run, index, active] {
+                                      return record_run(run, active->folder.path(),
+                                                        progress_->counter(index));
+                                    },
+                                    active->folder.path() / "log.txt"};
+              },
+          .ended = [this, &run, index](int status) { finish(run, index, status); }};
+}
+
+void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_status) {
+  const std::shared_ptr<Active> active = active_.at(index);
+  active_.erase(index);
+  const Outcome outcome = take_outcome(active->folder.path(), wait_status);
+  active->period.finished = utc_now();
+  active->period.wall_s = std::chrono::duration<double>(Clock::now() - active->began).count();
+  active->folder.publish(make_manifest(run, outcome, active->period), outcome.ok());
+  if (!outcome.ok()) ++failed_;
+  hung_ = hung_ || outcome.hang;
+  progress_->ended(index, fmt::format("{} {}", run.id, describe(run.coordinates)), outcome.error,
+                   active->period.wall_s);
+}
+
+int SweepRunner::run() {
+  remove_leftovers(folder_);
+  JobQueue queue(options_.jobs > 0 ? options_.jobs : available_cores());
+  std::vector<long> steps;
+  for (const PlannedRun& run : plan_.runs) {
+    if (!wanted(run)) continue;
+    queue.add(job(run, steps.size()));
+    steps.push_back(static_cast<long>(run.experiment.steps));
+  }
+  const std::size_t finished = plan_.runs.size() - steps.size();
+  progress_ = std::make_unique<Progress>(std::move(steps), quiet_);
+  if (finished > 0)
+    progress_->note(fmt::format("{} of {} runs are there already", finished, plan_.runs.size()));
+  const bool completed = queue.run([this] { progress_->tick(); });
+  progress_->clear();
+  active_.clear();  // removes what was not finished
+  if (!completed) {
+    fmt::print(stderr, "trigram: interrupted; finished runs are kept, the same command goes on\n");
+    return kInterrupted;
+  }
+  if (hung_ && plan_.runs.size() == 1) return kWatchdog;
+  return failed_ + stale_ > 0 ? kRunFailed : kOk;
+}
+
+}  // namespace trigram

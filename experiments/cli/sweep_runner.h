@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "experiments/cli/progress.h"
+#include "experiments/config/plan.h"
+#include "experiments/process/job_queue.h"
+#include "experiments/results/manifest.h"
+#include "experiments/results/stored_run.h"
+
+namespace trigram {
+
+/// Makes those runs of a plan that its results folder lacks, each in a process of its own.
+class SweepRunner {
+ public:
+  struct Options {
+    std::filesystem::path output = "results";
+    int jobs = 0;        // simulations at a time; 0: as many as cores
+    bool force = false;  // finished runs are made again
+  };
+  SweepRunner(const Plan& plan, Options options, bool quiet);
+
+  /// Returns an exit code: kOk, kRunFailed when a run failed or a stale one was left, kWatchdog
+  /// when the only run hung, kInterrupted.
+  int run();
+
+  StoredRun stored(const PlannedRun& run) const;
+  StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
+
+ private:
+  bool wanted(const PlannedRun& run);
+  Job job(const PlannedRun& run, std::size_t index);
+  void finish(const PlannedRun& run, std::size_t index, int wait_status);
+
+  const Plan& plan_;
+  const Options options_;
+  const bool quiet_;
+  const std::filesystem::path folder_;
+  struct Active;
+  std::map<std::size_t, std::shared_ptr<Active>> active_;
+  std::unique_ptr<Progress> progress_;
+  int stale_ = 0, failed_ = 0;
+  bool hung_ = false;
+};
+
+/// "algorithm=bytegrad, cluster/inter/bandwidth=10Gbps", or "one run" without a sweep.
+std::string describe(const Json& coordinates);
+
+}  // namespace trigram

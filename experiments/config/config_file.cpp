@@ -1,0 +1,80 @@
+#include "experiments/config/config_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace trigram {
+namespace {
+
+std::string position(const std::filesystem::path& path, const std::string& text, std::size_t byte) {
+  const std::size_t end = std::min(byte, text.size());
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(end), '\n');
+  const std::size_t line_start = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
+  const std::size_t column = line_start == std::string::npos ? end : end - line_start - 1;
+  return fmt::format("{}:{}:{}", path.string(), line, std::max<std::size_t>(column, 1));
+}
+
+/// What nlohmann says is wrong, without its error number and position.
+std::string reason(const nlohmann::json::parse_error& error) {
+  const std::string text = error.what();
+  const std::size_t detail = text.find("- ");
+  std::string tail = detail == std::string::npos ? text : text.substr(detail + 2);
+  std::replace(tail.begin(), tail.end(), '\n', ' ');
+  return tail;
+}
+
+/// Notices keys that an object holds twice, of which the parser would silently keep the last.
+class DuplicateKeys {
+ public:
+  bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys_.pop_back();
+    if (event == Json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
+      throw ConfigError("", fmt::format("the key {} is given twice", parsed.dump()));
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> keys_;
+};
+
+}  // namespace
+
+Json read_config_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream content;
+  if (!file || std::filesystem::is_directory(path) || !(content << file.rdbuf()))
+    throw ConfigError(path.string(), fmt::format("expected a readable JSON file: {}",
+                                                 std::strerror(errno ? errno : EISDIR)));
+  const std::string text = content.str();
+  try {
+    DuplicateKeys duplicates;
+    return Json::parse(
+        text,
+        [&](int depth, Json::parse_event_t event, Json& j) { return duplicates(depth, event, j); },
+        /*allow_exceptions=*/true, /*ignore_comments=*/true);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw ConfigError(position(path, text, error.byte), "expected JSON: " + reason(error));
+  } catch (const ConfigError& error) {
+    throw ConfigError(path.string(), std::string(error.what()).substr(3));
+  }
+}
+
+void inline_cluster(Json& config, const std::filesystem::path& base) {
+  if (!config.is_object() || !config.contains("cluster") || !config["cluster"].is_string()) return;
+  const std::filesystem::path path = base / config["cluster"].get<std::string>();
+  if (!std::filesystem::exists(path))
+    throw ConfigError("/cluster", fmt::format("expected a description or the path of one; there is "
+                                              "no file {}",
+                                              path.string()));
+  Json cluster = read_config_file(path);
+  if (cluster.is_object()) cluster.erase("$schema");
+  config["cluster"] = std::move(cluster);
+}
+
+}  // namespace trigram

@@ -1,0 +1,119 @@
+#include "experiments/config/experiment.h"
+
+#include <fmt/format.h>
+
+#include "core/optimizers/registry.h"
+#include "core/workloads/registry.h"
+#include "experiments/config/sweep.h"
+
+namespace trigram {
+namespace {
+
+template <class Entry>
+Kind<Json> reference(const std::vector<Entry>& entries, std::string kind) {
+  return {[&entries, kind](const Json& j, const std::string& pointer) {
+            return resolve_component(entries, kind, j, pointer);
+          },
+          [](const Json& resolved) { return resolved; }, schema_of_components(entries)};
+}
+
+Kind<Json> workload_reference(const std::filesystem::path& base) {
+  return {[base](const Json& j, const std::string& pointer) {
+            return resolve_workload(j, pointer, base);
+          },
+          [](const Json& resolved) { return resolved; }, workload_schema()};
+}
+
+Kind<Cluster> cluster() {
+  return {parse_cluster, [](const Cluster& c) { return cluster_fields().dump(c); },
+          cluster_fields().schema()};
+}
+
+/// A text that can be the name of a folder.
+Kind<std::string> folder_name() {
+  constexpr const char* kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  return {
+      [](const Json& j, const std::string& pointer) {
+        const std::string name = text().parse(j, pointer);
+        if (name.empty() || name[0] == '.' || name.find_first_not_of(kAllowed) != std::string::npos)
+          wrong_type(pointer, "a name of letters, digits, '_', '-' and '.'", j);
+        return name;
+      },
+      [](const std::string& name) -> Json { return name; },
+      {{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"}}};
+}
+
+FieldTable<TimelineOptions> timeline_fields() {
+  return FieldTable<TimelineOptions>{}
+      .field("step", &TimelineOptions::step, integer(0),
+             "The step to draw; the last one when there are fewer.")
+      .field("ranks", &TimelineOptions::ranks, integer(0, 1024), "How many ranks to draw.");
+}
+
+/// A required field may be missing when a sweep gives it.
+Json given_or_swept(const std::string& field) {
+  const std::string pointer = child("", field);
+  Json forms = {{{"required", {field}}}};
+  for (const char* kind : {"sweep", "zip"})
+    forms.push_back({{"required", {kind}}, {"properties", {{kind, {{"required", {pointer}}}}}}});
+  return {{"anyOf", forms}};
+}
+
+}  // namespace
+
+const World& Experiment::world() const {
+  return find_component(worlds(), "world", runtime, "/runtime");
+}
+
+const AlgorithmEntry& Experiment::algorithm_entry() const {
+  return find_component(algorithms(), "algorithm", algorithm, "/algorithm");
+}
+
+FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
+  using E = Experiment;
+  return FieldTable<E>{}
+      .field("name", &E::name, folder_name(),
+             "Name of the folder that the results go to; the file's own name by default.")
+      .field("description", &E::description, text(), "What the experiment is for.")
+      .field("runtime", &E::runtime, reference(worlds(), "world"),
+             "The world to run in: \"sim\" (virtual time, the default) or one in real time.")
+      .required("cluster", &E::cluster, cluster(),
+                "The machines and their network: a description, or the path of one.")
+      .required("algorithm", &E::algorithm, reference(algorithms(), "algorithm"),
+                "The training algorithm.")
+      .required("workload", &E::workload, workload_reference(base),
+                "What is trained: a layer-time profile or a real model.")
+      .field("optimizer", &E::optimizer, reference(optimizers(), "optimizer"),
+             "The update rule, \"sgd\" by default.")
+      .required("steps", &E::steps, integer(1, 100'000'000), "Training iterations of each worker.")
+      .field("seed", &E::seed, integer(0),
+             "Key of all random numbers. A list of seeds gives means and spreads.")
+      .field("eval_every", &E::eval_every, integer(0),
+             "Steps between evaluations of the mean model; 0 evaluates after the last step only.")
+      .field("timeline", &E::timeline, nested(timeline_fields()),
+             "The step that trace.json shows.");
+}
+
+Json config_schema() {
+  Json schema = experiment_fields(".").schema();
+  Json& properties = schema["properties"];
+  Json path = {{"type", "string"}, {"description", "Path of a description, from this file."}};
+  properties["cluster"] = {{"anyOf", {properties["cluster"], path}}};
+  Json seeds = {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "integer"}}}};
+  properties["seed"] = {{"anyOf", {properties["seed"], seeds}}};
+  for (const char* kind : {"sweep", "zip"}) properties[kind] = sweep_schema();
+  properties["sweep"]["description"] =
+      "JSON pointers to lists of values; one run for each combination.";
+  properties["zip"]["description"] =
+      "JSON pointers to lists of one length, which advance together.";
+  properties["$schema"] = {{"type", "string"},
+                           {"description", "Path of this schema, for editors."}};
+  for (const Json& field : schema["required"]) schema["allOf"].push_back(given_or_swept(field));
+  schema.erase("required");
+  schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+  schema["title"] = "A Trigram experiment";
+  return schema;
+}
+
+}  // namespace trigram

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "algorithms/registry.h"
+#include "core/config/fields.h"
+#include "experiments/worlds.h"
+#include "netmodels/cluster.h"
+
+namespace trigram {
+
+/// Which step is drawn as a timeline, and how many ranks of it.
+struct TimelineOptions {
+  std::int64_t step = 2;
+  std::int64_t ranks = 8;
+};
+
+/// One run, checked and with all defaults filled in. Components are {"name": ..., every option}.
+struct Experiment {
+  std::string name;
+  std::string description;
+  Json runtime;
+  Cluster cluster;
+  Json algorithm;
+  Json workload;
+  Json optimizer;
+  std::int64_t steps = 0;
+  std::int64_t seed = 1;
+  std::int64_t eval_every = 0;  // steps between evaluations; 0: only after the last
+  TimelineOptions timeline;
+
+  const World& world() const;
+  const AlgorithmEntry& algorithm_entry() const;
+};
+
+/// The fields of one experiment; paths are relative to `base`.
+FieldTable<Experiment> experiment_fields(const std::filesystem::path& base);
+
+/// The schema (draft-07) of a configuration file, sweeps included.
+Json config_schema();
+
+}  // namespace trigram

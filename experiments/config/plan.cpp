@@ -1,0 +1,113 @@
+#include "experiments/config/plan.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "experiments/config/config_file.h"
+#include "experiments/config/settings.h"
+#include "experiments/config/sha256.h"
+#include "experiments/config/sweep.h"
+
+namespace trigram {
+namespace {
+
+constexpr std::size_t kIdDigits = 12;
+
+/// A workload that several runs share, and the hash of the files that it was read from.
+struct Loaded {
+  std::shared_ptr<const WorkloadFactory> factory;
+  std::string content;
+};
+
+/// Loads each workload once, however many runs of the sweep train it.
+class Loader {
+ public:
+  const Loaded& load(const Json& resolved) {
+    auto [entry, is_new] = loaded_.try_emplace(resolved.dump());
+    if (is_new) entry->second = read(resolved);
+    return entry->second;
+  }
+
+ private:
+  static Loaded read(const Json& resolved) {
+    Loaded loaded{make_workload_factory(resolved, "/workload"), ""};
+    for (const auto& file : loaded.factory->input_files()) loaded.content += sha256_of_file(file);
+    return loaded;
+  }
+  std::map<std::string, Loaded> loaded_;
+};
+
+Json read_and_set(const std::filesystem::path& path, const std::vector<std::string>& settings) {
+  Json config = read_config_file(path);
+  if (!config.is_object()) wrong_type("", "an object", config);
+  config.erase("$schema");
+  inline_cluster(config, path.parent_path());
+  apply_settings(config, settings, path.parent_path());
+  if (!config.contains("name")) config["name"] = path.stem().string();
+  if (!config.contains("runtime")) config["runtime"] = "sim";
+  if (!config.contains("optimizer")) config["optimizer"] = "sgd";
+  return config;
+}
+
+void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
+  const World& world = e.world();
+  if (!world.unavailable.empty())
+    throw ConfigError("/runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
+                                              world.unavailable));
+  const AlgorithmEntry& entry = e.algorithm_entry();
+  entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
+  if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
+    throw ConfigError("/workload",
+                      fmt::format("\"{}\" decides by the values of tensors; expected a workload "
+                                  "with values, such as fashion_mnist",
+                                  entry.name));
+}
+
+/// Neither what a run is called nor what it is said to be for decides its results.
+std::string run_id(Json resolved, const std::string& content) {
+  resolved.erase("name");
+  resolved.erase("description");
+  return Sha256().update(resolved.dump()).update(content).hex().substr(0, kIdDigits);
+}
+
+PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, Loader& loader) {
+  PlannedRun run;
+  const auto fields = experiment_fields(base);
+  run.experiment = fields.parse(point.config, "");
+  run.resolved = fields.dump(run.experiment);
+  run.coordinates = point.coordinates;
+  const Loaded& loaded = loader.load(run.experiment.workload);
+  run.workload = loaded.factory;
+  run.id = run_id(run.resolved, loaded.content);
+  check_feasible(run.experiment, *run.workload);
+  return run;
+}
+
+/// One folder cannot hold two runs.
+void check_distinct(const std::vector<PlannedRun>& runs) {
+  std::map<std::string, const PlannedRun*> seen;
+  for (const PlannedRun& run : runs)
+    if (auto [first, is_new] = seen.try_emplace(run.id, &run); !is_new)
+      throw ConfigError("/sweep",
+                        fmt::format("{} and {} are the same experiment",
+                                    first->second->coordinates.dump(), run.coordinates.dump()));
+}
+
+}  // namespace
+
+Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings) {
+  const std::filesystem::path base = config.parent_path();
+  Plan plan;
+  Loader loader;
+  for (const SweepPoint& point : expand_sweep(read_and_set(config, settings), base))
+    plan.runs.push_back(plan_run(point, base, loader));
+  plan.name = plan.runs.front().experiment.name;
+  for (const PlannedRun& run : plan.runs)
+    if (run.experiment.name != plan.name)
+      throw ConfigError("/name", "cannot be swept; expected one name for all runs");
+  check_distinct(plan.runs);
+  return plan;
+}
+
+}  // namespace trigram

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/workloads/registry.h"
+#include "experiments/config/experiment.h"
+
+namespace trigram {
+
+/// A run to be made, of which everything has been checked that can be before a worker starts.
+struct PlannedRun {
+  std::string id;  // 12 hexadecimal digits
+  Experiment experiment;
+  Json resolved;                                    // the experiment in canonical form
+  Json coordinates;                                 // where in the sweep: {"/json/pointer": value}
+  std::shared_ptr<const WorkloadFactory> workload;  // shared by runs with equal workloads
+};
+
+struct Plan {
+  std::string name;
+  std::vector<PlannedRun> runs;  // in the order of the sweep
+};
+
+/// Reads a configuration, applies `settings` ("/json/pointer=value"), expands its sweep and checks
+/// every run. Throws ConfigError.
+Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings);
+
+}  // namespace trigram

@@ -1,0 +1,84 @@
+#include "experiments/config/settings.h"
+
+#include <fmt/format.h>
+
+#include "experiments/config/config_file.h"
+
+namespace trigram {
+namespace {
+
+using Pointer = Json::json_pointer;
+
+Pointer parse_pointer(const std::string& text, const std::string& reported_at) {
+  try {
+    if (text.empty() || text == "/") throw ConfigError(reported_at, "the pointer leads nowhere");
+    return Pointer(text);
+  } catch (const nlohmann::json::exception&) {
+    throw ConfigError(reported_at, fmt::format("expected a JSON pointer, as in \"/cluster/nodes\", "
+                                               "not \"{}\"",
+                                               text));
+  }
+}
+
+/// The container that holds the last token of `pointer`, made where it is missing.
+Json& descend(Json& config, const Pointer& pointer, const std::string& reported_at) {
+  if (pointer.empty()) return config;
+  Json& parent = descend(config, pointer.parent_pointer(), reported_at);
+  Json* node = nullptr;
+  if (parent.is_array()) {
+    const std::string& index = pointer.back();
+    const bool digits =
+        !index.empty() && index.find_first_not_of("0123456789") == std::string::npos;
+    if (!digits || index.size() > 9 || std::stoul(index) >= parent.size())
+      throw ConfigError(reported_at, fmt::format("\"{}\": expected an index below {}",
+                                                 pointer.to_string(), parent.size()));
+    node = &parent[std::stoul(index)];
+  } else {
+    node = &parent[pointer.back()];
+  }
+  return *node;
+}
+
+void make_object(Json& node, const Pointer& pointer, const std::string& reported_at) {
+  if (node.is_null()) node = Json::object();
+  if (node.is_string()) node = Json{{"name", node}};
+  if (!node.is_structured())
+    throw ConfigError(reported_at, fmt::format("\"{}\" has no fields to set", pointer.to_string()));
+}
+
+}  // namespace
+
+void set_at(Json& config, const std::string& target, const Json& value,
+            const std::string& reported_at) {
+  const Pointer pointer = parse_pointer(target, reported_at);
+  std::vector<Pointer> ancestors;
+  for (Pointer p = pointer.parent_pointer(); !p.empty(); p = p.parent_pointer())
+    ancestors.push_back(p);
+  for (auto p = ancestors.rbegin(); p != ancestors.rend(); ++p)
+    make_object(descend(config, *p, reported_at), *p, reported_at);
+  descend(config, pointer, reported_at) = value;
+}
+
+Setting parse_setting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || text.empty() || text[0] != '/')
+    throw ConfigError(
+        "--set", fmt::format("expected /json/pointer=value, as in /steps=100, not \"{}\"", text));
+  const std::string value = text.substr(equals + 1);
+  Json json = Json::parse(value, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) json = value;
+  return {text.substr(0, equals), std::move(json)};
+}
+
+void apply_settings(Json& config, const std::vector<std::string>& settings,
+                    const std::filesystem::path& base) {
+  for (const std::string& text : settings) {
+    const Setting setting = parse_setting(text);
+    set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);
+    inline_cluster(config, base);
+    for (const char* kind : {"sweep", "zip"})
+      if (config.contains(kind) && config[kind].is_object()) config[kind].erase(setting.pointer);
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,97 @@
+#include "experiments/process/job_queue.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <system_error>
+
+namespace trigram {
+namespace {
+
+constexpr double kTick_s = 0.1;
+
+/// What a child is before it does its work: its own process group, so that Ctrl-C in a terminal
+/// reaches the parent alone; dead when the parent dies; its output in the log.
+void become_child(pid_t parent, const std::filesystem::path& log, Signals& signals) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // the parent died before prctl
+  signals.restore();
+  const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0) _exit(1);
+  close(fd);
+}
+
+int guarded(const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+JobQueue::~JobQueue() { kill_all(); }
+
+bool JobQueue::may_start() const {
+  if (waiting_.empty() || static_cast<int>(running_.size()) >= parallel_) return false;
+  if (running_.empty()) return true;
+  return !waiting_.front().exclusive && !running_.begin()->second.exclusive;
+}
+
+void JobQueue::start_next() {
+  Job job = std::move(waiting_.front());
+  waiting_.pop_front();
+  const Job::Started started = job.start();
+  fflush(nullptr);  // or the child would write our buffers a second time
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
+  if (pid == 0) {
+    become_child(parent, started.log, signals_);
+    const int code = guarded(started.body);
+    fflush(nullptr);
+    _exit(code);  // no destructors: what they would end belongs to the parent
+  }
+  running_.emplace(pid, std::move(job));
+}
+
+void JobQueue::collect_ended() {
+  int status = 0;
+  for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
+    const auto ended = running_.find(pid);
+    if (ended == running_.end()) continue;
+    const Job job = std::move(ended->second);
+    running_.erase(ended);
+    job.ended(status);
+  }
+}
+
+void JobQueue::kill_all() {
+  for (const auto& [pid, job] : running_) kill(pid, SIGKILL);
+  for (const auto& [pid, job] : running_) waitpid(pid, nullptr, 0);
+  running_.clear();
+}
+
+bool JobQueue::run(const std::function<void()>& tick) {
+  while (!waiting_.empty() || !running_.empty()) {
+    while (may_start()) start_next();
+    const int signal = signals_.wait(kTick_s);
+    if (signal != 0 && signal != SIGCHLD) {
+      kill_all();
+      return false;
+    }
+    collect_ended();
+    tick();
+  }
+  return true;
+}
+
+}  // namespace trigram

@@ -1,0 +1,60 @@
+#include "experiments/results/durable.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace trigram {
+namespace {
+
+using Path = std::filesystem::path;
+
+[[noreturn]] void fail(const char* what, const Path& path) {
+  throw std::filesystem::filesystem_error(what, path,
+                                          std::error_code(errno, std::generic_category()));
+}
+
+class File {
+ public:
+  File(const Path& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    if (fd_ < 0) fail("cannot open", path);
+  }
+  ~File() { close(fd_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+void write_durably(const Path& path, std::string_view content) {
+  File file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  while (!content.empty()) {
+    const ssize_t written = write(file.fd(), content.data(), content.size());
+    if (written < 0 && errno != EINTR) fail("cannot write", path);
+    if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (fsync(file.fd()) != 0) fail("cannot write", path);
+}
+
+void sync_to_disk(const Path& path) {
+  if (fsync(File(path, O_RDONLY).fd()) != 0) fail("cannot write", path);
+}
+
+void replace_folder(const Path& from, const Path& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
+    if (errno != EEXIST) fail("cannot rename", from);
+    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0)
+      fail("cannot exchange", to);
+    std::filesystem::remove_all(from);
+  }
+  sync_to_disk(to.parent_path());
+}
+
+}  // namespace trigram

@@ -1,0 +1,44 @@
+#include "experiments/results/manifest.h"
+
+#include <fmt/chrono.h>
+
+#include <chrono>
+
+#include "experiments/results/machine.h"
+#include "experiments/version.h"
+
+namespace trigram {
+
+std::string utc_now() {
+  const auto now =
+      std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period) {
+  constexpr int kSchemaVersion = 1;
+  const Version program = version();
+  const World& world = run.experiment.world();
+  return {
+      {"schema_version", kSchemaVersion},
+      {"id", run.id},
+      {"name", run.experiment.name},
+      {"experiment", run.resolved},
+      {"sweep", run.coordinates},
+      {"status", outcome.ok() ? "done" : "failed"},
+      {"error", outcome.ok() ? Json() : Json(outcome.error)},
+      {"version", program.number},
+      {"git", program.git},
+      {"versions", program.libraries},
+      {"started", period.started},
+      {"finished", period.finished},
+      {"wall_s", period.wall_s},
+      {"machine", describe_machine()},
+      {"world", world.name},
+      {"time_kind", world.simulated ? "simulated" : "wall"},
+      {"oversubscribed", !world.simulated && run.experiment.cluster.ranks() > available_cores()},
+      {"algorithm_trigram", to_string(run.experiment.algorithm_entry().trigram)},
+      {"summary", outcome.summary}};
+}
+
+}  // namespace trigram

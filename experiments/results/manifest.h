@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "experiments/config/plan.h"
+
+namespace trigram {
+
+/// How a run ended.
+struct Outcome {
+  Json summary;       // null when it failed
+  std::string error;  // empty when it did not
+  bool hang = false;  // the watchdog ended it
+  bool ok() const { return error.empty(); }
+};
+
+/// When it ran.
+struct Period {
+  std::string started, finished;  // ISO 8601, UTC
+  double wall_s = 0;
+};
+
+/// The manifest of a run: what was asked for, by which program, on which machine, and what came
+/// out.
+Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period);
+
+/// The present time as ISO 8601 in UTC.
+std::string utc_now();
+
+}  // namespace trigram

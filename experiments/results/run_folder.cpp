@@ -1,0 +1,71 @@
+#include "experiments/results/run_folder.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+
+#include "experiments/results/durable.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kInfix = ".tmp.";
+
+std::string host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// True for ID.tmp.HOST.PID of this host whose process is gone.
+bool is_leftover(const std::string& name, const std::string& this_host) {
+  const std::string mine = kInfix + this_host + ".";
+  const std::size_t at = name.find(mine);
+  if (at == std::string::npos) return false;
+  const std::string pid_text = name.substr(at + mine.size());
+  pid_t pid = 0;
+  const auto [end, error] =
+      std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
+  if (error != std::errc{} || end != pid_text.data() + pid_text.size() || pid <= 0) return false;
+  return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const fs::path& experiment, const std::string& id)
+    : temporary_(experiment / fmt::format("{}{}{}.{}", id, kInfix, host(), getpid())),
+      final_(experiment / id) {
+  fs::create_directories(experiment);
+  fs::remove_all(temporary_);
+  fs::create_directory(temporary_);
+}
+
+RunFolder::~RunFolder() {
+  std::error_code ignored;
+  if (!published_) fs::remove_all(temporary_, ignored);
+}
+
+void RunFolder::publish(const Json& manifest, bool done) {
+  write_durably(temporary_ / "manifest.json", manifest.dump(2) + "\n");
+  for (const auto& file : fs::directory_iterator(temporary_)) sync_to_disk(file.path());
+  sync_to_disk(temporary_);
+  replace_folder(temporary_, final_);
+  published_ = true;
+  if (!done) return;
+  write_durably(final_ / "DONE", "");
+  sync_to_disk(final_);
+}
+
+void remove_leftovers(const fs::path& experiment) {
+  if (!fs::is_directory(experiment)) return;
+  const std::string this_host = host();
+  for (const auto& entry : fs::directory_iterator(experiment))
+    if (is_leftover(entry.path().filename().string(), this_host)) fs::remove_all(entry.path());
+}
+
+}  // namespace trigram

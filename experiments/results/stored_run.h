@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// What results/NAME/ID holds.
+struct StoredRun {
+  enum State {
+    missing,
+    failed,   // ended by an error; run again by the next `trigram run`
+    partial,  // published without DONE: the writer was killed just then
+    stale,    // finished, but by another version of the program
+    done
+  } state = missing;
+  Json manifest;  // null when missing
+};
+
+/// Reads a run's folder. `git` is the version that counts as present.
+StoredRun read_stored_run(const std::filesystem::path& folder, const std::string& git);
+
+const char* to_string(StoredRun::State state);
+
+}  // namespace trigram

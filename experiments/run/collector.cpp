@@ -1,0 +1,72 @@
+#include "experiments/run/collector.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace trigram {
+
+bool Collector::due(long step) const {
+  const bool periodic = options_.eval_every > 0 && (step + 1) % options_.eval_every == 0;
+  return options_.evaluates && (periodic || step + 1 == options_.steps);
+}
+
+Collector::Pending& Collector::pending(long step) {
+  auto [entry, is_new] = pending_.try_emplace(step);
+  if (is_new) {
+    const auto ranks = static_cast<std::size_t>(options_.ranks);
+    entry->second = {std::vector<RankStep>(ranks),
+                     std::vector<std::vector<float>>(due(step) ? ranks : 0), options_.ranks};
+  }
+  return entry->second;
+}
+
+double Collector::finish(int rank, long step, const RankStep& done, Workload& workload,
+                         const Stream& stream) {
+  const double entered_s = stream.now();
+  std::unique_lock lock(mutex_);
+  Pending& all = pending(step);
+  const auto index = static_cast<std::size_t>(rank);
+  all.ranks[index] = done;
+  if (due(step)) {
+    const auto weights = workload.weights().floats();
+    all.weights[index].assign(weights.begin(), weights.end());
+  }
+  if (--all.missing == 0) complete(step, all, workload, stream);
+  return wait_for(step, entered_s, lock, stream);
+}
+
+void Collector::complete(long step, Pending& all, Workload& workload, const Stream& stream) {
+  TRIGRAM_CHECK(step == completed_step_ + 1, "step {} ended before step {}", step,
+                completed_step_ + 1);
+  StepRecord record = reduce(step, all.ranks, previous_time_s_);
+  previous_time_s_ = record.time_s;
+  if (due(step)) {
+    evaluation_began_s_ = stream.now();
+    record.evaluation = evaluate(workload, all.weights);
+  }
+  sink_(record);
+  pending_.erase(step);
+  completed_step_ = step;
+  completed_.notify_all();
+}
+
+/// Leaves out of the training time what a rank spent here since it came or since the evaluation
+/// began, whichever is later: waiting for slower ranks is training, waiting for an evaluation not.
+double Collector::wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
+                           const Stream& stream) {
+  if (options_.pause == EvaluationPause::none) return 0;
+  if (options_.pause == EvaluationPause::rendezvous && due(step)) {
+    completed_.wait(lock, [&] { return completed_step_ >= step || cancelled_; });
+    if (cancelled_) return 0;
+  }
+  return stream.now() - std::max(entered_s, evaluation_began_s_);
+}
+
+void Collector::cancel() {
+  std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  completed_.notify_all();
+}
+
+}  // namespace trigram

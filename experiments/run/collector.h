@@ -1,0 +1,70 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "experiments/run/step_record.h"
+
+namespace trigram {
+
+/// How the ranks of a world behave while a model is evaluated.
+enum class EvaluationPause {
+  none,       // virtual time stands still by itself
+  gate,       // real time, asynchronous algorithm: ranks that come by wait for its end
+  rendezvous  // real time, synchronous algorithm: all ranks come to the step, then wait for its end
+};
+
+/// Gathers what the ranks of a process report at the end of each step. Whoever completes a step
+/// reduces it, evaluates the models when the step is due, and hands the record to the sink, step by
+/// step in order.
+///
+/// Ranks may be threads or the actors of a simulation. An actor must not block on an OS primitive
+/// that another actor holds: it never finds the mutex taken, since no actor is switched while one
+/// is in here.
+class Collector {
+ public:
+  struct Options {
+    int ranks = 1;
+    long steps = 1;
+    long eval_every = 0;  // 0: only after the last step
+    bool evaluates = true;
+    EvaluationPause pause = EvaluationPause::none;
+  };
+  using Sink = std::function<void(const StepRecord&)>;
+  Collector(Options options, Sink sink) : options_(options), sink_(std::move(sink)) {}
+
+  /// Rank `rank` has ended `step`; `workload` is its own. Returns the seconds of `stream`'s clock
+  /// that this call took and that do not count as training. Throws what the evaluation throws.
+  double finish(int rank, long step, const RankStep& done, Workload& workload,
+                const Stream& stream);
+
+  /// Wakes the ranks that wait here: one of them has failed and will not come.
+  void cancel();
+
+ private:
+  struct Pending {
+    std::vector<RankStep> ranks;
+    std::vector<std::vector<float>> weights;  // of due steps
+    int missing = 0;
+  };
+  bool due(long step) const;
+  Pending& pending(long step);
+  void complete(long step, Pending& all, Workload& workload, const Stream& stream);
+  double wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
+                  const Stream& stream);
+
+  const Options options_;
+  const Sink sink_;
+  std::mutex mutex_;
+  std::condition_variable completed_;
+  std::map<long, Pending> pending_;
+  long completed_step_ = -1;
+  double previous_time_s_ = 0;
+  double evaluation_began_s_ = 0;
+  bool cancelled_ = false;
+};
+
+}  // namespace trigram

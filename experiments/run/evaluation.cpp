@@ -1,0 +1,73 @@
+#include "experiments/run/evaluation.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace trigram {
+namespace {
+
+using Weights = std::vector<float>;
+
+bool bitwise_equal(const Weights& a, const Weights& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// Distinct vectors and how many workers hold each.
+struct Distinct {
+  const Weights* weights;
+  int workers;
+};
+
+std::vector<Distinct> distinct(std::span<const Weights> all) {
+  std::vector<Distinct> found;
+  for (const Weights& w : all) {
+    const auto same = std::find_if(found.begin(), found.end(),
+                                   [&](const Distinct& d) { return bitwise_equal(*d.weights, w); });
+    if (same == found.end()) found.push_back({&w, 1});
+    else ++same->workers;
+  }
+  return found;
+}
+
+Weights mean_of(std::span<const Weights> all) {
+  Weights mean(all.front().size());
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    double sum = 0;
+    for (const Weights& w : all) sum += w[i];
+    mean[i] = static_cast<float>(sum / static_cast<double>(all.size()));
+  }
+  return mean;
+}
+
+double squared_distance(const Weights& a, const Weights& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    sum += d * d;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Evaluation evaluate(Workload& workload, std::span<const Weights> weights) {
+  const std::vector<Distinct> models = distinct(weights);
+  const auto workers = static_cast<double>(weights.size());
+  const Weights mean = models.size() == 1 ? weights.front() : mean_of(weights);
+  const Quality of_mean = workload.evaluate(mean);
+  Evaluation result;
+  result.loss = of_mean.loss;
+  result.accuracy = of_mean.accuracy;
+  for (const Distinct& model : models) {
+    result.consensus_distance += model.workers * squared_distance(*model.weights, mean) / workers;
+    if (!of_mean.accuracy) continue;
+    const double accuracy =
+        models.size() == 1 ? *of_mean.accuracy : *workload.evaluate(*model.weights).accuracy;
+    result.worker_accuracy_mean =
+        result.worker_accuracy_mean.value_or(0) + model.workers * accuracy / workers;
+    result.worker_accuracy_min = std::min(result.worker_accuracy_min.value_or(1), accuracy);
+  }
+  return result;
+}
+
+}  // namespace trigram

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/workload.h"
+
+namespace trigram {
+
+/// What the workers' models are worth on held-out data at one step, and how far apart they are.
+struct Evaluation {
+  double loss = 0;                 // of the mean model
+  std::optional<double> accuracy;  // of the mean model; absent where there are no classes
+  std::optional<double> worker_accuracy_mean, worker_accuracy_min;
+  /// Mean over the workers of the squared Euclidean distance between their weights and the mean.
+  double consensus_distance = 0;
+};
+
+/// Evaluates the mean of `weights` (one vector per worker) and every distinct one of them. Workers
+/// with bitwise equal weights, such as those of a synchronous average, are evaluated once.
+Evaluation evaluate(Workload& workload, std::span<const std::vector<float>> weights);
+
+}  // namespace trigram

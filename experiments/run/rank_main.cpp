@@ -1,0 +1,107 @@
+#include "experiments/run/rank_main.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/optimizers/registry.h"
+#include "experiments/config/sha256.h"
+#include "experiments/run/divergence.h"
+
+namespace trigram {
+namespace {
+
+/// Watches one rank from step to step.
+class StepWatch {
+ public:
+  explicit StepWatch(Shared& shared)
+      : shared_(shared),
+        steps_(shared.experiment.steps,
+               {[this](long step) { begin(step); }, [this](long step) { end(step); }}) {}
+
+  void start(const Context& raw, Meter& meter, Workload& workload) {
+    rank_ = raw.world_rank;
+    stream_ = raw.stream;
+    meter_ = &meter;
+    workload_ = &workload;
+  }
+  Steps& steps() { return steps_; }
+
+ private:
+  void begin(long step) {
+    before_ = meter_->counters();
+    begin_s_ = stream_->now();
+    if (step == 0) origin_s_ = begin_s_;
+    if (!shared_.machine) return;
+    const double delay_s = shared_.machine->delay(rank_, step);
+    if (delay_s > 0) stream_->sleep_for(delay_s);
+  }
+
+  void end(long step) {
+    const double now_s = stream_->now();
+    RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
+                  .spent = meter_->counters() - before_,
+                  .loss = workload_->loss(),
+                  .staleness = steps_.take_staleness()};
+    if (workload_->has_values() && !std::isfinite(done.loss))
+      throw DivergenceError(rank_, step, done.loss);
+    if (step == shared_.timeline.step())
+      shared_.timeline.end_step(rank_, std::string(stream_->name()), begin_s_, now_s,
+                                !shared_.simulated);
+    excluded_s_ += shared_.collector.finish(rank_, step, done, *workload_, *stream_);
+  }
+
+  Shared& shared_;
+  Steps steps_;
+  int rank_ = 0;
+  Stream* stream_ = nullptr;
+  Meter* meter_ = nullptr;
+  Workload* workload_ = nullptr;
+  Counters before_;
+  double begin_s_ = 0, origin_s_ = 0;
+  double excluded_s_ = 0;  // evaluations so far
+};
+
+std::string hash_of(Workload& workload) {
+  if (!workload.has_values()) return "";
+  return Sha256().update(std::as_bytes(workload.weights().floats())).hex();
+}
+
+void train(const Context& raw, Shared& shared) {
+  const Experiment& e = shared.experiment;
+  StepWatch watch(shared);
+  auto meter = instrument(raw, {.phantom = !shared.workload.has_values(),
+                                .machine = shared.machine,
+                                .steps = &watch.steps(),
+                                .sink = shared.timeline.sink(raw.world_rank, watch.steps())});
+  const Context ctx = meter->context();
+  auto workload = shared.workload.make(ctx, static_cast<std::uint64_t>(e.seed));
+  const Execution execution = e.algorithm_entry().execution(e.algorithm);
+  workload->bucketize(execution.bucket_bytes);
+  auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")
+                       .make(e.optimizer, ctx, *workload, e.steps);
+  auto algorithm = e.algorithm_entry().make(e.algorithm);
+  watch.start(raw, *meter, *workload);
+  Run run{*workload, *optimizer, watch.steps(), execution};
+  algorithm->train(ctx, run);
+  ctx.stream->synchronize();
+  shared.results[static_cast<std::size_t>(raw.world_rank)] = {
+      meter->counters(), raw.stream->now(), hash_of(*workload), workload->batch()};
+}
+
+}  // namespace
+
+DivergenceError::DivergenceError(int rank, long step, double loss)
+    : std::runtime_error(fmt::format("training diverged: the loss of rank {} is {} at step {}",
+                                     rank, loss, step)) {}
+
+void rank_main(const Context& raw, Shared& shared) {
+  try {
+    train(raw, shared);
+  } catch (...) {
+    shared.collector.cancel();
+    throw;
+  }
+}
+
+}  // namespace trigram

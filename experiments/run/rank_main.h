@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/machine_model.h"
+#include "core/workloads/registry.h"
+#include "experiments/config/experiment.h"
+#include "experiments/run/collector.h"
+#include "experiments/run/timeline.h"
+
+namespace trigram {
+
+/// What is left of a rank when it has ended.
+struct RankResult {
+  Counters total;
+  double ended_s = 0;        // by the world's clock
+  std::string weights_hash;  // empty for phantoms
+  std::size_t batch = 0;
+};
+
+/// What all ranks of a run share. All parts outlive the run.
+struct Shared {
+  const Experiment& experiment;
+  const WorkloadFactory& workload;
+  const MachineModel* machine;
+  bool simulated;
+  Collector& collector;
+  Timeline& timeline;
+  std::vector<RankResult> results;  // one per rank; each writes its own
+};
+
+/// The main function of each rank: makes its workload, optimizer and algorithm around an
+/// instrumented Context, trains, and reports every step to the collector. Throws DivergenceError.
+void rank_main(const Context& raw, Shared& shared);
+
+}  // namespace trigram

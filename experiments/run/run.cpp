@@ -1,0 +1,59 @@
+#include "experiments/run/run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "experiments/run/rank_main.h"
+#include "experiments/run/summary.h"
+#include "netmodels/slow_workers.h"
+
+namespace trigram {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+EvaluationPause pause_of(const Experiment& e) {
+  if (e.world().simulated) return EvaluationPause::none;
+  const bool synchronous = e.algorithm_entry().trigram.synchrony == Trigram::Synchrony::sync;
+  return synchronous ? EvaluationPause::rendezvous : EvaluationPause::gate;
+}
+
+}  // namespace
+
+Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOutput& output) {
+  const Layout layout = e.cluster.layout();
+  const bool simulated = e.world().simulated;
+  Summary summary;
+  Collector collector({.ranks = layout.ranks(),
+                       .steps = static_cast<long>(e.steps),
+                       .eval_every = static_cast<long>(e.eval_every),
+                       .evaluates = workload.has_values(),
+                       .pause = pause_of(e)},
+                      [&](const StepRecord& record) {
+                        summary.add(record);
+                        output.step(record);
+                      });
+  Timeline timeline(static_cast<long>(std::min(e.timeline.step, e.steps - 1)),
+                    std::min(static_cast<int>(e.timeline.ranks), layout.ranks()));
+  const auto machine = make_machine_model(e.cluster);
+  Shared shared{e,
+                workload,
+                machine.get(),
+                simulated,
+                collector,
+                timeline,
+                std::vector<RankResult>(static_cast<std::size_t>(layout.ranks()))};
+
+  auto runtime = e.world().make(e.runtime, e.cluster);
+  const auto started = Clock::now();
+  runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
+  const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
+
+  if (simulated) check_lower_bound(e.cluster, shared.results);
+  output.timeline(timeline.to_json());
+  Json json = summary.to_json(shared.results, simulated ? std::optional(wall_s) : std::nullopt);
+  if (simulated) json["lower_bound_s"] = lower_bound(e.cluster, shared.results);
+  return json;
+}
+
+}  // namespace trigram

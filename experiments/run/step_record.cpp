@@ -1,0 +1,80 @@
+#include "experiments/run/step_record.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trigram {
+namespace {
+
+template <class Op>
+Counters combine(const Counters& a, const Counters& b, Op op) {
+  return {op(a.compute_s, b.compute_s),          op(a.communication_s, b.communication_s),
+          op(a.exposed_s, b.exposed_s),          op(a.bytes_intra, b.bytes_intra),
+          op(a.bytes_inter, b.bytes_inter),      op(a.messages_intra, b.messages_intra),
+          op(a.messages_inter, b.messages_inter)};
+}
+
+Json optional_number(const std::optional<double>& value) { return value ? finite(*value) : Json(); }
+
+}  // namespace
+
+Counters operator-(const Counters& a, const Counters& b) {
+  return combine(a, b, [](auto x, auto y) { return x - y; });
+}
+
+Counters operator+(const Counters& a, const Counters& b) {
+  return combine(a, b, [](auto x, auto y) { return x + y; });
+}
+
+StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_time_s) {
+  StepRecord record;
+  record.step = step;
+  const auto count = static_cast<double>(ranks.size());
+  for (const RankStep& r : ranks) {
+    record.time_s = std::max(record.time_s, r.end_s);
+    record.sum = record.sum + r.spent;
+    record.loss += r.loss;
+    record.staleness.updates += r.staleness.updates;
+    record.staleness.sum += r.staleness.sum;
+    record.staleness.max = std::max(record.staleness.max, r.staleness.max);
+  }
+  record.step_s = record.time_s - previous_time_s;
+  record.loss /= count;
+  record.mean.compute_s = record.sum.compute_s / count;
+  record.mean.communication_s = record.sum.communication_s / count;
+  record.mean.exposed_s = record.sum.exposed_s / count;
+  return record;
+}
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+void add_evaluation(Json& j, const Evaluation& e) {
+  j["accuracy"] = optional_number(e.accuracy);
+  j["eval_loss"] = finite(e.loss);
+  j["worker_accuracy_mean"] = optional_number(e.worker_accuracy_mean);
+  j["worker_accuracy_min"] = optional_number(e.worker_accuracy_min);
+  j["consensus_distance"] = finite(e.consensus_distance);
+}
+
+Json to_json(const StepRecord& r) {
+  const bool updated = r.staleness.updates > 0;
+  Json j = {{"step", r.step},
+            {"time_s", r.time_s},
+            {"step_s", r.step_s},
+            {"compute_s", r.mean.compute_s},
+            {"communication_s", r.mean.communication_s},
+            {"exposed_s", r.mean.exposed_s},
+            {"bytes_intra", r.sum.bytes_intra},
+            {"bytes_inter", r.sum.bytes_inter},
+            {"messages_intra", r.sum.messages_intra},
+            {"messages_inter", r.sum.messages_inter},
+            {"loss", finite(r.loss)},
+            {"staleness_mean", updated ? Json(static_cast<double>(r.staleness.sum) /
+                                              static_cast<double>(r.staleness.updates))
+                                       : Json()},
+            {"staleness_max", updated ? Json(r.staleness.max) : Json()}};
+  if (r.evaluation) add_evaluation(j, *r.evaluation);
+  return j;
+}
+
+}  // namespace trigram

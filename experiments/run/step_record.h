@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "core/algorithm.h"
+#include "core/config/kinds.h"
+#include "core/metering/meter.h"
+#include "experiments/run/evaluation.h"
+
+namespace trigram {
+
+/// What one rank did in one step.
+struct RankStep {
+  double end_s = 0;  // training time at its end
+  Counters spent;    // in this step alone
+  double loss = 0;   // NaN for a phantom
+  Steps::Staleness staleness;
+};
+
+/// What all ranks did in one step.
+struct StepRecord {
+  long step = 0;
+  double time_s = 0;  // when the last rank ended it
+  double step_s = 0;  // since the last rank ended the step before
+  Counters mean;      // times: means over ranks
+  Counters sum;       // bytes and messages: sums over ranks
+  double loss = 0;    // mean over ranks
+  Steps::Staleness staleness;
+  std::optional<Evaluation> evaluation;
+};
+
+/// Sums in the order of ranks, so that the result does not depend on who came first.
+StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_time_s);
+
+/// One line of metrics.jsonl.
+Json to_json(const StepRecord& record);
+/// Adds the values of an evaluation; null where it has none.
+void add_evaluation(Json& j, const Evaluation& evaluation);
+/// The number, or null when it is not finite (JSON has no NaN).
+Json finite(double value);
+
+Counters operator-(const Counters& a, const Counters& b);
+Counters operator+(const Counters& a, const Counters& b);
+
+}  // namespace trigram

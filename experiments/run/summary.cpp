@@ -1,0 +1,87 @@
+#include "experiments/run/summary.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "experiments/config/sha256.h"
+#include "netmodels/lower_bound.h"
+
+namespace trigram {
+namespace {
+
+Counters total_of(std::span<const RankResult> ranks) {
+  Counters total;
+  for (const RankResult& rank : ranks) total = total + rank.total;
+  return total;
+}
+
+/// One hash over the weights of all ranks, so that worlds can be compared to the bit.
+Json hash_of(std::span<const RankResult> ranks) {
+  Sha256 hash;
+  for (const RankResult& rank : ranks) {
+    if (rank.weights_hash.empty()) return nullptr;
+    hash.update(rank.weights_hash);
+  }
+  return hash.hex();
+}
+
+}  // namespace
+
+void Summary::add(const StepRecord& record) {
+  ++steps_;
+  last_ = record;
+  mean_ = mean_ + record.mean;
+  staleness_.updates += record.staleness.updates;
+  staleness_.sum += record.staleness.sum;
+  staleness_.max = std::max(staleness_.max, record.staleness.max);
+}
+
+Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> wall_s) const {
+  const Counters total = total_of(ranks);
+  const auto messages = static_cast<double>(total.messages_intra + total.messages_inter);
+  const double samples = steps_ * static_cast<double>(ranks.size() * ranks.front().batch);
+  const bool updated = staleness_.updates > 0;
+  Json j = {{"time_s", last_.time_s},
+            {"step_s", last_.time_s / steps_},
+            {"samples_per_s", finite(samples / last_.time_s)},
+            {"compute_s", mean_.compute_s / steps_},
+            {"communication_s", mean_.communication_s / steps_},
+            {"exposed_s", mean_.exposed_s / steps_},
+            {"bytes_intra", total.bytes_intra},
+            {"bytes_inter", total.bytes_inter},
+            {"messages_intra", total.messages_intra},
+            {"messages_inter", total.messages_inter},
+            {"loss", finite(last_.loss)},
+            {"staleness_mean", updated ? Json(static_cast<double>(staleness_.sum) /
+                                              static_cast<double>(staleness_.updates))
+                                       : Json()},
+            {"staleness_max", updated ? Json(staleness_.max) : Json()},
+            {"weights_hash", hash_of(ranks)},
+            {"lower_bound_s", nullptr},
+            {"messages_simulated_per_wall_s", wall_s ? finite(messages / *wall_s) : Json()}};
+  for (const char* key : {"accuracy", "eval_loss", "worker_accuracy_mean", "worker_accuracy_min",
+                          "consensus_distance"})
+    j[key] = nullptr;
+  if (last_.evaluation) add_evaluation(j, *last_.evaluation);
+  return j;
+}
+
+double lower_bound(const Cluster& cluster, std::span<const RankResult> ranks) {
+  std::vector<Traffic> traffic;
+  for (const RankResult& rank : ranks)
+    traffic.push_back({rank.total.bytes_intra, rank.total.bytes_inter, rank.total.messages_intra,
+                       rank.total.messages_inter});
+  return lower_bound(cluster, std::span<const Traffic>(traffic));
+}
+
+void check_lower_bound(const Cluster& cluster, std::span<const RankResult> ranks) {
+  constexpr double kRounding = 1e-9;
+  const double bound_s = lower_bound(cluster, ranks);
+  double ended_s = 0;
+  for (const RankResult& rank : ranks) ended_s = std::max(ended_s, rank.ended_s);
+  TRIGRAM_CHECK(ended_s >= bound_s * (1 - kRounding),
+                "the simulation ended at {} s, but what was sent takes at least {} s", ended_s,
+                bound_s);
+}
+
+}  // namespace trigram

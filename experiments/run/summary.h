@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "experiments/run/rank_main.h"
+
+namespace trigram {
+
+/// Adds up the steps of a run.
+class Summary {
+ public:
+  void add(const StepRecord& record);
+  /// The "summary" of a manifest: means per step and rank of times, totals over ranks and steps of
+  /// bytes and messages, the last evaluation; null where a value does not apply. `wall_s` is what
+  /// the simulation took, empty in real time.
+  Json to_json(std::span<const RankResult> ranks, std::optional<double> wall_s) const;
+
+ private:
+  double steps_ = 0;
+  StepRecord last_;
+  Counters mean_;  // times, summed over steps
+  Steps::Staleness staleness_;
+};
+
+/// Seconds below which no network carries what the ranks sent.
+double lower_bound(const Cluster& cluster, std::span<const RankResult> ranks);
+/// Throws InvariantError when a simulated run ended earlier than its lower bound.
+void check_lower_bound(const Cluster& cluster, std::span<const RankResult> ranks);
+
+}  // namespace trigram

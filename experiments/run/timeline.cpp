@@ -1,0 +1,127 @@
+#include "experiments/run/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trigram {
+namespace {
+
+constexpr double kTouching_s = 1e-9;  // slices of computation closer than this are drawn as one
+
+const char* name_of(Event::Kind kind) {
+  switch (kind) {
+    case Event::compute: return "compute";
+    case Event::wait: return "wait";
+    default: return "transfer";
+  }
+}
+
+/// Microseconds to the picosecond: enough for any clock, and short to write.
+double microseconds(double seconds) { return std::round(seconds * 1e12) / 1e6; }
+
+Json metadata(const char* what, int pid, int tid, const std::string& name) {
+  return {{"ph", "M"}, {"name", what}, {"pid", pid}, {"tid", tid}, {"args", {{"name", name}}}};
+}
+
+}  // namespace
+
+EventSink Timeline::sink(int rank, const Steps& steps) {
+  if (rank < 0 || static_cast<std::size_t>(rank) >= ranks_.size()) return {};
+  return [this, &buffer = ranks_[static_cast<std::size_t>(rank)], &steps](const Event& event) {
+    const bool drawn = steps.current() == step_;
+    std::lock_guard lock(buffer.mutex);
+    note(buffer, event, drawn);
+  };
+}
+
+void Timeline::note(Rank& rank, const Event& event, bool drawn) const {
+  if (event.kind == Event::send || event.kind == Event::recv)
+    return note_message(rank, event, drawn);
+  if (!drawn) return;
+  auto& slices = rank.streams[event.stream];
+  const bool extends = event.kind == Event::compute && !slices.empty() &&
+                       slices.back().kind == Event::compute &&
+                       std::abs(event.begin_s - slices.back().end_s) < kTouching_s;
+  if (extends) slices.back().end_s = event.end_s;
+  else slices.push_back({event.kind, event.begin_s, event.end_s, event.bytes});
+}
+
+void Timeline::note_message(Rank& rank, const Event& event, bool drawn) const {
+  const bool is_send = event.kind == Event::send;
+  const int source = is_send ? event.rank : event.peer;
+  const int destination = is_send ? event.peer : event.rank;
+  const long index = rank.counts[{event.stream, source, destination}]++;
+  if (!drawn || static_cast<std::size_t>(event.peer) >= ranks_.size()) return;
+  // An arrow binds to the slice around its end, so it must not lie on the slice's edge.
+  const double inset_s = (event.end_s - event.begin_s) / 1000;
+  rank.flows.push_back({fmt::format("{} {}>{} #{}", event.stream, source, destination, index),
+                        is_send, event.stream,
+                        is_send ? event.begin_s + inset_s : event.end_s - inset_s, event.bytes});
+}
+
+void Timeline::end_step(int rank, const std::string& stream, double begin_s, double end_s,
+                        bool fill) {
+  if (!fill || static_cast<std::size_t>(rank) >= ranks_.size()) return;
+  Rank& buffer = ranks_[static_cast<std::size_t>(rank)];
+  std::lock_guard lock(buffer.mutex);
+  std::vector<Slice> filled;
+  double reached_s = begin_s;
+  for (const Slice& slice : buffer.streams[stream]) {
+    if (slice.kind == Event::compute) continue;
+    if (slice.begin_s > reached_s) filled.push_back({Event::compute, reached_s, slice.begin_s});
+    filled.push_back(slice);
+    reached_s = std::max(reached_s, slice.end_s);
+  }
+  if (end_s > reached_s) filled.push_back({Event::compute, reached_s, end_s});
+  buffer.streams[stream] = std::move(filled);
+}
+
+void Timeline::append(const Rank& rank, int pid, double origin_s, Json& events) {
+  events.push_back(metadata("process_name", pid, 0, fmt::format("rank {}", pid)));
+  int tid = 0;
+  for (const auto& [stream, slices] : rank.streams) {
+    events.push_back(metadata("thread_name", pid, ++tid, stream));
+    for (const Slice& s : slices) {
+      Json event = {{"ph", "X"},
+                    {"name", name_of(s.kind)},
+                    {"cat", name_of(s.kind)},
+                    {"pid", pid},
+                    {"tid", tid},
+                    {"ts", microseconds(s.begin_s - origin_s)},
+                    {"dur", microseconds(s.end_s - s.begin_s)}};
+      if (s.kind == Event::transfer) event["args"] = {{"bytes_sent", s.bytes}};
+      events.push_back(std::move(event));
+    }
+    for (const Flow& f : rank.flows) {
+      if (f.stream != stream) continue;
+      Json event = {{"ph", f.is_send ? "s" : "f"},
+                    {"name", "message"},
+                    {"cat", "message"},
+                    {"id", f.id},
+                    {"pid", pid},
+                    {"tid", tid},
+                    {"ts", microseconds(f.at_s - origin_s)},
+                    {"args", {{"bytes", f.bytes}}}};
+      if (!f.is_send) event["bp"] = "e";
+      events.push_back(std::move(event));
+    }
+  }
+}
+
+Json Timeline::to_json() const {
+  double origin_s = std::numeric_limits<double>::infinity();
+  for (const Rank& rank : ranks_)
+    for (const auto& [stream, slices] : rank.streams)
+      for (const Slice& s : slices) origin_s = std::min(origin_s, s.begin_s);
+  Json events = Json::array();
+  int pid = 0;
+  for (const Rank& rank : ranks_) append(rank, pid++, origin_s, events);
+  return {{"displayTimeUnit", "ms"},
+          {"otherData", {{"step", step_}}},
+          {"traceEvents", std::move(events)}};
+}
+
+}  // namespace trigram

@@ -1,0 +1,33 @@
+#include "experiments/worlds.h"
+
+#include "runtime/sim/sim_runtime.h"
+#include "runtime/threads/threads_runtime.h"
+
+namespace trigram {
+namespace {
+
+World sim() {
+  auto runtime = component<Runtime, const Cluster&>(
+      "sim", "Virtual time on SimGrid: any cluster on one core", sim_fields(),
+      [](const SimOptions& options, const Cluster& cluster) {
+        return make_sim_runtime(options, cluster);
+      });
+  return {std::move(runtime), true, sim_unavailable_reason()};
+}
+
+World threads() {
+  auto runtime = component<Runtime, const Cluster&>(
+      "threads", "Real time: a thread of this machine for each rank, messages are copies in memory",
+      threads_fields(),
+      [](const ThreadsOptions& options, const Cluster&) { return make_threads_runtime(options); });
+  return {std::move(runtime), false, ""};
+}
+
+}  // namespace
+
+const std::vector<World>& worlds() {
+  static const std::vector<World> entries = {sim(), threads()};
+  return entries;
+}
+
+}  // namespace trigram

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config/component.h"
+#include "core/runtime.h"
+#include "netmodels/cluster.h"
+
+namespace trigram {
+
+/// A world in which experiments can run: where a runtime meets its name in the configuration.
+struct World : Component<Runtime, const Cluster&> {
+  bool simulated = false;   // virtual time; otherwise the steady clock
+  std::string unavailable;  // why this build or machine cannot run it; empty when it can
+};
+
+/// Every world, those that this build lacks included.
+const std::vector<World>& worlds();
+
+}  // namespace trigram
