@@ -51,6 +51,7 @@ void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
   const bool receiving = transfer.kind == Transfer::recv;
   stream_.set_wait({.kind = receiving ? Wait::message : Wait::receiver, .peer = transfer.peer});
   in_flight.comm->wait();
+  stream_.world().halt_if_ended();
   stream_.set_wait({});
   if (!receiving) return;
   check_match(in_flight.parcel->shape(), transfer.peer, transfer.tensor, rank(), stream_.name());

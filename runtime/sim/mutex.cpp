@@ -18,6 +18,8 @@ void SimMutex::lock() {
   TRIGRAM_CHECK(stream, "a mutex is locked outside all streams");
   stream->settle();
   State& state = *state_;
+  TRIGRAM_CHECK(state.owner != stream, "rank {} locks a mutex twice on stream {}", stream->rank(),
+                stream->name());
   if (!state.owner) {
     state.owner = stream;
     return;

@@ -15,7 +15,11 @@ class SimRuntime final : public Runtime {
     TRIGRAM_CHECK(layout.nodes() == cluster_.layout().nodes(),
                   "a layout of {} ranks is launched on another cluster, of {}", layout.ranks(),
                   cluster_.ranks());
-    sim::World(options_, cluster_, layout).run(rank_main);
+    auto world = std::make_unique<sim::World>(options_, cluster_, layout);
+    if (auto failure = world->run(rank_main)) {
+      static_cast<void>(world.release());  // actors that were left in the middle refer to it
+      std::rethrow_exception(failure);
+    }
   }
 
  private:

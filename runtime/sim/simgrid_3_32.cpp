@@ -40,6 +40,9 @@ std::vector<std::string> settings(const SimOptions& options) {
 void start_engine(const SimOptions& options) {
   TRIGRAM_CHECK(!s4u::Engine::is_initialized(), "a process can simulate only once");
   xbt_log_control_set("root.thresh:critical");
+  // Its report of a deadlock says less than ours.
+  xbt_log_control_set("ker_engine.add:no");
+  xbt_log_control_set("ker_engine.app:file:/dev/null");
   std::vector<std::string> arguments = {"trigram"};
   for (const std::string& setting : settings(options)) arguments.push_back("--cfg=" + setting);
   std::vector<char*> argv;
@@ -51,6 +54,9 @@ void start_engine(const SimOptions& options) {
   new s4u::Engine(&argc, argv.data());  // lives as long as the process: SimGrid cannot start again
   sigaction(SIGINT, &interrupt, nullptr);  // SimGrid would take it
 }
+
+/// Thrown in SimGrid's main loop, to leave it.
+struct Stop {};
 
 /// The routes of a cluster, computed when asked for: memory is linear in the number of workers, and
 /// the latency of a route is what the description says, to the last bit.
@@ -134,8 +140,18 @@ void Simulation::at(double date, std::function<void()> action) {
 }
 
 void Simulation::run(const std::function<void()>& on_deadlock) {
-  s4u::Engine::on_deadlock_cb(on_deadlock);
-  s4u::Engine::get_instance()->run();
+  s4u::Engine::on_deadlock_cb([&on_deadlock] {
+    on_deadlock();
+    throw Stop();  // before SimGrid unwinds the actors
+  });
+  try {
+    s4u::Engine::get_instance()->run();
+  } catch (const Stop&) {
+  }
+}
+
+void Simulation::stop() {
+  at(clock(), [] { throw Stop(); });
 }
 
 }  // namespace trigram::sim

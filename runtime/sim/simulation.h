@@ -24,9 +24,14 @@ class Simulation {
   simgrid::s4u::ActorPtr spawn(int rank, const std::string& name, std::function<void()> body);
   /// Calls `action` at a date, between actors: it must not block.
   void at(double date, std::function<void()> action);
-  /// Runs until every actor has ended. Calls `on_deadlock`, and ends all actors, when none can go
-  /// on.
+  /// Runs until every actor has ended, `stop` is called, or none can go on: then calls
+  /// `on_deadlock`.
+  ///
+  /// Actors that have not ended are left as they are. To unwind them would run destructors that
+  /// refer to other actors' variables, in no sensible order.
   void run(const std::function<void()>& on_deadlock);
+  /// Makes `run` return before time passes. Actors that can run now still do.
+  void stop();
 
  private:
   std::vector<simgrid::s4u::Host*> hosts_;  // by rank

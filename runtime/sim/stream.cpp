@@ -79,7 +79,7 @@ void SimStream::check_current() const { check_owner(world_.current() == this, ra
 void SimStream::sleep_for(double seconds) {
   check_current();
   settle();
-  simgrid::s4u::this_actor::sleep_for(seconds);
+  pass_time(seconds);
 }
 
 void SimStream::charge(const Cost& cost) { compute(world_.cluster().accelerator.seconds(cost)); }
@@ -90,20 +90,26 @@ void SimStream::compute(double seconds) {
 }
 
 void SimStream::settle() {
-  if (owed_s_ > 0) {
-    const double seconds = owed_s_;
-    owed_s_ = 0;
-    simgrid::s4u::this_actor::sleep_for(seconds);
+  const double owed_s = std::exchange(owed_s_, 0);
+  double passed_s = 0;
+  for (const Deferred& deferred : std::exchange(deferred_, {})) {
+    pass_time(deferred.owed_s - passed_s);
+    passed_s = deferred.owed_s;
+    deferred.action();
   }
-  while (!deferred_.empty()) {
-    const auto actions = std::exchange(deferred_, {});
-    for (const auto& action : actions) action();
-  }
+  pass_time(owed_s - passed_s);
+}
+
+void SimStream::pass_time(double seconds) {
+  if (seconds <= 0) return;
+  simgrid::s4u::this_actor::sleep_for(seconds);
+  world_.halt_if_ended();
 }
 
 void SimStream::park() {
   parked_ = true;
   bell_->acquire();
+  world_.halt_if_ended();
 }
 
 void SimStream::wake() {

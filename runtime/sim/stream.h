@@ -57,10 +57,11 @@ class SimStream final : public Stream {
 
   /// Throws unless this stream's actor is the one that runs.
   void check_current() const;
-  /// Sleeps the time owed, then does what was deferred.
+  /// Sleeps the time owed and does what was deferred.
   void settle();
-  /// Leaves `action` to the next settling. For destructors: does not switch context.
-  void defer(std::function<void()> action) { deferred_.push_back(std::move(action)); }
+  /// Leaves `action` to the next settling, at this stream's present time. For destructors: does not
+  /// switch context.
+  void defer(std::function<void()> action) { deferred_.push_back({owed_s_, std::move(action)}); }
   bool owes() const { return owed_s_ > 0; }
 
   /// Settles, then gives way to other streams until `ready()`; whoever makes it so must wake().
@@ -82,10 +83,15 @@ class SimStream final : public Stream {
   std::exception_ptr unobserved_failure() const;
 
  private:
+  struct Deferred {
+    double owed_s;  // when it was deferred
+    std::function<void()> action;
+  };
   struct Job {
     std::shared_ptr<SimWork> work;
     Task task;
   };
+  void pass_time(double seconds);
   void park();
 
   World& world_;
@@ -95,7 +101,7 @@ class SimStream final : public Stream {
   SimCommunicator communicator_;
   SimControl control_;
   double owed_s_ = 0;
-  std::vector<std::function<void()>> deferred_;
+  std::vector<Deferred> deferred_;
   simgrid::s4u::SemaphorePtr bell_;
   bool parked_ = false;
   bool closing_ = false;

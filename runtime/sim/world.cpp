@@ -14,12 +14,14 @@ World::World(const SimOptions& options, const Cluster& cluster, const Layout& la
 
 World::~World() = default;
 
-void World::run(const Task& rank_main) {
+std::exception_ptr World::run(const Task& rank_main) {
   for (int rank = 0; rank < layout_.ranks(); ++rank)
     add_stream(rank, kMainStream, "main",
                [&rank_main](SimStream& main) { rank_main(main.context()); });
-  simulation_.run([this] { note_deadlock(); });
-  rethrow_failure();
+  simulation_.run([this] { failure_ = hang(); });
+  ended_ = true;
+  if (!failure_) failure_ = unobserved_failure();
+  return failure_;
 }
 
 SimStream& World::add_stream(int rank, StreamId id, const std::string& name,
@@ -39,6 +41,7 @@ void World::run_actor(SimStream& stream, const std::function<void(SimStream&)>& 
   const auto actor = static_cast<std::size_t>(simgrid::s4u::this_actor::get_pid());
   if (by_actor_.size() <= actor) by_actor_.resize(actor + 1);
   by_actor_[actor] = &stream;
+  halt_if_ended();
   const auto failure = caught([&] {
     body(stream);
     stream.end();
@@ -67,20 +70,18 @@ void World::deliver(double date, StreamId id, int rank, int tag, const Message& 
   if (!is_new) return;
   simulation_.at(date, [this, date] {
     const auto due = std::move(deliveries_.extract(date).mapped());
-    if (failure_) return;
     for (const Delivery& d : due) d.inbox->push(d.tag, d.message);
   });
 }
 
 void World::fail(std::exception_ptr failure) {
-  if (!failure_) failure_ = std::move(failure);
-  simgrid::s4u::Actor::kill_all();
+  failure_ = std::move(failure);
+  ended_ = true;
+  simulation_.stop();
 }
 
-void World::note_deadlock() {
-  for (const auto& stream : streams_)
-    if (stream->waiting().kind != Wait::none)
-      deadlock_.push_back(wait_text(stream->rank(), stream->name(), stream->waiting()));
+void World::halt() const {
+  while (true) simgrid::s4u::this_actor::suspend();
 }
 
 std::exception_ptr World::unobserved_failure() const {
@@ -89,10 +90,14 @@ std::exception_ptr World::unobserved_failure() const {
   return nullptr;
 }
 
-void World::rethrow_failure() {
-  if (failure_) std::rethrow_exception(failure_);
-  if (auto failure = unobserved_failure()) std::rethrow_exception(failure);
-  if (!deadlock_.empty()) throw hang_error(deadlock_);
+std::exception_ptr World::hang() const {
+  // A task that failed may be why others wait.
+  if (auto failure = unobserved_failure()) return failure;
+  std::vector<std::string> lines;
+  for (const auto& stream : streams_)
+    if (stream->waiting().kind != Wait::none)
+      lines.push_back(wait_text(stream->rank(), stream->name(), stream->waiting()));
+  return std::make_exception_ptr(hang_error(lines));
 }
 
 }  // namespace trigram::sim

@@ -30,14 +30,22 @@ class World {
   World(const SimOptions& options, const Cluster& cluster, const Layout& layout);
   ~World();
 
-  /// Runs `rank_main` on every rank until all streams have ended.
-  void run(const Task& rank_main);
+  /// Runs `rank_main` on every rank until all streams have ended, and returns null; or until an
+  /// exception ends the world, and returns that. Then actors remain that refer to this object.
+  std::exception_ptr run(const Task& rank_main);
 
   /// Adds stream `id` of `rank`, whose actor runs `body`. Ranks must agree on the name.
   SimStream& add_stream(int rank, StreamId id, const std::string& name,
                         std::function<void(SimStream&)> body);
   /// The stream whose actor is running; null outside all streams.
   SimStream* current() const;
+
+  /// Called by streams when they go on after a call of SimGrid. Does not return once the world has
+  /// ended: what the tasks of this stream refer to may be gone.
+  void halt_if_ended() const {
+    if (ended_) [[unlikely]]
+      halt();
+  }
 
   Inbox& inbox(StreamId id, int rank);
   /// Puts a control message into the inbox of a stream at a date.
@@ -65,10 +73,10 @@ class World {
   };
 
   void run_actor(SimStream& stream, const std::function<void(SimStream&)>& body);
+  [[noreturn]] void halt() const;
   void fail(std::exception_ptr failure);
-  void rethrow_failure();
   std::exception_ptr unobserved_failure() const;
-  void note_deadlock();
+  std::exception_ptr hang() const;
   Group& group(StreamId id);
 
   SimOptions options_;
@@ -83,7 +91,7 @@ class World {
   std::unordered_map<StreamId, Group> groups_;
   std::map<double, std::vector<Delivery>> deliveries_;  // by date, then in order of posting
   std::exception_ptr failure_;
-  std::vector<std::string> deadlock_;
+  bool ended_ = false;
 };
 
 }  // namespace trigram::sim
