@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/check.h"
+#include "core/codecs/registry.h"
+#include "core/config/config_error.h"
+#include "core/device/host_device.h"
+#include "core/device/null_device.h"
+#include "core/random/philox.h"
+#include "tests/oracles/minmax_uint8_reference.h"
+#include "tests/support/vector_targets.h"
+
+namespace trigram::test {
+namespace {
+
+using Values = std::vector<float>;
+using Bytes = std::vector<std::uint8_t>;
+
+Tensor tensor(HostDevice& device, const Values& values) {
+  Tensor x = device.empty(values.size());
+  if (!values.empty()) std::memcpy(x.data(), values.data(), x.nbytes());
+  return x;
+}
+
+struct Coded {
+  Bytes wire;
+  Values decoded;
+};
+
+// Encodes and decodes with every byte of the outputs soiled beforehand.
+Coded code(const Values& values) {
+  HostDevice device;
+  auto codec = device.codec({});
+  const Tensor x = tensor(device, values), wire = codec->empty_wire(device, x);
+  device.fill(wire, 0xAB);
+  codec->encode(wire, x);
+  const auto bytes = wire.values<std::uint8_t>();
+  device.fill(x, 12345);
+  codec->decode(x, wire);
+  const auto floats = x.floats();
+  return {{bytes.begin(), bytes.end()}, {floats.begin(), floats.end()}};
+}
+
+Values normals(std::size_t n, float scale, float offset) {
+  Philox random(1, 0, static_cast<long>(n), Purpose::codec);
+  Values x(n);
+  for (float& v : x) v = offset + scale * random.normal();
+  return x;
+}
+
+// Chunks of every kind, named.
+std::vector<std::pair<std::string, Values>> chunks() {
+  std::vector<std::pair<std::string, Values>> all;
+  for (std::size_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 1000, 100003}) {
+    all.push_back({"normal " + std::to_string(n), normals(n, 0.02f, 0)});
+  }
+  all.push_back({"shifted", normals(777, 1e-3f, 5)});
+  all.push_back({"all negative", normals(777, 1, -100)});
+  all.push_back({"tiny", normals(777, 1e-30f, 0)});
+  all.push_back({"huge", normals(777, 1e30f, 0)});
+  all.push_back({"narrow", {1, 1.00001f}});
+  all.push_back({"narrow, negative", Values(100, -1.00001f)});
+  all.back().second[57] = -1;
+  all.push_back({"constant 1", Values(70, 1)});
+  all.push_back({"constant -3e7", Values(70, -3e7f)});
+  all.push_back({"zeros of both signs", {0.f, -0.f, 0.f, -0.f, -0.f}});
+  all.push_back({"neighbours", {1e20f, std::nextafter(1e20f, 2e20f)}});
+  return all;
+}
+
+TEST(MinMaxUInt8, EqualsTheReferenceOnEveryVectorTarget) {
+  int targets = 0;
+  for_each_vector_target([&](const char* target) {
+    ++targets;
+    for (const auto& [name, values] : chunks()) {
+      const Coded coded = code(values);
+      const Bytes wire = minmax_uint8_encode(values);
+      ASSERT_EQ(coded.wire, wire) << name << " on " << target;
+      const Values expected = minmax_uint8_decode(wire, values.size());
+      if (values.empty()) continue;
+      ASSERT_EQ(std::memcmp(coded.decoded.data(), expected.data(), 4 * values.size()), 0)
+          << name << " on " << target;
+    }
+  });
+  EXPECT_GE(targets, 1);
+}
+
+TEST(MinMaxUInt8, ErrorIsWithinHalfAStep) {
+  for (const auto& [name, values] : chunks()) {
+    if (values.empty()) continue;
+    const auto [min, max] = std::minmax_element(values.begin(), values.end());
+    const double magnitude = std::max(std::abs(*min), std::abs(*max));
+    // Half a step, plus three roundings in f32 of numbers as large as the largest.
+    const double bound = (static_cast<double>(*max) - *min + 1e-7) / 510 + magnitude * 0x3p-24;
+    const Values decoded = code(values).decoded;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      ASSERT_LE(std::abs(static_cast<double>(decoded[i]) - values[i]), bound) << name << ", " << i;
+    }
+  }
+}
+
+TEST(MinMaxUInt8, ZeroIsExact) {
+  Values values = normals(100, 1, 0.3f);
+  values[17] = 0;
+  values[99] = -0.f;
+  const Values decoded = code(values).decoded;
+  EXPECT_EQ(decoded[17], 0);
+  EXPECT_EQ(decoded[99], 0);
+}
+
+TEST(MinMaxUInt8, ConstantAndNarrowChunksDoNotOverflowTheirCodes) {
+  for (float constant : {1.f, -1.f, 0.f, 3.14e-5f, 1e20f, 1e30f, -3e38f}) {
+    for (float x : code(Values(40, constant)).decoded) {
+      EXPECT_NEAR(x, constant, std::abs(constant) * 2e-7) << constant;
+    }
+  }
+  const Values narrow = code({1, 1.00001f}).decoded;
+  EXPECT_NEAR(narrow[0], 1, 3e-7);
+  EXPECT_NEAR(narrow[1], 1.00001f, 3e-7);
+}
+
+TEST(MinMaxUInt8, ChunksThatAreNotFiniteDecodeToNaN) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for_each_vector_target([&](const char* target) {
+    for (float bad : {std::nanf(""), kInfinity, -kInfinity}) {
+      for (std::size_t at : {0, 1, 40, 99}) {
+        Values values = normals(100, 1, 0);
+        values[at] = bad;
+        for (float x : code(values).decoded) ASSERT_TRUE(std::isnan(x)) << bad << " on " << target;
+      }
+    }
+    for (float x : code({-3e38f, 0, 3e38f}).decoded) ASSERT_TRUE(std::isnan(x)) << target;
+    // A sum that overflows is no reason: only the range counts.
+    for (float x : code(Values(100, 2e38f)).decoded) ASSERT_EQ(x, 2e38f) << target;
+  });
+}
+
+TEST(MinMaxUInt8, WireSizesFollowFromTheLength) {
+  HostDevice host;
+  NullDevice null;
+  for (Device* device : {static_cast<Device*>(&host), static_cast<Device*>(&null)}) {
+    auto codec = device->codec({});
+    EXPECT_EQ(codec->wire_bytes(0), 32u);
+    EXPECT_EQ(codec->wire_bytes(1), 64u);
+    EXPECT_EQ(codec->wire_bytes(32), 64u);
+    EXPECT_EQ(codec->wire_bytes(33), 96u);
+    const Tensor wire = codec->empty_wire(*device, device->empty(5, DType::f32, 1000));
+    EXPECT_EQ(wire.numel(), 64u);
+    EXPECT_EQ(wire.priced_numel(), 32u + 1024u);
+  }
+}
+
+TEST(MinMaxUInt8, RefusesWiresOfAnotherLengthAndPhantoms) {
+  HostDevice device;
+  auto codec = device.codec({});
+  const Tensor x = device.empty(33);
+  EXPECT_THROW(codec->encode(device.empty(64, DType::u8), x), InvariantError);
+  EXPECT_THROW(codec->decode(x, device.empty(128, DType::u8)), InvariantError);
+  EXPECT_THROW(codec->encode(device.empty(96, DType::u8), Tensor::phantom(33, DType::f32, 33)),
+               InvariantError);
+}
+
+TEST(Codecs, AnUnknownNameIsAConfigErrorThatNamesTheNearest) {
+  try {
+    NullDevice().codec({"minmax_uint9"});
+    FAIL() << "no error";
+  } catch (const ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("minmax_uint8"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test

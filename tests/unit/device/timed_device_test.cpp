@@ -1,0 +1,126 @@
+#include "core/device/timed_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/lone_rank.h"
+
+namespace trigram::test {
+namespace {
+
+// Cost has no comparison of its own: a pair prints and compares.
+using Price = std::pair<double, double>;  // bytes, flops
+
+constexpr double kReal = 100, kPriced = 1000;
+
+// One device that computes and one that does not, wrapped alike: what they charge must be equal.
+class TimedDeviceTest : public testing::TestWithParam<const char*> {
+ protected:
+  Tensor f32(std::size_t real = kReal, std::size_t priced = kPriced) {
+    const Tensor x = device.empty(real, DType::f32, priced);
+    inner.fill(x, 1);
+    return x;
+  }
+  std::vector<Price> charged() {
+    std::vector<Price> prices;
+    for (const Cost& cost : stream.charged) prices.push_back({cost.bytes, cost.flops});
+    stream.charged.clear();
+    return prices;
+  }
+  HostDevice host;
+  NullDevice null;
+  Device& inner = GetParam() == std::string("host") ? static_cast<Device&>(host) : null;
+  RecordingStream stream;
+  TimedDevice device{inner, stream};
+};
+INSTANTIATE_TEST_SUITE_P(Devices, TimedDeviceTest, testing::Values("host", "null"),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(TimedDeviceTest, OperationsAreChargedByTheirPricedTraffic) {
+  const Tensor x = f32(), y = f32(), m = f32(), v = f32();
+  const Tensor half = device.empty(kReal, DType::f16, kPriced);
+  device.fill(x, 1);
+  device.copy(y, x);
+  device.copy(half, x);
+  device.axpby(1, x, 0, y);
+  device.axpby(1, x, 1, y);
+  device.maximum(x, y);
+  device.sgd({.lr = 0.1f}, x, y, Tensor());
+  device.sgd({.lr = 0.1f, .momentum = 0.9f}, x, y, m);
+  device.adam({.lr = 0.1f}, x, y, m, v);
+  device.norm2(x);
+  constexpr double kBytes = 4 * kPriced;
+  EXPECT_THAT(charged(),
+              testing::ElementsAre(Price{1 * kBytes, 0}, Price{2 * kBytes, 0},
+                                   Price{1.5 * kBytes, 0}, Price{2 * kBytes, kPriced},
+                                   Price{3 * kBytes, 3 * kPriced}, Price{3 * kBytes, kPriced},
+                                   Price{3 * kBytes, 4 * kPriced}, Price{5 * kBytes, 6 * kPriced},
+                                   Price{7 * kBytes, 18 * kPriced}, Price{kBytes, 2 * kPriced}));
+}
+
+TEST_P(TimedDeviceTest, CodecsAreChargedBothTensors) {
+  auto codec = device.codec({});
+  const Tensor x = f32(), wire = codec->empty_wire(device, x);
+  codec->encode(wire, x);
+  codec->decode(x, wire);
+  // 1000 codes padded to 1024, and a header of 32.
+  EXPECT_THAT(charged(), testing::ElementsAre(Price{4000 + 1056, 0}, Price{4000 + 1056, 0}));
+}
+
+TEST_P(TimedDeviceTest, NothingPricedCostsNothing) {
+  auto codec = device.codec({});
+  const Tensor x = f32(kReal, 0), wire = codec->empty_wire(device, x);
+  device.fill(x, 0);
+  device.copy(x, x);
+  device.axpby(1, x, 1, x);
+  device.maximum(x, x);
+  device.sgd({.momentum = 0.9f}, x, x, x);
+  device.adam({}, x, x, x, x);
+  device.norm2(x);
+  codec->encode(wire, x);
+  codec->decode(x, wire);
+  device.nn().relu(x);
+  device.nn().gemm({10, 10, 10}, x, x, 0, x);
+  EXPECT_TRUE(stream.charged.empty());
+}
+
+TEST_P(TimedDeviceTest, PricedElementsAreChargedWhereNoneIsReal) {
+  device.fill(f32(0, 50), 0);
+  EXPECT_THAT(charged(), testing::ElementsAre(Price{200, 0}));
+}
+
+TEST_P(TimedDeviceTest, AllocationIsFree) {
+  f32();
+  EXPECT_TRUE(stream.charged.empty());
+}
+
+TEST_P(TimedDeviceTest, NnOperationsAreChargedByTheirDimensions) {
+  const auto plain = [&](std::size_t n) { return f32(n, n); };
+  NnOps& nn = device.nn();
+  nn.gemm({2, 3, 4}, plain(8), plain(12), 0, plain(6));
+  nn.gemm({2, 3, 4}, plain(8), plain(12), 1, plain(6));
+  nn.bias(2, 3, plain(6), plain(3));
+  nn.bias_grad(2, 3, plain(6), plain(3));
+  nn.relu(plain(6));
+  nn.relu_grad(plain(6), plain(6));
+  EXPECT_THAT(charged(),
+              testing::ElementsAre(Price{4 * (8 + 12 + 6), 48}, Price{4 * (8 + 12 + 12), 48},
+                                   Price{4 * (12 + 3), 6}, Price{4 * (6 + 3), 6}, Price{4 * 12, 6},
+                                   Price{4 * 18, 6}));
+  // 2 images of 1 channel, 4 x 4 pixels, under a 2 x 2 window with stride 2: 2 x 2 places.
+  const Window window{.batch = 2, .channels = 1, .height = 4, .width = 4, .kernel = 2, .stride = 2};
+  nn.im2col(window, plain(32), plain(32));
+  nn.col2im(window, plain(32), plain(32));
+  nn.max_pool(window, plain(32), plain(8), plain(8));
+  const Tensor argmax = plain(8);
+  nn.max_pool_grad(window, plain(8), argmax, plain(32));
+  EXPECT_THAT(charged(), testing::ElementsAre(Price{4 * 64, 0}, Price{4 * 64, 32},
+                                              Price{4 * (32 + 16), 32}, Price{4 * (32 + 16), 8}));
+  const Tensor labels = device.empty(2, DType::u8);
+  inner.fill(labels, 1);
+  nn.softmax_xent(2, 3, plain(6), labels, plain(6), plain(1));
+  EXPECT_THAT(charged(), testing::ElementsAre(Price{4 * (12 + 2), 120}));
+}
+
+}  // namespace
+}  // namespace trigram::test
