@@ -8,7 +8,11 @@ namespace trigram {
 std::filesystem::path data_dir() {
   if (const char* named = std::getenv("TRIGRAM_DATA_DIR"); named && *named) return named;
   std::error_code ignored;
-  const auto executable = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  return data_dir_of(std::filesystem::read_symlink("/proc/self/exe", ignored));
+}
+
+std::filesystem::path data_dir_of(const std::filesystem::path& executable) {
+  std::error_code ignored;
   const auto installed = executable.parent_path().parent_path() / "share" / "trigram";
   if (std::filesystem::is_directory(installed / "configs", ignored)) return installed;
   return TRIGRAM_SOURCE_DIR;

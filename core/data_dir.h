@@ -9,4 +9,7 @@ namespace trigram {
 /// `cmake --install` puts them; else the source tree that the program was built from.
 std::filesystem::path data_dir();
 
+/// The same without the environment, for an executable at this path.
+std::filesystem::path data_dir_of(const std::filesystem::path& executable);
+
 }  // namespace trigram

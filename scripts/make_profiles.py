@@ -104,8 +104,8 @@ def vgg16():
             " excluded (github.com/msr-fiddle/pipedream,"
             " profiler/image_classification/profiles/vgg16/graph.txt)",
             "step time: rescaled to 0.1396 s, the compute-only step at batch 32 that follows from"
-            " the linear-scaling line, 229.3 images/s per V100, in the VGG16 scaling figure of BAGUA's"
-            " tutorials (digitised; BAGUA is arXiv 2107.01499)",
+            " the linear-scaling line, 229.3 images/s per V100, in the VGG16 scaling figure of"
+            " BAGUA's tutorials (digitised; BAGUA is arXiv 2107.01499)",
         ],
         [
             "the shape measured at batch 128 on a GPU that the profile does not name holds at batch"

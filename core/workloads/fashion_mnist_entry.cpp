@@ -56,12 +56,15 @@ class ClassifierFactory final : public ModelFactory {
     if (options.model == ModelKind::cnn) architecture_.filters = {8, 16};
   }
 
-  std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const override {
-    const std::size_t largest = data_->train.size() / static_cast<std::size_t>(place.ranks);
+  void check_ranks(int ranks) const override {
+    const std::size_t largest = data_->train.size() / static_cast<std::size_t>(ranks);
     if (batch_ > largest)
       throw ConfigError(child(pointer_, "batch"),
                         fmt::format("expected at most {}, as {} ranks share {} images, not {}",
-                                    largest, place.ranks, data_->train.size(), batch_));
+                                    largest, ranks, data_->train.size(), batch_));
+  }
+  std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const override {
+    check_ranks(place.ranks);
     return std::make_unique<ImageClassifier>(device, data_, architecture_, batch_, place);
   }
   std::vector<std::filesystem::path> input_files() const override { return files_; }

@@ -47,6 +47,8 @@ struct ModelPlace {
 class ModelFactory {
  public:
   virtual ~ModelFactory() = default;
+  /// Throws ConfigError when there is not enough data for this many ranks.
+  virtual void check_ranks(int ranks) const = 0;
   /// A model whose activations live on `device`.
   virtual std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const = 0;
   virtual std::vector<std::filesystem::path> input_files() const = 0;

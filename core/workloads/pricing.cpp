@@ -19,6 +19,7 @@ class OwnSizeFactory final : public WorkloadFactory {
  public:
   OwnSizeFactory(std::unique_ptr<ModelFactory> models, bool values)
       : models_(std::move(models)), values_(values) {}
+  void check_ranks(int ranks) const override { models_->check_ranks(ranks); }
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const override {
     return std::make_unique<ModelWorkload>(ctx, models_->make(*ctx.device, place_of(ctx, seed)),
                                            values_);
@@ -40,6 +41,7 @@ class PricedFactory final : public WorkloadFactory {
         file_(std::move(file)),
         profile_(std::make_shared<Profile>(load_profile(file_, pointer))) {}
 
+  void check_ranks(int ranks) const override { models_->check_ranks(ranks); }
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const override {
     UntimedModel real;
     real.device = std::make_unique<HostDevice>();
@@ -68,6 +70,7 @@ class ProfileFactory final : public WorkloadFactory {
  public:
   ProfileFactory(std::filesystem::path file, const std::string& pointer)
       : file_(std::move(file)), profile_(std::make_shared<Profile>(load_profile(file_, pointer))) {}
+  void check_ranks(int /*ranks*/) const override {}
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t /*seed*/) const override {
     return std::make_unique<ProfileWorkload>(ctx, profile_);
   }

@@ -54,6 +54,7 @@ class Quadratic final : public Model {
 class QuadraticFactory final : public ModelFactory {
  public:
   explicit QuadraticFactory(const QuadraticOptions& options) : options_(options) {}
+  void check_ranks(int /*ranks*/) const override {}
   std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const override {
     return std::make_unique<Quadratic>(device, options_, place);
   }

@@ -15,6 +15,8 @@ namespace trigram {
 class WorkloadFactory {
  public:
   virtual ~WorkloadFactory() = default;
+  /// Throws ConfigError when there is not enough data for this many ranks.
+  virtual void check_ranks(int ranks) const = 0;
   /// The workload of one rank: its weights and gradients live on ctx.device; data and random
   /// numbers are keyed by (seed, ctx.world_rank). All ranks start from the same weights.
   virtual std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const = 0;

@@ -13,6 +13,7 @@ namespace {
 
 using test::IdxFolder;
 using test::LoneRank;
+using test::RecordingStream;
 
 /// The workload of one rank on a small data set.
 struct Trained {
@@ -95,16 +96,14 @@ TEST(PricedWorkload, GradientsAreTheModelsOwnAndFinalWhenReported) {
 }
 
 TEST(PricedWorkload, BucketsMayHoldNoRealElement) {
-  LoneRank* rank = nullptr;
   HostDevice host;
-  LoneRank lone(host);
-  rank = &lone;
+  LoneRank rank(host);
   const Json j = {{"name", "quadratic"}, {"dimension", 4}, {"priced_as", "bert_large"}};
-  const auto w = make_workload_factory(resolve_workload(j, "", "/"), "")->make(rank->ctx, 1);
+  const auto w = make_workload_factory(resolve_workload(j, "", "/"), "")->make(rank.ctx, 1);
   w->bucketize(0);
   std::size_t empty = 0, real = 0;
-  w->forward(rank->ctx);
-  w->backward(rank->ctx, [&](Bucket& bucket) {
+  w->forward(rank.ctx);
+  w->backward(rank.ctx, [&](Bucket& bucket) {
     empty += bucket.grad.numel() == 0;
     real += bucket.grad.numel();
     EXPECT_FALSE(bucket.grad.is_phantom());
@@ -137,6 +136,30 @@ TEST(Phantom, HasTheSizesAndTheChargesOfTheValuedModel) {
       EXPECT_TRUE(std::isnan(phantom.workload->evaluate({}).loss));
       EXPECT_FALSE(phantom.workload->evaluate({}).accuracy.has_value());
     }
+  }
+}
+
+TEST(Phantom, OfLeastSquaresIsChargedAsTheValuedOne) {
+  Json j = {{"name", "quadratic"}, {"noise", 1}};
+  std::vector<Cost> charged[2];
+  for (const bool values : {false, true}) {
+    j["values"] = values;
+    HostDevice host;
+    NullDevice null;
+    RecordingStream stream;
+    TimedDevice device(values ? static_cast<Device&>(host) : null, stream);
+    LoneRank rank(device);
+    const auto w = make_workload_factory(resolve_workload(j, "", "/"), "")->make(rank.ctx, 1);
+    w->bucketize(0);
+    w->forward(rank.ctx);
+    w->backward(rank.ctx, [](Bucket&) {});
+    charged[values] = stream.charged;
+  }
+  EXPECT_FALSE(charged[true].empty());
+  ASSERT_EQ(charged[true].size(), charged[false].size());
+  for (std::size_t i = 0; i < charged[true].size(); ++i) {
+    EXPECT_EQ(charged[true][i].bytes, charged[false][i].bytes);
+    EXPECT_EQ(charged[true][i].flops, charged[false][i].flops);
   }
 }
 
@@ -175,10 +198,9 @@ TEST(Workloads, MoreRanksThanSamplesIsABadInput) {
   IdxFolder folder;
   const Json j = {{"name", "fashion_mnist"}, {"data", folder.path().string()}, {"batch", 5}};
   const auto factory = make_workload_factory(resolve_workload(j, "", "/"), "/w");
-  HostDevice host;
-  LoneRank rank(host, 0, 9);  // 40 images
+  EXPECT_NO_THROW(factory->check_ranks(8));
   try {
-    factory->make(rank.ctx, 1);
+    factory->check_ranks(9);  // 40 images
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_EQ(error.pointer(), "/w/batch");

@@ -75,7 +75,16 @@ TEST(WorkloadRegistry, SchemaHasEveryWorkloadAndThePathForm) {
   EXPECT_THAT(schema, HasSubstr("^profile:.+"));
 }
 
-TEST(DataDir, EnvironmentComesFirstThenTheSourceTree) {
+TEST(DataDir, InstalledDataLiesBesideTheExecutable) {
+  const auto prefix = std::filesystem::path(::testing::TempDir()) / "trigram_prefix";
+  const auto share = prefix / "share" / "trigram";
+  EXPECT_NE(data_dir_of(prefix / "bin" / "trigram"), share);  // the source tree
+  std::filesystem::create_directories(share / "configs");
+  EXPECT_EQ(data_dir_of(prefix / "bin" / "trigram"), share);
+  std::filesystem::remove_all(prefix);
+}
+
+TEST(DataDir, EnvironmentComesFirstTheSourceTreeLast) {
   EXPECT_TRUE(std::filesystem::exists(data_dir() / "configs" / "profiles" / "vgg16.csv"));
   ::setenv("TRIGRAM_DATA_DIR", "/somewhere", 1);
   EXPECT_EQ(data_dir(), "/somewhere");
