@@ -1,0 +1,214 @@
+// The collectives, against what their names promise. Sums are of whole numbers below 2^24, so that
+// every order of summation gives the same float.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "algorithms/collectives/collectives.h"
+#include "tests/support/worlds.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr std::size_t kLengths[] = {0, 1, 1000, 100003};
+
+class Collectives : public WorldTest {
+ protected:
+  /// Runs `body` on every rank, for every length.
+  void for_each_length(const std::function<void(Context, std::size_t)>& body) {
+    run([&](Context ctx) {
+      for (std::size_t n : kLengths) {
+        SCOPED_TRACE(testing::Message() << "rank " << ctx.rank() << ", length " << n);
+        body(ctx, n);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Conformance11, Collectives, every_world(1, 2, 3, 4, 7, 8),
+                         world_test_name);
+
+double reduced(Reduce op, int ranks, std::size_t index) {
+  double sum = 0;
+  for (int r = 0; r < ranks; ++r) sum += double{unique_value(r, index)};
+  switch (op) {
+    case Reduce::sum: return sum;
+    case Reduce::avg: return sum / ranks;
+    case Reduce::max: return double{unique_value(ranks - 1, index)};
+  }
+  return 0;
+}
+
+/// Expects elements `begin`, ... of the reduction over all ranks; exact but for the mean's scaling.
+void expect_reduced(const Tensor& x, std::size_t begin, Reduce op, int ranks) {
+  const auto values = x.floats();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double expected = reduced(op, ranks, begin + i);
+    if (op == Reduce::avg) {
+      ASSERT_NEAR(double{values[i]}, expected, 1e-6 * (1 + expected)) << "element " << begin + i;
+    } else {
+      ASSERT_EQ(double{values[i]}, expected) << "element " << begin + i;
+    }
+  }
+}
+
+void expect_allreduces(Context ctx, std::size_t n, AllreduceAlgorithm algorithm) {
+  for (Reduce op : {Reduce::sum, Reduce::avg, Reduce::max}) {
+    const Tensor x = unique_tensor(ctx, n, ctx.rank());
+    allreduce(ctx, x, op, algorithm);
+    expect_reduced(x, 0, op, ctx.size());
+  }
+}
+
+TEST_P(Collectives, RingAllreduce) {
+  for_each_length(
+      [](Context ctx, std::size_t n) { expect_allreduces(ctx, n, AllreduceAlgorithm::ring); });
+}
+
+TEST_P(Collectives, RecursiveDoublingAllreduce) {
+  for_each_length([](Context ctx, std::size_t n) {
+    expect_allreduces(ctx, n, AllreduceAlgorithm::recursive_doubling);
+  });
+}
+
+TEST_P(Collectives, RabenseifnerAllreduce) {
+  for_each_length([](Context ctx, std::size_t n) {
+    expect_allreduces(ctx, n, AllreduceAlgorithm::rabenseifner);
+  });
+}
+
+using ReduceScatter = void (*)(Context, const Tensor&, Reduce);
+
+void expect_reduce_scatters(Context ctx, std::size_t n, ReduceScatter reduce_scatter) {
+  const auto rank = static_cast<std::size_t>(ctx.rank()), of = static_cast<std::size_t>(ctx.size());
+  for (Reduce op : {Reduce::sum, Reduce::avg, Reduce::max}) {
+    const Tensor x = unique_tensor(ctx, n, ctx.rank());
+    reduce_scatter(ctx, x, op);
+    expect_reduced(x.part(rank, of), n * rank / of, op, ctx.size());
+  }
+}
+
+TEST_P(Collectives, RingReduceScatter) {
+  for_each_length(
+      [](Context ctx, std::size_t n) { expect_reduce_scatters(ctx, n, ring_reduce_scatter); });
+}
+
+TEST_P(Collectives, RecursiveHalvingReduceScatter) {
+  for_each_length([](Context ctx, std::size_t n) {
+    expect_reduce_scatters(ctx, n, recursive_halving_reduce_scatter);
+  });
+}
+
+void expect_allgathers(Context ctx, std::size_t n, void (*allgather)(Context, const Tensor&)) {
+  const auto rank = static_cast<std::size_t>(ctx.rank()), of = static_cast<std::size_t>(ctx.size());
+  const Tensor x = ctx.device->empty(n), whole = unique_tensor(ctx, n, 5);
+  ctx.device->fill(x, -1);
+  ctx.device->copy(x.part(rank, of), whole.part(rank, of));
+  allgather(ctx, x);
+  expect_unique_values(x, 5);
+}
+
+TEST_P(Collectives, RingAllgather) {
+  for_each_length([](Context ctx, std::size_t n) {
+    expect_allgathers(ctx, n, [](Context c, const Tensor& x) { ring_allgather(c, x); });
+  });
+}
+
+TEST_P(Collectives, RecursiveDoublingAllgather) {
+  for_each_length(
+      [](Context ctx, std::size_t n) { expect_allgathers(ctx, n, recursive_doubling_allgather); });
+}
+
+TEST_P(Collectives, RingAllgatherOfUnequalParts) {
+  run([](Context ctx) {
+    std::vector<Tensor> parts;  // of 0, 10, 20, ... elements
+    for (int r = 0; r < ctx.size(); ++r)
+      parts.push_back(
+          unique_tensor(ctx, 10 * static_cast<std::size_t>(r), r == ctx.rank() ? r : ctx.size()));
+    ring_allgather(ctx, std::span<const Tensor>(parts));
+    for (int r = 0; r < ctx.size(); ++r)
+      expect_unique_values(parts[static_cast<std::size_t>(r)], r);
+  });
+}
+
+TEST_P(Collectives, BroadcastFromEveryRoot) {
+  for_each_length([](Context ctx, std::size_t n) {
+    for (int root = 0; root < ctx.size(); ++root) {
+      const Tensor x = unique_tensor(ctx, n, ctx.rank());
+      binomial_broadcast(ctx, x, root);
+      expect_unique_values(x, root);
+    }
+  });
+}
+
+TEST_P(Collectives, PipelinedBroadcastInAnyNumberOfSegments) {
+  for_each_length([](Context ctx, std::size_t n) {
+    for (int segments : {1, 3, 50}) {
+      const int root = (segments + 1) % ctx.size();
+      const Tensor x = unique_tensor(ctx, n, ctx.rank());
+      pipelined_broadcast(ctx, x, root, segments);
+      expect_unique_values(x, root);
+    }
+  });
+}
+
+TEST_P(Collectives, ReduceToEveryRoot) {
+  for_each_length([](Context ctx, std::size_t n) {
+    for (int root = 0; root < ctx.size(); ++root) {
+      const Tensor x = unique_tensor(ctx, n, ctx.rank());
+      binomial_reduce(ctx, x, root % 2 == 0 ? Reduce::sum : Reduce::max, root);
+      if (ctx.rank() == root)
+        expect_reduced(x, 0, root % 2 == 0 ? Reduce::sum : Reduce::max, ctx.size());
+    }
+  });
+}
+
+TEST_P(Collectives, AlltoallOfUnequalLengths) {
+  run([](Context ctx) {
+    std::vector<Tensor> send, recv;  // from r to s: 7 r + s elements
+    for (int peer = 0; peer < ctx.size(); ++peer) {
+      const int self = ctx.rank();
+      send.push_back(
+          unique_tensor(ctx, static_cast<std::size_t>(7 * self + peer), 10 * self + peer));
+      recv.push_back(ctx.device->empty(static_cast<std::size_t>(7 * peer + self)));
+    }
+    pairwise_alltoall(ctx, send, recv);
+    for (int peer = 0; peer < ctx.size(); ++peer)
+      expect_unique_values(recv[static_cast<std::size_t>(peer)], 10 * peer + ctx.rank());
+  });
+}
+
+TEST_P(Collectives, WorkOnSubsetsAndOnForkedStreams) {
+  run([](Context ctx) {
+    auto comm = ctx.stream->fork("comm");
+    const Tensor on_main = unique_tensor(ctx, 1000, ctx.rank());
+    const Tensor on_comm = unique_tensor(ctx, 1000, ctx.rank());
+    auto work =
+        comm->submit(ctx, [&](Context c) { rabenseifner_allreduce(c, on_comm, Reduce::sum); });
+    std::vector<int> members;  // ranks of the same half
+    const int half = ctx.size() / 2;
+    for (int r = 0; r < ctx.size(); ++r)
+      if ((r < half) == (ctx.rank() < half)) members.push_back(r);
+    Subset subset(*ctx.comm, members);
+    ring_allreduce(ctx.with(subset), on_main, Reduce::max);
+    ctx.stream->wait(*work);
+    expect_unique_values(on_main, members.back());
+    expect_reduced(on_comm, 0, Reduce::sum, ctx.size());
+  });
+}
+
+TEST_P(Collectives, AcceptPhantoms) {
+  run([](Context ctx) {
+    const Tensor x = Tensor::phantom(1000, DType::f32, 1000);
+    ring_allgather(ctx, x);
+    recursive_doubling_allgather(ctx, x);
+    binomial_broadcast(ctx, x, 0);
+    pipelined_broadcast(ctx, x, 0, 4);
+    EXPECT_TRUE(x.is_phantom());
+  });
+}
+
+}  // namespace
+}  // namespace trigram::test
