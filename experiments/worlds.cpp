@@ -7,19 +7,23 @@ namespace trigram {
 namespace {
 
 World sim() {
-  auto runtime = component<Runtime, const Cluster&>(
+  auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "sim", "Virtual time on SimGrid: any cluster on one core", sim_fields(),
-      [](const SimOptions& options, const Cluster& cluster) {
+      [](const SimOptions& options, const Cluster& cluster, const WorkloadFactory&) {
         return make_sim_runtime(options, cluster);
       });
   return {std::move(runtime), true, sim_unavailable_reason()};
 }
 
 World threads() {
-  auto runtime = component<Runtime, const Cluster&>(
+  auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "threads", "Real time: a thread of this machine for each rank, messages are copies in memory",
       threads_fields(),
-      [](const ThreadsOptions& options, const Cluster&) { return make_threads_runtime(options); });
+      [](ThreadsOptions options, const Cluster&, const WorkloadFactory& workload) {
+        if (options.modelled_compute == ModelledCompute::automatic && workload.has_values())
+          options.modelled_compute = ModelledCompute::skipped;
+        return make_threads_runtime(options);
+      });
   return {std::move(runtime), false, ""};
 }
 

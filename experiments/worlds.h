@@ -6,12 +6,13 @@
 
 #include "core/config/component.h"
 #include "core/runtime.h"
+#include "core/workloads/registry.h"
 #include "netmodels/cluster.h"
 
 namespace trigram {
 
 /// A world in which experiments can run: where a runtime meets its name in the configuration.
-struct World : Component<Runtime, const Cluster&> {
+struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   bool simulated = false;   // virtual time; otherwise the steady clock
   std::string unavailable;  // why this build or machine cannot run it; empty when it can
 };

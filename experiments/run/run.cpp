@@ -44,7 +44,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                 timeline,
                 std::vector<RankResult>(static_cast<std::size_t>(layout.ranks()))};
 
-  auto runtime = e.world().make(e.runtime, e.cluster);
+  auto runtime = e.world().make(e.runtime, e.cluster, workload);
   const auto started = Clock::now();
   runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();

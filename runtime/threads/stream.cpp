@@ -58,6 +58,10 @@ void ThreadsStream::sleep_for(double seconds) {
   world().check_not_failed();
 }
 
+void ThreadsStream::compute(double seconds) {
+  if (world().sleeps_compute()) sleep_for(seconds);
+}
+
 std::unique_ptr<Stream> ThreadsStream::fork(const std::string& name) {
   check_on_stream(self_);
   auto child =

@@ -50,7 +50,7 @@ class ThreadsStream final : public Stream {
   double now() const override { return world().now(); }
   void sleep_for(double seconds) override;
   void charge(const Cost&) override {}
-  void compute(double seconds) override { sleep_for(seconds); }
+  void compute(double seconds) override;
   std::unique_ptr<Stream> fork(const std::string& name) override;
   std::shared_ptr<Work> submit(const Context& after, Task task) override;
   void wait(Work& work) override;

@@ -9,7 +9,8 @@ class ThreadsRuntime final : public Runtime {
  public:
   explicit ThreadsRuntime(const ThreadsOptions& options) : options_(options) {}
   void launch(const Layout& layout, const Task& rank_main) override {
-    threads::World(layout, options_.watchdog_s).run(rank_main);
+    const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
+    threads::World(layout, options_.watchdog_s, sleeps).run(rank_main);
   }
 
  private:
@@ -19,9 +20,15 @@ class ThreadsRuntime final : public Runtime {
 }  // namespace
 
 FieldTable<ThreadsOptions> threads_fields() {
-  return FieldTable<ThreadsOptions>{}.field(
-      "watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
-      "how long all streams may block without any progress before the run ends as hung");
+  return FieldTable<ThreadsOptions>{}
+      .field("watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
+             "How long all streams may block without any progress before the run ends as hung")
+      .field("modelled_compute", &ThreadsOptions::modelled_compute,
+             one_of<ModelledCompute>({{"auto", ModelledCompute::automatic},
+                                      {"slept", ModelledCompute::slept},
+                                      {"skipped", ModelledCompute::skipped}}),
+             "Computation known by its length only, as of a profile: slept, or skipped; auto skips "
+             "it where the workload computes real gradients");
 }
 
 std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options) {

@@ -7,8 +7,16 @@
 
 namespace trigram {
 
+/// What becomes of computation that is known by its length only: a profile's layers.
+enum class ModelledCompute {
+  automatic,  // skipped where the workload computes real gradients, slept otherwise
+  slept,
+  skipped,
+};
+
 struct ThreadsOptions {
   double watchdog_s = 30;
+  ModelledCompute modelled_compute = ModelledCompute::automatic;
 };
 FieldTable<ThreadsOptions> threads_fields();
 
@@ -17,8 +25,9 @@ FieldTable<ThreadsOptions> threads_fields();
 ///
 /// An exception on any stream ends the world at once: whatever blocks or sleeps is woken, all
 /// threads are joined, and `launch` rethrows it. When every stream blocks and nothing moves for
-/// `watchdog_s`, `launch` throws HangError. Forked streams must be destroyed before their rank's
-/// main task returns, and before what their tasks refer to.
+/// `watchdog_s`, `launch` throws HangError. `automatic` modelled computation is slept: whoever
+/// knows the workload decides before. Forked streams must be destroyed before their rank's main
+/// task returns, and before what their tasks refer to.
 std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options = {});
 
 }  // namespace trigram

@@ -16,9 +16,10 @@ Group::Group(World& world, std::string name, int world_size) : name_(std::move(n
     endpoints_.emplace_back(world, name_, rank, world_size);
 }
 
-World::World(const Layout& layout, double watchdog_s)
+World::World(const Layout& layout, double watchdog_s, bool sleeps_compute)
     : layout_(layout),
       watchdog_s_(watchdog_s),
+      sleeps_compute_(sleeps_compute),
       start_(Clock::now()),
       devices_(std::size_t(layout.ranks())) {
   groups_.emplace_back(*this, "main", layout.ranks());

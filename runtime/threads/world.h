@@ -30,13 +30,15 @@ class Group {
 /// One launch: its ranks, streams, failure and watchdog.
 class World {
  public:
-  World(const Layout& layout, double watchdog_s);
+  World(const Layout& layout, double watchdog_s, bool sleeps_compute);
   /// Runs `rank_main` on a thread per rank and returns or throws when all threads have ended.
   void run(const Task& rank_main);
 
   const Layout& layout() const { return layout_; }
   Device& device(int rank) { return devices_[static_cast<std::size_t>(rank)]; }
   double now() const;
+  /// Whether computation known by its length only is slept, or skipped.
+  bool sleeps_compute() const { return sleeps_compute_; }
 
   /// The n-th stream forked from `parent`. Throws InvariantError when another rank gave it another
   /// name.
@@ -65,6 +67,7 @@ class World {
 
   const Layout layout_;
   const double watchdog_s_;
+  const bool sleeps_compute_;
   const std::chrono::steady_clock::time_point start_;
   std::vector<HostDevice> devices_;  // one per rank, so that ranks do not share a memory pool
   std::mutex groups_mutex_;
