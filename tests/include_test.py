@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Walks the #include lines and fails on any dependency that the architecture does not have.
+
+    core         includes nothing of ours but itself
+    algorithms   core, algorithms
+    netmodels    core, netmodels
+    runtime/X    core, netmodels, and the same runtime X
+    cuda         core, cuda
+    experiments, tests   everything
+
+SimGrid's headers are for runtime/sim (and for the benchmark that compares with a bare SimGrid
+program), mpi.h for runtime/mpi, CUDA's and NCCL's for cuda.
+Conditional compilation belongs in cuda/ alone: elsewhere CMake chooses between files.
+"""
+
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ["core", "algorithms", "netmodels", "runtime", "cuda", "experiments", "tests"]
+ALLOWED = {
+    "core": {"core"},
+    "algorithms": {"algorithms", "core"},
+    "netmodels": {"netmodels", "core"},
+    "runtime": {"core", "netmodels"},
+    "cuda": {"cuda", "core"},
+    "experiments": set(FOLDERS) - {"tests"},
+    "tests": set(FOLDERS),
+}
+# Headers of libraries, and the folders that alone may see them.
+CONFINED = {
+    r"(simgrid|xbt|smpi)/": ("runtime/sim/", "tests/bench/"),
+    r"mpi\.h$": ("runtime/mpi/",),
+    r"(cuda|cublas|curand|nvtx|nccl)": ("cuda/",),
+    r"(gtest|gmock|benchmark)/": ("tests/",),
+}
+# Highway compiles a file once per instruction set and marks what is to be compiled once.
+ALLOWED_CONDITIONS = {"#if HWY_ONCE"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*")
+
+
+def unit_of(path):
+    """The unit that a file belongs to: its folder, within runtime/ the runtime."""
+    parts = Path(path).parts
+    return "/".join(parts[:2]) if parts[0] == "runtime" and len(parts) > 2 else parts[0]
+
+
+def include_error(root, source, quote, target):
+    """What is wrong with `source` including `target`, or None."""
+    unit = unit_of(source)
+    if quote == "<" or not (root / target).is_file():
+        for pattern, homes in CONFINED.items():
+            if re.match(pattern, target) and not str(source).startswith(homes):
+                return f"includes <{target}>, which {' and '.join(homes)} alone may see"
+        if Path(target).parts[0] in FOLDERS:
+            return f"includes {target}, which does not exist"
+        if quote == '"' and "/" not in target:
+            return f'includes "{target}"; write its full path from the root'
+        return None
+    if unit_of(target) == unit or unit_of(target).split("/")[0] in ALLOWED[unit.split("/")[0]]:
+        return None
+    return f"includes {target}: {unit} does not depend on {unit_of(target)}"
+
+
+def errors_under(root):
+    """One line per forbidden include or condition in the sources under `root`."""
+    errors = []
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in {".h", ".cpp", ".cu", ".cuh"}:
+                continue
+            source = path.relative_to(root)
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                problem = None
+                if match := INCLUDE.match(line):
+                    problem = include_error(root, source, *match.groups())
+                elif CONDITION.match(line) and folder != "cuda":
+                    if line.strip() not in ALLOWED_CONDITIONS:
+                        problem = f"compiles conditionally: {line.strip()}"
+                if problem:
+                    errors.append(f"{source}:{number}: {problem}")
+    return errors
+
+
+class Includes(unittest.TestCase):
+    def test_dependencies_are_those_of_the_architecture(self):
+        self.assertEqual([], errors_under(ROOT))
+
+    def test_it_reads_the_sources(self):
+        count = sum(1 for folder in FOLDERS[:4] for _ in (ROOT / folder).rglob("*.h"))
+        self.assertGreater(count, 20)
+
+
+class PlantedErrors(unittest.TestCase):
+    """The check must be able to fail."""
+
+    def errors_of(self, source, text):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            files = {
+                "core/a.h": "", "algorithms/a.h": "", "netmodels/a.h": "", "cuda/a.h": "",
+                "runtime/sim/a.h": "", "runtime/threads/a.h": "", "experiments/a.h": "",
+                "tests/support/a.h": "", source: text,
+            }
+            for name, content in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(content)
+            return errors_under(root)
+
+    def test_allowed(self):
+        for source, target in [
+            ("core/b.cpp", "core/a.h"), ("algorithms/x/b.cpp", "core/a.h"),
+            ("algorithms/b.cpp", "algorithms/a.h"), ("runtime/sim/b.cpp", "netmodels/a.h"),
+            ("runtime/sim/b.cpp", "runtime/sim/a.h"), ("cuda/b.cu", "core/a.h"),
+            ("experiments/b.cpp", "runtime/sim/a.h"), ("tests/b.cpp", "experiments/a.h"),
+        ]:
+            self.assertEqual([], self.errors_of(source, f'#include "{target}"\n'), source)
+
+    def test_forbidden_arrows(self):
+        for source, target in [
+            ("core/b.cpp", "netmodels/a.h"), ("core/b.cpp", "algorithms/a.h"),
+            ("algorithms/b.cpp", "netmodels/a.h"), ("algorithms/b.cpp", "runtime/sim/a.h"),
+            ("netmodels/b.cpp", "runtime/sim/a.h"), ("runtime/sim/b.cpp", "algorithms/a.h"),
+            ("runtime/threads/b.cpp", "runtime/sim/a.h"), ("runtime/sim/b.cpp", "cuda/a.h"),
+            ("cuda/b.cu", "netmodels/a.h"), ("experiments/b.cpp", "tests/support/a.h"),
+        ]:
+            text = f"#pragma once\n\n  #  include  \"{target}\"  // sneaked in\n"
+            self.assertEqual(1, len(self.errors_of(source, text)), f"{source} -> {target}")
+
+    def test_confined_headers(self):
+        for source, header, allowed in [
+            ("runtime/sim/b.cpp", "<simgrid/s4u.hpp>", True),
+            ("runtime/threads/b.cpp", "<simgrid/s4u.hpp>", False),
+            ("tests/b.cpp", "<xbt/log.h>", False), ("runtime/mpi/b.cpp", "<mpi.h>", True),
+            ("experiments/b.cpp", "<mpi.h>", False), ("core/b.cpp", "<cuda_runtime.h>", False),
+            ("core/b.cpp", '"nccl.h"', False), ("core/b.cpp", "<gtest/gtest.h>", False),
+        ]:
+            self.assertEqual(not allowed, bool(self.errors_of(source, f"#include {header}\n")),
+                             f"{source} {header}")
+
+    def test_sloppy_paths(self):
+        self.assertEqual(1, len(self.errors_of("core/b.cpp", '#include "a.h"\n')))
+        self.assertEqual(1, len(self.errors_of("core/b.cpp", '#include "core/gone.h"\n')))
+
+    def test_conditional_compilation(self):
+        for line in ["#ifdef __linux__", "#if SIMGRID_VERSION > 33200", "# ifndef TRIGRAM_SIM"]:
+            self.assertEqual(1, len(self.errors_of("core/b.cpp", f"{line}\n#endif\n")), line)
+            self.assertEqual(0, len(self.errors_of("cuda/b.cu", f"{line}\n#endif\n")), line)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
