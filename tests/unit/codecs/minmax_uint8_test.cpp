@@ -59,6 +59,12 @@ std::vector<std::pair<std::string, Values>> chunks() {
   for (std::size_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 1000, 100003}) {
     all.push_back({"normal " + std::to_string(n), normals(n, 0.02f, 0)});
   }
+  // A range of 255 makes the scale 1 exactly, and halves ties.
+  for (float min : {0.f, -100.f, -100.5f, 0.5f, 300.5f}) {
+    Values ties;
+    for (int i = 0; i <= 510; ++i) ties.push_back(min + static_cast<float>(i) / 2);
+    all.push_back({"ties from " + std::to_string(min), ties});
+  }
   all.push_back({"shifted", normals(777, 1e-3f, 5)});
   all.push_back({"all negative", normals(777, 1, -100)});
   all.push_back({"tiny", normals(777, 1e-30f, 0)});
