@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <ostream>
 
 #include "algorithms/registry.h"
 #include "core/optimizers/registry.h"
@@ -119,6 +120,8 @@ Cluster small_cluster(int nodes, int workers_per_node) {
   cluster.inter = {1e9, 25e-6};
   return cluster;
 }
+
+void PrintTo(const NamedAlgorithm& algorithm, std::ostream* out) { *out << algorithm.name; }
 
 std::vector<NamedAlgorithm> deterministic_algorithms() {
   std::vector<NamedAlgorithm> all;

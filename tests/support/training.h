@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,14 @@ Cluster small_cluster(int nodes, int workers_per_node = 1);
 struct NamedAlgorithm {
   std::string name;
   Json spec;
+};
+/// For GoogleTest: prints an algorithm as its name, and names a test after it.
+void PrintTo(const NamedAlgorithm& algorithm, std::ostream* out);
+struct TestName {
+  template <class Info>
+  std::string operator()(const Info& info) const {
+    return info.param.name;
+  }
 };
 /// Every algorithm and mode, flat, and hierarchical where that applies.
 std::vector<NamedAlgorithm> every_algorithm();

@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/support/training.h"
+#include "tests/unit/workloads/idx_files.h"
+
+// Invariant B: every deterministic algorithm ends with bitwise the same weights in every world.
+
+namespace trigram::test {
+namespace {
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
+ protected:
+  /// Trains in both worlds; `workload` must have moved its weights.
+  void expect_same_weights(const Json& workload, int nodes, int workers) {
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.workload = workload;
+    training.cluster = small_cluster(nodes, workers);
+    training.steps = 8;
+    const Trained simulated = train(training);
+    training.world = "threads";
+    const Trained threaded = train(training);
+    ASSERT_FALSE(simulated.weights.empty());
+    training.steps = 1;
+    EXPECT_FALSE(same_bits(simulated.weights[0], train(training).weights[0])) << "nothing learned";
+    for (std::size_t rank = 0; rank < simulated.weights.size(); ++rank)
+      EXPECT_TRUE(same_bits(simulated.weights[rank], threaded.weights[rank])) << "rank " << rank;
+  }
+  bool pairs() const { return GetParam().spec.value("mode", "") == "shift_one"; }
+};
+
+TEST_P(InvariantB, LeastSquares) {
+  const Json workload = {
+      {"name", "quadratic"}, {"dimension", 37}, {"noise", 0.5}, {"heterogeneity", 1}};
+  expect_same_weights(workload, 2, 3);
+  if (!pairs()) expect_same_weights(workload, 3, 1);
+}
+
+TEST_P(InvariantB, ImageClassifiers) {
+  const IdxFolder data;
+  for (const char* model : {"mlp", "cnn"})
+    expect_same_weights(
+        {{"name", "fashion_mnist"}, {"model", model}, {"batch", 5}, {"data", data.path().string()}},
+        2, 2);
+}
+
+TEST_P(InvariantB, PricedAsAProfile) {
+  expect_same_weights({{"name", "quadratic"},
+                       {"dimension", 37},
+                       {"noise", 0.5},
+                       {"priced_as", "profile:" TRIGRAM_TEST_DATA "/tiny_profile.csv"}},
+                      2, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantB, ::testing::ValuesIn(deterministic_algorithms()),
+                         TestName{});
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include "tests/oracles/algorithm_volume.h"
+#include "tests/support/training.h"
+
+// Invariant D: every rank sends exactly the bytes and messages that formulas written apart from the
+// algorithms say.
+
+namespace trigram::test {
+namespace {
+
+struct Nodes {
+  int nodes, workers;
+};
+
+void PrintTo(const Nodes& n, std::ostream* out) { *out << n.nodes << "x" << n.workers; }
+
+/// Three steps of a phantom of 1,003 weights in 7 tensors: nothing divides anything.
+Training training_of(const Json& algorithm, const Nodes& nodes) {
+  Training training;
+  training.algorithm = algorithm;
+  training.workload = {
+      {"name", "quadratic"}, {"dimension", 1003}, {"tensors", 7}, {"values", false}};
+  training.cluster = small_cluster(nodes.nodes, nodes.workers);
+  training.steps = 3;
+  return training;
+}
+
+Buckets buckets_of(const Trained& trained) {
+  return {trained.buckets.begin(), trained.buckets.end()};
+}
+
+Sent sent_by(const Counters& c) {
+  return {c.bytes_intra, c.bytes_inter, c.messages_intra, c.messages_inter};
+}
+
+void expect_volume(const Trained& trained, const Traffic& expected) {
+  ASSERT_EQ(static_cast<int>(trained.counters.size()), expected.layout().ranks());
+  for (int rank : all_ranks(expected.layout())) {
+    const Sent sent = sent_by(trained.counters[static_cast<std::size_t>(rank)]);
+    EXPECT_EQ(sent.bytes_intra, expected.of(rank).bytes_intra) << "rank " << rank;
+    EXPECT_EQ(sent.bytes_inter, expected.of(rank).bytes_inter) << "rank " << rank;
+    EXPECT_EQ(sent.messages_intra, expected.of(rank).messages_intra) << "rank " << rank;
+    EXPECT_EQ(sent.messages_inter, expected.of(rank).messages_inter) << "rank " << rank;
+  }
+}
+
+class InvariantD : public ::testing::TestWithParam<Nodes> {
+ protected:
+  bool pairs(bool hierarchical) const {
+    const Layout l = layout();
+    const int exchanging = hierarchical ? static_cast<int>(l.nodes().size()) : l.ranks();
+    return exchanging == 1 || exchanging % 2 == 0;
+  }
+  Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
+  static constexpr const char* kAllreduces[] = {"ring", "recursive_doubling", "rabenseifner"};
+};
+
+TEST_P(InvariantD, GradientAllreduce) {
+  for (const char* allreduce : kAllreduces)
+    for (const bool hierarchical : {false, true})
+      for (const char* bucket : {"0B", "2kB", "10MiB"}) {
+        SCOPED_TRACE(testing::Message() << allreduce << hierarchical << bucket);
+        const Training training = training_of({{"name", "gradient_allreduce"},
+                                               {"allreduce", allreduce},
+                                               {"hierarchical", hierarchical},
+                                               {"bucket", bucket}},
+                                              GetParam());
+        const Trained trained = train(training);
+        EXPECT_EQ(trained.model(), 1003u);
+        expect_volume(trained, gradient_allreduce_volume(layout(), buckets_of(trained),
+                                                         training.steps, allreduce, hierarchical));
+      }
+}
+
+TEST_P(InvariantD, ByteGrad) {
+  for (const bool hierarchical : {false, true})
+    for (const char* bucket : {"0B", "2kB", "10MiB"}) {
+      SCOPED_TRACE(testing::Message() << hierarchical << bucket);
+      const Training training = training_of(
+          {{"name", "bytegrad"}, {"hierarchical", hierarchical}, {"bucket", bucket}}, GetParam());
+      const Trained trained = train(training);
+      expect_volume(trained,
+                    bytegrad_volume(layout(), buckets_of(trained), training.steps, hierarchical));
+    }
+}
+
+TEST_P(InvariantD, Decentralized) {
+  for (const char* mode : {"all", "shift_one", "ring"})
+    for (const bool hierarchical : {false, true}) {
+      if (mode == std::string("shift_one") && !pairs(hierarchical)) continue;
+      SCOPED_TRACE(testing::Message() << mode << hierarchical);
+      const Training training = training_of(
+          {{"name", "decentralized"}, {"mode", mode}, {"hierarchical", hierarchical}}, GetParam());
+      const Trained trained = train(training);
+      expect_volume(trained, decentralized_volume(layout(), buckets_of(trained), training.steps,
+                                                  mode, "ring", hierarchical));
+    }
+}
+
+TEST_P(InvariantD, AsyncModelAverageBySteps) {
+  for (const char* allreduce : kAllreduces) {
+    Training training = training_of({{"name", "async_model_average"},
+                                     {"interval_steps", 2},
+                                     {"warmup_steps", 3},
+                                     {"allreduce", allreduce}},
+                                    GetParam());
+    training.steps = 8;  // averages after steps 3, 5 and 7, counted from 0
+    const Trained trained = train(training);
+    expect_volume(trained,
+                  async_model_average_volume(layout(), buckets_of(trained), 3, 3, allreduce));
+  }
+}
+
+TEST_P(InvariantD, AsyncModelAverageByTime) {
+  Training training =
+      training_of({{"name", "async_model_average"}, {"interval", "50us"}}, GetParam());
+  training.steps = 40;
+  const Trained trained = train(training);
+  const auto P = static_cast<std::uint64_t>(layout().ranks());
+  if (P == 1) return;
+  const Sent first = sent_by(trained.counters.at(0));
+  const std::uint64_t rounds = (first.messages_intra + first.messages_inter) / (2 * (P - 1));
+  EXPECT_GT(rounds, 1u);
+  expect_volume(trained, async_model_average_volume(layout(), buckets_of(trained), 0,
+                                                    static_cast<long>(rounds), "ring"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, InvariantD,
+                         ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{7, 1},
+                                           Nodes{8, 1}, Nodes{1, 4}, Nodes{3, 2}, Nodes{2, 3},
+                                           Nodes{4, 4}),
+                         ::testing::PrintToStringParamName());
+
+/// The model at full size, with its published buckets of 10 MiB.
+TEST(InvariantDAtScale, BertLargeOn16Workers) {
+  Training training;
+  training.algorithm = {{"name", "bytegrad"}};
+  training.workload = "bert_large";
+  training.cluster = small_cluster(4, 4);
+  training.steps = 1;
+  const Trained trained = train(training);
+  EXPECT_EQ(trained.model(), 334'094'338u);
+  expect_volume(trained, bytegrad_volume(training.cluster.layout(), buckets_of(trained), 1, true));
+}
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/training.h"
+
+// Every knob moves the answer, and in the right direction: more bytes, more latency, less
+// bandwidth, a slower worker or accelerator never make training faster.
+
+namespace trigram::test {
+namespace {
+
+struct Knob {
+  std::string name;
+  std::function<void(Training&)> turn;
+  bool always_slower;  // for every algorithm; otherwise for one at least
+};
+
+std::vector<Knob> knobs() {
+  const std::string data = TRIGRAM_TEST_DATA;
+  return {
+      {"twice the bytes",
+       [data](Training& t) { t.workload = "profile:" + data + "/tiny_profile_double.csv"; }, true},
+      {"ten times the latency between nodes", [](Training& t) { t.cluster.inter.latency_s *= 10; },
+       true},
+      {"half the bandwidth between nodes", [](Training& t) { t.cluster.inter.bandwidth_Bps /= 2; },
+       true},
+      {"ten times the latency inside nodes", [](Training& t) { t.cluster.intra.latency_s *= 10; },
+       false},
+      {"a tenth of the bandwidth inside nodes",
+       [](Training& t) { t.cluster.intra.bandwidth_Bps /= 10; }, false},
+      // Not by a little: a worker that is slightly late can pull apart two messages that would have
+      // shared a NIC.
+      {"a slow worker",
+       [](Training& t) {
+         t.cluster.slow_workers = {{1, 2}};
+       },
+       true},
+      {"a very slow worker",
+       [](Training& t) {
+         t.cluster.slow_workers = {{1, 4}};
+       },
+       true},
+      {"a tenth of the memory bandwidth",
+       [](Training& t) { t.cluster.accelerator.memory_Bps /= 10; }, true},
+      {"ten times the launch overhead",
+       [](Training& t) { t.cluster.accelerator.launch_overhead_s *= 10; }, true},
+      {"another step", [](Training& t) { t.steps += 1; }, true},
+  };
+}
+
+/// Those whose number of messages does not depend on the timing.
+std::vector<NamedAlgorithm> algorithms_of_fixed_volume() {
+  auto all = every_algorithm();
+  std::erase_if(all, [](const auto& a) { return a.name == "async_model_average_by_time"; });
+  return all;
+}
+
+Training base(const NamedAlgorithm& algorithm) {
+  Training training;
+  training.algorithm = algorithm.spec;
+  training.workload = std::string("profile:") + TRIGRAM_TEST_DATA + "/tiny_profile.csv";
+  training.cluster = small_cluster(2, 2);
+  training.cluster.inter.bandwidth_Bps = 0.1e9;
+  training.steps = 4;
+  return training;
+}
+
+class Metamorphic : public ::testing::TestWithParam<NamedAlgorithm> {};
+
+TEST_P(Metamorphic, EveryKnobSlowsDownAsItMust) {
+  const double before_s = train(base(GetParam())).seconds();
+  for (const Knob& knob : knobs()) {
+    Training training = base(GetParam());
+    knob.turn(training);
+    const double after_s = train(training).seconds();
+    EXPECT_GE(after_s, before_s) << knob.name;
+    if (knob.always_slower) {
+      EXPECT_GT(after_s, before_s) << knob.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, Metamorphic, ::testing::ValuesIn(algorithms_of_fixed_volume()),
+                         TestName{});
+
+TEST(Knobs, AllMatter) {
+  for (const Knob& knob : knobs()) {
+    bool matters = false;
+    for (const NamedAlgorithm& algorithm : algorithms_of_fixed_volume()) {
+      Training training = base(algorithm);
+      const double before_s = train(training).seconds();
+      knob.turn(training);
+      if ((matters = train(training).seconds() > before_s)) break;
+    }
+    EXPECT_TRUE(matters) << knob.name;
+  }
+}
+
+/// Overlap hides communication, fusion saves latency, hierarchy saves traffic between nodes.
+TEST(Knobs, ExecutionOptionsPayOff) {
+  const auto seconds = [](Json algorithm) {
+    return train(base({"", std::move(algorithm)})).seconds();
+  };
+  for (Json algorithm :
+       {Json{{"name", "gradient_allreduce"}, {"bucket", "20kB"}},
+        Json{{"name", "bytegrad"}, {"bucket", "20kB"}}, Json{{"name", "decentralized"}}}) {
+    algorithm["overlap"] = false;
+    const double after_s = seconds(algorithm);
+    algorithm["overlap"] = true;
+    EXPECT_LT(seconds(algorithm), after_s) << algorithm;
+  }
+  EXPECT_NE(seconds({{"name", "gradient_allreduce"}, {"bucket", "0B"}}),
+            seconds({{"name", "gradient_allreduce"}, {"bucket", "10MiB"}}));
+  EXPECT_LT(seconds({{"name", "decentralized"}, {"mode", "ring"}, {"hierarchical", true}}),
+            seconds({{"name", "decentralized"}, {"mode", "ring"}, {"hierarchical", false}}));
+}
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "tests/oracles/volume.h"
+
+// What every rank sends in a run, by the description of each algorithm in its paper.
+
+namespace trigram::test {
+
+/// What is exchanged: the elements of each bucket of the model.
+using Buckets = std::vector<std::uint64_t>;
+
+/// Every bucket's gradient is averaged in every step.
+Traffic gradient_allreduce_volume(const Layout& layout, const Buckets& buckets, long steps,
+                                  const std::string& allreduce, bool hierarchical);
+/// The same, in eight bits between those that exchange.
+Traffic bytegrad_volume(const Layout& layout, const Buckets& buckets, long steps,
+                        bool hierarchical);
+/// The whole model is exchanged in every step; modes all (an allreduce), shift_one and ring.
+Traffic decentralized_volume(const Layout& layout, const Buckets& buckets, long steps,
+                             const std::string& mode, const std::string& allreduce,
+                             bool hierarchical);
+/// Gradients for the first steps, then an allreduce of the whole model in every round.
+Traffic async_model_average_volume(const Layout& layout, const Buckets& buckets, long warmup_steps,
+                                   long rounds, const std::string& allreduce);
+
+}  // namespace trigram::test

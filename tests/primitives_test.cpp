@@ -1,0 +1,186 @@
+#include "algorithms/primitives/primitives.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "algorithms/execution/execution.h"
+#include "tests/oracles/minmax_uint8_reference.h"
+#include "tests/support/worlds.h"
+
+// The primitives against plain loops over all ranks' vectors, in every world.
+
+namespace trigram::test {
+namespace {
+
+using Vectors = std::vector<std::vector<float>>;  // by rank
+
+/// A different vector for every rank, of both signs and several magnitudes.
+Vectors make_inputs(int ranks, std::size_t n) {
+  Vectors inputs;
+  for (int r = 0; r < ranks; ++r) {
+    std::vector<float> x(n);
+    for (std::size_t i = 0; i < n; ++i)
+      x[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i) + r) * (1 + 3 * r));
+    inputs.push_back(std::move(x));
+  }
+  return inputs;
+}
+
+std::vector<float> mean(const Vectors& inputs) {
+  std::vector<float> result(inputs[0].size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    double sum = 0;
+    for (const auto& x : inputs) sum += x[i];
+    result[i] = static_cast<float>(sum / static_cast<double>(inputs.size()));
+  }
+  return result;
+}
+
+void expect_near(const std::vector<float>& actual, const std::vector<float>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    EXPECT_NEAR(actual[i], expected[i], 2e-6 * (1 + std::abs(expected[i]))) << "element " << i;
+}
+
+/// What `primitive` makes of the inputs, on every rank.
+Vectors apply(const std::string& world, const Cluster& cluster, const Vectors& inputs,
+              const std::function<void(Context, const Tensor&)>& primitive) {
+  const auto results = results_in_world(world, cluster, [&](Context ctx) {
+    const auto& input = inputs[static_cast<std::size_t>(ctx.world_rank)];
+    const Tensor x = ctx.device->empty(input.size());
+    std::copy(input.begin(), input.end(), x.floats().begin());
+    primitive(ctx, x);
+    return std::string(reinterpret_cast<const char*>(x.data()), x.nbytes());
+  });
+  Vectors outputs;
+  for (const std::string& bytes : results) {
+    outputs.emplace_back(bytes.size() / sizeof(float));
+    std::memcpy(outputs.back().data(), bytes.data(), bytes.size());
+  }
+  return outputs;
+}
+
+class Primitives : public WorldTest {
+ protected:
+  Vectors apply_flat(const Vectors& inputs,
+                     const std::function<void(Context, const Tensor&)>& primitive) {
+    return apply(world(), flat_cluster(ranks()), inputs, primitive);
+  }
+};
+
+TEST_P(Primitives, CentralisedFullPrecisionIsTheMean) {
+  for (const std::size_t n : {0u, 1u, 5u, 257u}) {
+    const Vectors inputs = make_inputs(ranks(), n);
+    for (const auto algorithm : {AllreduceAlgorithm::ring, AllreduceAlgorithm::recursive_doubling,
+                                 AllreduceAlgorithm::rabenseifner})
+      for (const auto& output :
+           apply_flat(inputs, [&](Context ctx, const Tensor&x) { c_fp_s(ctx, x, algorithm); }))
+        expect_near(output, mean(inputs));
+  }
+}
+
+/// Part j of the mean of the decoded codes of all ranks' parts j, coded and decoded once more.
+std::vector<float> compressed_scatter_reduce(const Vectors& inputs) {
+  const std::size_t P = inputs.size(), n = inputs[0].size();
+  std::vector<float> result;
+  for (std::size_t j = 0; j < P; ++j) {
+    const std::size_t begin = n * j / P, end = n * (j + 1) / P;
+    std::vector<float> sum(end - begin, 0);
+    for (const auto& x : inputs) {
+      const std::vector<float> part(x.data() + begin, x.data() + end);
+      const auto decoded = minmax_uint8_decode(minmax_uint8_encode(part), part.size());
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += decoded[i];
+    }
+    for (float& s : sum) s *= 1.0f / static_cast<float>(P);
+    const auto merged = minmax_uint8_decode(minmax_uint8_encode(sum), sum.size());
+    result.insert(result.end(), merged.begin(), merged.end());
+  }
+  return result;
+}
+
+TEST_P(Primitives, CentralisedLowPrecisionIsTheCompressedScatterReduce) {
+  for (const std::size_t n : {0u, 1u, 5u, 257u}) {
+    const Vectors inputs = make_inputs(ranks(), n);
+    const auto outputs = apply_flat(inputs, [](Context ctx, const Tensor& x) {
+      c_lp_s(ctx, x, *ctx.device->codec({"minmax_uint8"}));
+    });
+    const auto expected = ranks() == 1 ? inputs[0] : compressed_scatter_reduce(inputs);
+    for (const auto& output : outputs) expect_near(output, expected);
+  }
+}
+
+TEST_P(Primitives, DecentralisedFullPrecisionMixesTheNeighbours) {
+  const Vectors inputs = make_inputs(ranks(), 57);
+  const auto outputs = apply_flat(inputs, [](Context ctx, const Tensor& x) {
+    d_fp_s(ctx, x, ring_peers(ctx.rank(), ctx.size()));
+  });
+  const auto P = static_cast<std::size_t>(ranks());
+  for (std::size_t r = 0; r < P; ++r) {
+    std::set<std::size_t> neighbours = {r, (r + 1) % P, (r + P - 1) % P};  // fewer than 3 if P < 3
+    Vectors mixed;
+    for (const std::size_t neighbour : neighbours) mixed.push_back(inputs[neighbour]);
+    expect_near(outputs.at(r), mean(mixed));
+  }
+}
+
+TEST_P(Primitives, DecentralisedLowPrecisionMixesWhatTravels) {
+  const Vectors inputs = make_inputs(ranks(), 57);
+  const auto outputs = apply_flat(inputs, [](Context ctx, const Tensor& x) {
+    d_lp_s(ctx, x, ring_peers(ctx.rank(), ctx.size()), *ctx.device->codec({"minmax_uint8"}));
+  });
+  const auto P = static_cast<std::size_t>(ranks());
+  for (std::size_t r = 0; r < P; ++r) {
+    Vectors mixed;
+    for (const std::size_t neighbour : std::set<std::size_t>{r, (r + 1) % P, (r + P - 1) % P})
+      mixed.push_back(minmax_uint8_decode(minmax_uint8_encode(inputs[neighbour]), 57));
+    expect_near(outputs.at(r), mean(mixed));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, Primitives, every_world(1, 2, 3, 4, 7), world_test_name);
+
+class Hierarchy : public WorldTest {};
+
+TEST_P(Hierarchy, OfAnAllreduceIsTheMean) {
+  for (const int workers : {1, 2, 3}) {
+    const Vectors inputs = make_inputs(ranks() * workers, 101);
+    Cluster cluster;
+    cluster.nodes = ranks();
+    cluster.workers_per_node = workers;
+    const Exchange average = hierarchical(
+        [](Context ctx, const Tensor& x) { c_fp_s(ctx, x, AllreduceAlgorithm::ring); });
+    for (const auto& output : apply(world(), cluster, inputs, average))
+      expect_near(output, mean(inputs));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Nodes, Hierarchy, every_world(1, 2, 3, 4), world_test_name);
+
+TEST(ShiftOne, MeetsTheStatedPeers) {
+  for (const int m : {2, 4, 8, 10, 16})
+    for (long step = 0; step < 3 * m; ++step)
+      for (int r = 0; r < m; ++r) {
+        const int half = m / 2;
+        const int expected = r < half ? static_cast<int>((step + r) % half) + half
+                                      : static_cast<int>((r - half + half * step - step) % half);
+        const Peers peers = shift_one_peers(r, m, step);
+        ASSERT_EQ(peers.send_to, std::vector<int>{expected});
+        ASSERT_EQ(peers.receive_from.size(), 1u);
+        EXPECT_EQ(peers.receive_from[0].rank, expected);
+        EXPECT_EQ(peers.self_weight, 0.5f);
+        EXPECT_EQ(peers.receive_from[0].weight, 0.5f);
+        EXPECT_EQ(shift_one_peers(expected, m, step).send_to, std::vector<int>{r});
+      }
+}
+
+TEST(ShiftOne, MeetsEveryRankOfTheOtherHalf) {
+  std::set<int> met;
+  for (long step = 0; step < 8; ++step) met.insert(shift_one_peers(3, 16, step).send_to[0]);
+  EXPECT_EQ(met, (std::set<int>{8, 9, 10, 11, 12, 13, 14, 15}));
+}
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "core/workload.h"
+
+namespace trigram::test {
+
+/// A workload whose gradient is a known function of the weights, slope * w + rank + 1, so that the
+/// path of any training method can be followed by hand. Weights start at 1, in two buckets.
+class AffineWorkload final : public Workload {
+ public:
+  AffineWorkload(const Context& ctx, std::size_t numel, float slope)
+      : slope_(slope),
+        offset_(static_cast<float>(ctx.world_rank + 1)),
+        weights_(ctx.device->empty(numel)),
+        gradients_(ctx.device->empty(numel)) {
+    ctx.device->fill(weights_, 1);
+  }
+
+  void bucketize(std::size_t /*bucket_bytes*/) override {
+    for (std::size_t i = 0; i < 2; ++i)
+      buckets_.push_back({static_cast<int>(i), weights_.part(i, 2), gradients_.part(i, 2)});
+  }
+  std::span<Bucket> buckets() override { return buckets_; }
+  Tensor weights() override { return weights_; }
+  Tensor gradients() override { return gradients_; }
+
+  void forward(Context ctx) override { ctx.stream->compute(forward_s); }
+  void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override {
+    for (Bucket& bucket : buckets_) {
+      ctx.stream->compute(backward_s);
+      for (std::size_t i = 0; i < bucket.grad.numel(); ++i)
+        bucket.grad.floats()[i] = slope_ * bucket.weight.floats()[i] + offset_;
+      on_ready(bucket);
+    }
+  }
+  double loss() override { return 0; }
+  bool has_values() const override { return true; }
+  Quality evaluate(std::span<const float>) override { return {}; }
+  std::size_t batch() const override { return 1; }
+
+  double forward_s = 1e-4, backward_s = 1e-4;
+
+ private:
+  float slope_, offset_;
+  Tensor weights_, gradients_;
+  std::vector<Bucket> buckets_;
+};
+
+}  // namespace trigram::test

@@ -1,0 +1,187 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "algorithms/registry.h"
+#include "core/optimizers/registry.h"
+#include "tests/support/affine_workload.h"
+#include "tests/support/worlds.h"
+
+// The update rule of each algorithm, followed by hand on a gradient that is a known function of the
+// weights: g_r(x) = slope x + r + 1. All weights of a rank are equal, so one number per rank is
+// enough.
+
+namespace trigram::test {
+namespace {
+
+constexpr double kLr = 0.125;
+constexpr double kSlope = 0.5;
+
+double gradient(double x, std::size_t rank) { return kSlope * x + static_cast<double>(rank) + 1; }
+
+/// Weights after `steps`, by rank; fails the test unless all weights of a rank are equal.
+std::vector<double> train(const std::string& world, const Cluster& cluster, const Json& algorithm,
+                          long steps, double slope = kSlope) {
+  const auto& entry = find_component(algorithms(), "algorithm", algorithm, "");
+  const Json resolved =
+      component_options(resolve_component(algorithms(), "algorithm", algorithm, ""));
+  const auto results = results_in_world(world, cluster, [&](Context ctx) {
+    AffineWorkload workload(ctx, 10, static_cast<float>(slope));
+    workload.bucketize(0);
+    const auto& sgd = find_component(optimizers(), "optimizer", Json("sgd"), "");
+    auto optimizer = sgd.make(sgd.resolve({{"lr", kLr}}, ""), ctx, workload, steps);
+    Steps range(steps);
+    Run run{workload, *optimizer, range, entry.execution(resolved)};
+    entry.make(resolved)->train(ctx, run);
+    const auto w = workload.weights().floats();
+    return std::string(reinterpret_cast<const char*>(w.data()), w.size_bytes());
+  });
+  std::vector<double> weights;
+  for (const std::string& bytes : results) {
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    for (const float w : values) EXPECT_NEAR(w, values[0], 1e-5);
+    weights.push_back(values.at(0));
+  }
+  return weights;
+}
+
+double mean(const std::vector<double>& x) {
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+
+/// x_r = mixed_r(x, t) - lr g_r(x_r), `steps` times from 1: the gradient at the old weights.
+template <class Mix>
+std::vector<double> follow(std::size_t ranks, long steps, Mix mixed) {
+  std::vector<double> x(ranks, 1);
+  for (long t = 0; t < steps; ++t) {
+    std::vector<double> next = mixed(x, t);
+    for (std::size_t r = 0; r < ranks; ++r) next[r] -= kLr * gradient(x[r], r);
+    x = next;
+  }
+  return x;
+}
+
+void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t r = 0; r < actual.size(); ++r)
+    EXPECT_NEAR(actual[r], expected[r], 1e-5) << "rank " << r;
+}
+
+std::vector<double> mix_ring(const std::vector<double>& x) {
+  const std::size_t P = x.size();
+  std::vector<double> mixed(P);
+  for (std::size_t r = 0; r < P; ++r) mixed[r] = (x[r] + x[(r + 1) % P] + x[(r + P - 1) % P]) / 3;
+  return mixed;
+}
+
+/// The lower half meets the upper half, shifted by one more every step.
+std::vector<double> mix_shift_one(const std::vector<double>& x, long t) {
+  const std::size_t half = x.size() / 2;
+  std::vector<double> mixed(x.size());
+  for (std::size_t r = 0; r < half; ++r) {
+    const std::size_t peer = half + (r + static_cast<std::size_t>(t)) % half;
+    mixed[r] = mixed[peer] = (x[r] + x[peer]) / 2;
+  }
+  return mixed;
+}
+
+std::vector<double> mix_all(const std::vector<double>& x) {
+  return std::vector<double>(x.size(), mean(x));
+}
+
+/// `mix` over the means of nodes of two workers, given back to both.
+template <class Mix>
+std::vector<double> in_nodes_of_two(const std::vector<double>& x, Mix mix) {
+  std::vector<double> nodes;
+  for (std::size_t r = 0; r < x.size(); r += 2) nodes.push_back((x[r] + x[r + 1]) / 2);
+  nodes = mix(nodes);
+  std::vector<double> mixed;
+  for (const double node : nodes) mixed.insert(mixed.end(), 2, node);
+  return mixed;
+}
+
+Json decentralized(const char* mode, bool hierarchical) {
+  return {{"name", "decentralized"}, {"mode", mode}, {"hierarchical", hierarchical}};
+}
+
+class UpdateRules : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string reason = world_unavailable(GetParam());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+  static Cluster nodes_of_two(int nodes) {
+    Cluster cluster;
+    cluster.nodes = nodes;
+    cluster.workers_per_node = 2;
+    return cluster;
+  }
+};
+
+TEST_P(UpdateRules, DecentralizedTakesTheGradientAtTheOldWeights) {
+  const auto by_ring = [](const auto& x, long) { return mix_ring(x); };
+  const auto by_all = [](const auto& x, long) { return mix_all(x); };
+  expect_near(train(GetParam(), flat_cluster(5), decentralized("ring", false), 6),
+              follow(5, 6, by_ring));
+  expect_near(train(GetParam(), flat_cluster(5), decentralized("all", false), 6),
+              follow(5, 6, by_all));
+  expect_near(train(GetParam(), flat_cluster(6), decentralized("shift_one", false), 7),
+              follow(6, 7, mix_shift_one));
+}
+
+TEST_P(UpdateRules, HierarchicalDecentralizedMixesTheMeansOfNodes) {
+  const auto shift_one = [](const auto& x, long t) {
+    return in_nodes_of_two(x, [t](const auto& nodes) { return mix_shift_one(nodes, t); });
+  };
+  const auto by_ring = [](const auto& x, long) { return in_nodes_of_two(x, mix_ring); };
+  expect_near(train(GetParam(), nodes_of_two(4), decentralized("shift_one", true), 7),
+              follow(8, 7, shift_one));
+  expect_near(train(GetParam(), nodes_of_two(3), decentralized("ring", true), 7),
+              follow(6, 7, by_ring));
+}
+
+TEST_P(UpdateRules, GradientMethodsStepWithTheMeanGradient) {
+  const auto expected = [](std::size_t ranks) {
+    double x = 1;
+    for (int t = 0; t < 6; ++t) {
+      double sum = 0;
+      for (std::size_t r = 0; r < ranks; ++r) sum += gradient(x, r);
+      x -= kLr * sum / static_cast<double>(ranks);
+    }
+    return std::vector<double>(ranks, x);
+  };
+  for (const bool hierarchical : {false, true}) {
+    const Json exact = {{"name", "gradient_allreduce"}, {"hierarchical", hierarchical}};
+    expect_near(train(GetParam(), nodes_of_two(3), exact, 6), expected(6));
+    // Parts of equal values: the code of a constant errs by half a step of its grid at most.
+    const Json coded = {{"name", "bytegrad"}, {"hierarchical", hierarchical}};
+    expect_near(train(GetParam(), nodes_of_two(3), coded, 6), expected(6));
+  }
+}
+
+/// Averages keep the sum of all models, whenever they happen: with gradients that do not depend on
+/// the weights, the mean model goes down the mean gradient, as if nobody had communicated.
+TEST_P(UpdateRules, AsyncAveragesConserveTheMean) {
+  const long steps = 30;
+  const double P = 4, mean_gradient = (P + 1) / 2;
+  const double expected = 1 - kLr * static_cast<double>(steps) * mean_gradient;
+  const double alone = kLr * static_cast<double>(steps) * (P - 1);  // how far ranks drift apart
+  for (const Json& algorithm :
+       {Json{{"name", "async_model_average"}, {"interval_steps", 1}},
+        Json{{"name", "async_model_average"}, {"interval_steps", 4}, {"warmup_steps", 5}},
+        Json{{"name", "async_model_average"}, {"interval", "300us"}}}) {
+    const auto x = train(GetParam(), flat_cluster(4), algorithm, steps, 0);
+    ASSERT_EQ(x.size(), 4u);
+    EXPECT_NEAR(mean(x), expected, 1e-4) << algorithm;
+    EXPECT_LT(x[0] - x[3], 0.9 * alone) << algorithm << " brings models together";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, UpdateRules, ::testing::ValuesIn(world_names()),
+                         [](const auto& world) { return world.param; });
+
+}  // namespace
+}  // namespace trigram::test
