@@ -142,15 +142,6 @@ TEST(SimFailures, a_hang_names_control_messages_and_mutexes) {
   EXPECT_THAT(message, HasSubstr("rank 1 waits for a mutex on stream main"));
 }
 
-TEST(SimFailures, locking_a_mutex_twice_is_refused) {
-  EXPECT_THAT(failure_of(round_cluster(1),
-                         [](const Context& ctx) {
-                           auto mutex = ctx.stream->make_mutex();
-                           Lock once(*mutex), twice(*mutex);
-                         }),
-              HasSubstr("rank 0 locks a mutex twice on stream main"));
-}
-
 TEST(SimFailures, unequal_sizes_name_both_ranks) {
   const std::string message = failure_of(round_cluster(2), [](const Context& ctx) {
     if (ctx.rank() == 0) send(ctx, 1, 100);

@@ -1,15 +1,22 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 
 namespace trigram::sim {
 
-/// Runs `body` and returns what it threw, or null. Lets SimGrid's order to die pass.
+/// Runs `body` and returns what it threw, or null.
 ///
 /// All actors share the exception state of one thread. An actor that gave way to others inside a
 /// catch block, or in a destructor during unwinding, would find their exceptions in place of its
 /// own. So failures are first caught here and acted upon afterwards.
-std::exception_ptr caught(const std::function<void()>& body);
+template <class Body>
+std::exception_ptr caught(Body&& body) {
+  try {
+    body();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
 
 }  // namespace trigram::sim

@@ -6,26 +6,25 @@
 namespace trigram::sim {
 
 void SimMutex::State::pass_on() {
-  owner = nullptr;
-  if (waiting.empty()) return;
-  owner = waiting.front();
+  locked = !waiting.empty();
+  if (!locked) return;
+  Ticket& next = *waiting.front();
   waiting.pop_front();
-  owner->wake();
+  next.served = true;
+  next.stream->wake();
 }
 
 void SimMutex::lock() {
   SimStream* stream = world_.current();
   TRIGRAM_CHECK(stream, "a mutex is locked outside all streams");
   stream->settle();
-  State& state = *state_;
-  TRIGRAM_CHECK(state.owner != stream, "rank {} locks a mutex twice on stream {}", stream->rank(),
-                stream->name());
-  if (!state.owner) {
-    state.owner = stream;
+  if (!state_->locked) {
+    state_->locked = true;
     return;
   }
-  state.waiting.push_back(stream);
-  stream->block({.kind = Wait::mutex}, [&] { return state.owner == stream; });
+  Ticket ticket{stream};
+  state_->waiting.push_back(&ticket);
+  stream->block({.kind = Wait::mutex}, [&] { return ticket.served; });
 }
 
 void SimMutex::unlock() noexcept {
@@ -33,7 +32,7 @@ void SimMutex::unlock() noexcept {
   // Time that the stream owes was spent holding the mutex, and waking a waiter switches context.
   if (stream && (stream->owes() || !state_->waiting.empty()))
     stream->defer([state = state_] { state->pass_on(); });
-  else state_->owner = nullptr;
+  else state_->locked = false;
 }
 
 }  // namespace trigram::sim

@@ -18,10 +18,14 @@ class SimMutex final : public Mutex {
   void unlock() noexcept override;
 
  private:
+  struct Ticket {
+    SimStream* stream;
+    bool served = false;
+  };
   /// Outlives the mutex while its unlocking is deferred.
   struct State {
-    SimStream* owner = nullptr;
-    std::deque<SimStream*> waiting;
+    bool locked = false;
+    std::deque<Ticket*> waiting;
     void pass_on();
   };
   World& world_;

@@ -78,6 +78,7 @@ void World::fail(std::exception_ptr failure) {
   failure_ = std::move(failure);
   ended_ = true;
   simulation_.stop();
+  halt();  // an actor that ended would make its messages fail, and others go on with that
 }
 
 void World::halt() const {

@@ -74,7 +74,7 @@ class World {
 
   void run_actor(SimStream& stream, const std::function<void(SimStream&)>& body);
   [[noreturn]] void halt() const;
-  void fail(std::exception_ptr failure);
+  [[noreturn]] void fail(std::exception_ptr failure);
   std::exception_ptr unobserved_failure() const;
   std::exception_ptr hang() const;
   Group& group(StreamId id);

@@ -1,0 +1,121 @@
+#include "tests/bench/ring_speed.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <limits>
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Mailbox.hpp>
+
+#include "algorithms/collectives/collectives.h"
+#include "core/metering/meter.h"
+#include "runtime/sim/sim_runtime.h"
+#include "runtime/sim/simulation.h"
+#include "tests/support/in_child.h"
+
+namespace trigram::test {
+namespace {
+
+double cpu_time() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// Runs `simulate` in a child; it returns the processor time at its start and the simulated time.
+RingRun timed(const Cluster& cluster, const Ring& ring,
+              const std::function<void(double& started, double& simulated_s)>& simulate) {
+  const auto values = values_from_child<double>([&] {
+    double started = 0, simulated_s = 0;
+    simulate(started, simulated_s);
+    return std::vector<double>{cpu_time() - started, simulated_s};
+  });
+  if (values.empty()) return {};
+  const double ranks = cluster.ranks();
+  const double messages = ranks * (ranks - 1) * (ring.allgather ? 2 : 1) * ring.rounds;
+  return {values[0], values[1], messages};
+}
+
+/// One actor of the program written by hand.
+void ring_actor(int rank, int ranks, const Ring& ring) {
+  namespace s4u = simgrid::s4u;
+  auto mailbox = [](int from, int to) {
+    return s4u::Mailbox::by_name(fmt::format("{}>{}", from, to));
+  };
+  auto* inward = mailbox((rank + ranks - 1) % ranks, rank);
+  auto* outward = mailbox(rank, (rank + 1) % ranks);
+  const auto P = static_cast<std::size_t>(ranks);
+  auto chunk_bytes = [&](std::size_t i) {
+    return 4 * (ring.numel * (i + 1) / P - ring.numel * i / P);
+  };
+  int token = 0;
+  for (int round = 0; round < ring.rounds; ++round)
+    for (int phase = 0; phase < (ring.allgather ? 2 : 1); ++phase)
+      for (std::size_t step = 0; step + 1 < P; ++step) {
+        // Reduce-scatter starts with the chunk before the own one, allgather with the own one.
+        const std::size_t first = static_cast<std::size_t>(rank) + (phase == 0 ? P - 1 : P);
+        int* received = nullptr;
+        auto in = inward->get_async(&received);
+        auto out = outward->put_async(&token, chunk_bytes((first - step) % P));
+        in->wait();
+        out->wait();
+      }
+}
+
+}  // namespace
+
+RingRun hand_written_ring(const Cluster& cluster, const Ring& ring) {
+  return timed(cluster, ring, [&](double& started, double& simulated_s) {
+    sim::Simulation simulation({}, cluster);
+    for (int rank = 0; rank < cluster.ranks(); ++rank)
+      simulation.spawn(rank, std::to_string(rank),
+                       [&, rank] { ring_actor(rank, cluster.ranks(), ring); });
+    started = cpu_time();
+    simulation.run([] {});
+    simulated_s = sim::Simulation::clock();
+  });
+}
+
+RingRun full_stack_ring(const Cluster& cluster, const Ring& ring) {
+  return timed(cluster, ring, [&](double& started, double& simulated_s) {
+    make_sim_runtime({}, cluster)->launch(cluster.layout(), [&](const Context& raw) {
+      if (started == 0) started = cpu_time();
+      MeterOptions options;
+      options.phantom = true;
+      const auto meter = instrument(raw, options);
+      const Context ctx = meter->context();
+      const Tensor x = ctx.device->empty(ring.numel);
+      for (int round = 0; round < ring.rounds; ++round) {
+        ring_reduce_scatter(ctx, x, Reduce::sum);
+        if (ring.allgather) ring_allgather(ctx, x);
+      }
+      simulated_s = std::max(simulated_s, ctx.stream->now());
+    });
+  });
+}
+
+Cluster ring_cluster(int ranks, double jitter) {
+  Cluster cluster;
+  cluster.nodes = ranks;
+  cluster.inter = {1.25e9, 25e-6};
+  cluster.bandwidth_jitter = jitter;
+  const double infinite = std::numeric_limits<double>::infinity();
+  cluster.accelerator = {"free", infinite, 1e12, 0};
+  cluster.accelerator.memory_Bps = infinite;
+  return cluster;
+}
+
+Comparison compare_rings(const Cluster& cluster, const Ring& ring, int repeats) {
+  Comparison best;
+  auto keep_faster = [](RingRun& kept, const RingRun& run) {
+    if (kept.messages == 0 || run.cpu_s < kept.cpu_s) kept = run;
+  };
+  for (int i = 0; i < repeats; ++i) {
+    keep_faster(best.hand_written, hand_written_ring(cluster, ring));
+    keep_faster(best.full_stack, full_stack_ring(cluster, ring));
+  }
+  return best;
+}
+
+}  // namespace trigram::test

@@ -1,0 +1,137 @@
+// Cluster descriptions: parsing, checks, closed forms, lower bounds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "netmodels/lower_bound.h"
+#include "netmodels/slow_workers.h"
+
+namespace trigram {
+namespace {
+
+using testing::HasSubstr;
+
+Cluster parse(const std::string& text) { return parse_cluster(Json::parse(text), "/cluster"); }
+
+std::string error_of(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+/// 2 x 2 workers; 1 GB/s, 10 us between nodes; 10 GB/s, 1 us inside them.
+Cluster two_by_two() {
+  return parse(R"({"nodes": 2, "workers_per_node": 2,
+                   "intra": {"bandwidth": "10GB/s", "latency": "1us"},
+                   "inter": {"bandwidth": "8Gbps", "latency": "10us"},
+                   "accelerator": {"flops": "1TFLOP/s", "memory_bandwidth": "100GB/s",
+                                   "launch_overhead": "2us"},
+                   "slow_workers": [{"rank": 3, "factor": 1.5}]})");
+}
+
+TEST(Cluster, is_parsed_in_base_units) {
+  const Cluster c = two_by_two();
+  EXPECT_EQ(c.ranks(), 4);
+  EXPECT_EQ(c.inter.bandwidth_Bps, 1e9);
+  EXPECT_EQ(c.inter.latency_s, 10e-6);
+  EXPECT_EQ(c.intra.bandwidth_Bps, 10e9);
+  EXPECT_EQ(c.accelerator.memory_Bps, 100e9);
+}
+
+TEST(Cluster, survives_a_round_trip) {
+  const Json dumped = cluster_fields().dump(two_by_two());
+  EXPECT_EQ(cluster_fields().dump(parse_cluster(dumped, "")), dumped);
+}
+
+TEST(Cluster, has_defaults) { EXPECT_EQ(parse("{}").ranks(), 1); }
+
+TEST(Cluster, errors_name_the_place) {
+  EXPECT_THAT(error_of(R"({"workers": 2})"), HasSubstr("/cluster/workers"));
+  EXPECT_THAT(error_of(R"({"nodes": 0})"), HasSubstr("/cluster/nodes"));
+  EXPECT_THAT(error_of(R"({"inter": {"bandwidth": "10Gbps"}})"),
+              HasSubstr("/cluster/inter/latency: missing"));
+  EXPECT_THAT(error_of(R"({"inter": {"bandwidth": "0Gbps", "latency": "1us"}})"),
+              HasSubstr("/cluster/inter/bandwidth"));
+  EXPECT_THAT(error_of(R"({"inter": {"bandwidth": 10, "latency": "1us"}})"),
+              HasSubstr("/cluster/inter/bandwidth"));
+  EXPECT_THAT(error_of(R"({"nodes": 2, "slow_workers": [{"rank": 1, "factor": 2},
+                                                        {"rank": 2, "factor": 2}]})"),
+              HasSubstr("/cluster/slow_workers/1/rank: expected a rank below 2"));
+  EXPECT_THAT(error_of(R"({"nodes": 2, "slow_workers": [{"rank": 1, "factor": 2},
+                                                        {"rank": 1, "factor": 3}]})"),
+              HasSubstr("/cluster/slow_workers/1/rank: rank 1 is listed twice"));
+  EXPECT_THAT(error_of(R"({"slow_workers": [{"rank": 0, "factor": 0.5}]})"),
+              HasSubstr("/cluster/slow_workers/0/factor"));
+  EXPECT_THAT(error_of(R"({"nodes": 1000000, "workers_per_node": 1000})"),
+              HasSubstr("/cluster/workers_per_node: expected at most"));
+}
+
+TEST(Cluster, predicts_messages) {
+  const Cluster c = two_by_two();
+  EXPECT_EQ(c.latency(0, 0), 0);
+  EXPECT_EQ(c.latency(0, 1), 1e-6);
+  EXPECT_EQ(c.latency(1, 2), 10e-6);
+  EXPECT_DOUBLE_EQ(c.message_time(0, 1, 1e6), 1e-6 + 1e-4);
+  EXPECT_DOUBLE_EQ(c.message_time(1, 2, 1e6), 10e-6 + 1e-3);
+}
+
+TEST(Cluster, prices_operations_by_the_roofline) {
+  const Accelerator a = two_by_two().accelerator;
+  EXPECT_EQ(a.seconds({}), 0);
+  EXPECT_DOUBLE_EQ(a.seconds({.bytes = 1e9}), 2e-6 + 1e-2);
+  EXPECT_DOUBLE_EQ(a.seconds({.bytes = 1e9, .flops = 1e9}), 2e-6 + 1e-2);
+  EXPECT_DOUBLE_EQ(a.seconds({.bytes = 1e9, .flops = 1e12}), 2e-6 + 1);
+}
+
+TEST(Cluster, jitter_stays_within_its_fraction_and_follows_its_seed) {
+  Cluster c = two_by_two();
+  c.nodes = 1000;
+  c.bandwidth_jitter = 0.1;
+  double least = 1e18, most = 0, sum = 0;
+  for (int node = 0; node < 1000; ++node) {
+    const double bandwidth = c.nic_bandwidth(node);
+    least = std::min(least, bandwidth);
+    most = std::max(most, bandwidth);
+    sum += bandwidth;
+  }
+  EXPECT_GE(least, 0.9e9);
+  EXPECT_LT(least, 0.91e9);
+  EXPECT_LE(most, 1.1e9);
+  EXPECT_GT(most, 1.09e9);
+  EXPECT_NEAR(sum / 1000, 1e9, 0.01e9);
+  const double drawn = c.nic_bandwidth(0);
+  EXPECT_EQ(c.nic_bandwidth(0), drawn);
+  c.jitter_seed = 1;
+  EXPECT_NE(c.nic_bandwidth(0), drawn);
+}
+
+TEST(SlowWorkers, compute_more_slowly) {
+  const auto machine = make_machine_model(two_by_two());
+  EXPECT_EQ(machine->compute_factor(3, 0), 1.5);
+  EXPECT_EQ(machine->compute_factor(3, 99), 1.5);
+  EXPECT_EQ(machine->compute_factor(0, 0), 1);
+  EXPECT_EQ(machine->delay(3, 0), 0);
+}
+
+TEST(LowerBound, is_the_most_loaded_link) {
+  const Cluster c = two_by_two();
+  std::vector<Traffic> sent(4);
+  EXPECT_EQ(lower_bound(c, sent), 0);
+  sent[0] = {.bytes_intra = 1'000'000, .messages_intra = 1};
+  EXPECT_DOUBLE_EQ(lower_bound(c, sent), 1e-6 + 1e-4);
+  // The two ranks of node 1 share a NIC.
+  sent[2] = {.bytes_inter = 1'000'000, .messages_inter = 3};
+  sent[3] = {.bytes_inter = 2'000'000, .messages_inter = 1};
+  EXPECT_DOUBLE_EQ(lower_bound(c, sent), 10e-6 + 3e-3);
+}
+
+TEST(LowerBound, counts_the_latency_of_empty_messages) {
+  std::vector<Traffic> sent(4);
+  sent[1].messages_inter = 1;
+  EXPECT_EQ(lower_bound(two_by_two(), sent), 10e-6);
+}
+
+}  // namespace
+}  // namespace trigram
