@@ -55,6 +55,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
   if (!world.unavailable.empty())
     throw ConfigError("/runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
                                               world.unavailable));
+  workload.check_ranks(e.cluster.ranks());
   const AlgorithmEntry& entry = e.algorithm_entry();
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
