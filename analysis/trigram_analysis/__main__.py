@@ -72,7 +72,7 @@ def _plots(found: Results, options: argparse.Namespace) -> None:
         comparison = Comparison(name, runs)
         prefix = f"{name}-" if len(groups) > 1 else ""
         drawings = [(stem, fig) for stem, _, fig in plots.figures(comparison)]
-        drawings.append(("timeline", timeline.figure(comparison, comparison.settings[0])))
+        drawings.append(("timeline", timeline.figure(comparison, comparison.middle_setting)))
         for stem, fig in drawings:
             for suffix in ("svg", "png") if fig else ():
                 path = output / f"{prefix}{stem}.{suffix}"

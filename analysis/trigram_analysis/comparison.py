@@ -108,6 +108,11 @@ class Comparison:
         here = [p for p in self.points if p.setting == setting]
         return sorted(here, key=lambda p: self.algorithms.index(p.algorithm))
 
+    @property
+    def middle_setting(self) -> Setting:
+        """One for figures that show one: computation and communication both matter there."""
+        return self.settings[len(self.settings) // 2]
+
     @cached_property
     def target(self) -> float | None:
         """The accuracy that time-to-accuracy is taken at: the highest whole per cent that every

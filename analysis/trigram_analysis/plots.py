@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Callable, Iterator
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
@@ -23,7 +25,7 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         ("step_time", "Mean time per step. The dashed line is the computation alone.", _step_time),
         ("step_parts", "Where a step goes: computation, and communication that it waits for.",
          _step_parts),
-        ("loss", "Training loss against time; a running mean over the faint raw values.", _loss),
+        ("loss", "Training loss against time; means over the faint raw values.", _loss),
         ("accuracy", "Accuracy of the mean model on the test set against time; one mark per "
          "evaluation, the mean over seeds. The dashed line is the target of time-to-accuracy.",
          _accuracy),
@@ -49,7 +51,7 @@ def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | 
     if target is None:
         return None
     return _against_axis(comparison, styles, lambda p: p.time_to(target), lambda p: None,
-                         f"{_time(comparison)} to {100 * target:.0f} % accuracy (s)")
+                         f"{_time(comparison)} to {target:.0%} accuracy (s)")
 
 
 def _time(comparison: Comparison) -> str:
@@ -154,12 +156,18 @@ def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
                 continue
             table = table[["time_s", "loss"]].dropna()
             colour = styles.colour(point.algorithm)
-            smooth = table["loss"].rolling(max(1, len(table) // 20), min_periods=1).mean()
+            smooth = _smoothed(table)
             ax.plot(table["time_s"], table["loss"], color=colour, linewidth=0.6, alpha=0.25)
-            ax.plot(table["time_s"], smooth, color=colour, linewidth=1.6,
+            ax.plot(smooth["time_s"], smooth["loss"], color=colour, linewidth=1.6,
                     label=point.algorithm if run is point.runs[0] else None)
 
     return _against_time(comparison, draw, "training loss", any_data="loss")
+
+
+def _smoothed(table: pd.DataFrame) -> pd.DataFrame:
+    """Means over stretches of steps that grow with time, as a logarithmic axis wants them."""
+    steps = np.arange(1, len(table) + 1)
+    return table.groupby(np.floor(8 * np.log2(steps)).astype(int)).mean()
 
 
 def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
@@ -182,7 +190,7 @@ def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
 
 def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], label: str,
                   any_data: str) -> Figure | None:
-    """One panel per setting, each with its own time axis: networks differ by orders."""
+    """One panel per setting. Time is logarithmic: the same shift is the same factor everywhere."""
     if not any(any_data in run.metrics and run.metrics[any_data].notna().any()
                for run in comparison.runs):
         return None
@@ -194,7 +202,8 @@ def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], l
             draw(ax, point)
         ax.set_title(comparison.label(setting))
         ax.set_xlabel(f"{_time(comparison)} (s)")
-        ax.set_xlim(left=0)
+        ax.set_xscale("log")
+        _plain_ticks(ax.xaxis, dense=ax.get_xlim()[1] < 50 * ax.get_xlim()[0])
     axes[0].set_ylabel(label)
     style.legend_above(fig, max(axes, key=lambda a: len(a.get_legend_handles_labels()[0])))
     return fig
@@ -240,6 +249,11 @@ def _label_axis(ax: Axes, comparison: Comparison, axis: int) -> None:
 
 def _log_y(ax: Axes) -> None:
     ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    _plain_ticks(ax.yaxis, dense=True)
+
+
+def _plain_ticks(axis: Axis, dense: bool) -> None:
+    """0.5, 1, 2 rather than powers of ten, on a logarithmic axis."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if dense else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())

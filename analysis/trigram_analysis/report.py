@@ -91,7 +91,7 @@ def _cell(cell: table.Cell, key: bool) -> str:
 
 
 def _timeline(comparison: Comparison) -> list[str]:
-    setting = comparison.settings[0]
+    setting = comparison.middle_setting
     fig = timeline.figure(comparison, setting)
     if fig is None:
         return []

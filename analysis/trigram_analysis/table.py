@@ -28,10 +28,12 @@ class Unit:
 
     name: str
     factor: float = 1.0
-    decimals: int | None = None  # None: three significant digits
+    decimals: int | None = None  # None: three significant digits, at most three places
 
     def decimals_of(self, value: float) -> int:
-        return units.decimals(value * self.factor) if self.decimals is None else self.decimals
+        if self.decimals is not None:
+            return self.decimals
+        return min(units.decimals(value * self.factor), 3)
 
     def show(self, value: float) -> str:
         return f"{value * self.factor:,.{self.decimals_of(value)}f}"
@@ -97,7 +99,7 @@ def _columns(comparison: Comparison) -> list[Column]:
         _measured("samples/s", "samples_per_s", _plain(), "all workers together", brief=False),
         Column("sent/step", lambda p: p.mean(_inter_bytes_per_step), _bytes,
                "bytes between nodes, all workers together"),
-        Column("stale", _staleness, _plain(2), "mean age of an applied update, in steps"),
+        Column("stale", _staleness, _plain(1), "mean age of an applied update, in steps"),
         _measured("loss", "loss", _plain(3), "of the training batches, at the end"),
         _measured("accuracy", "accuracy", _percent, "of the mean model on the test set, at the end",
                   "high"),
@@ -106,8 +108,8 @@ def _columns(comparison: Comparison) -> list[Column]:
     ]
     target = comparison.target
     if target is not None:
-        columns.append(Column(f"to {100 * target:.0f} %", lambda p: p.time_to(target), _seconds,
-                              f"time of the first evaluation at {100 * target:.0f} % or more",
+        columns.append(Column(f"to {target:.0%}", lambda p: p.time_to(target), _seconds,
+                              f"time of the first evaluation at {target:.0%} or more",
                               "low"))
     return columns + [_measured("total", "time_s", _seconds, "time of the whole run", brief=False)]
 

@@ -8,6 +8,9 @@ from . import units
 from .comparison import Comparison, Point, Setting
 
 
+_TIE = 0.01  # times closer than this, relative, are called equal
+
+
 @dataclass(frozen=True)
 class Verdict:
     setting: str
@@ -35,9 +38,22 @@ def _fastest_step(contenders: list[Point]) -> str:
     best, name = ranked[0]
     if len(ranked) == 1:
         return f"{name} takes {units.seconds(best)} per step; nothing to compare it with."
-    runner_up = f"{ranked[1][0] / best:.2f}× faster than {ranked[1][1]}"
-    last = f", {ranked[-1][0] / best:.2f}× than {ranked[-1][1]}" if len(ranked) > 2 else ""
-    return f"{name} has the fastest step: {units.seconds(best)}, {runner_up}{last}."
+    leaders = _leaders(ranked)
+    if len(leaders) == len(ranked):
+        return f"All steps take {units.seconds(best)}, within {_TIE:.0%}."
+    first = f"{_listed(leaders)} {'has' if len(leaders) == 1 else 'share'} the fastest step: "
+    others = [ranked[len(leaders)]] + [ranked[-1]] * (len(ranked) - len(leaders) > 1)
+    factors = [f"{t / best:.2f}× faster than {other}" for t, other in others]
+    return f"{first}{units.seconds(best)}, {', '.join(factors)}."
+
+
+def _leaders(ranked: list[tuple[float, str]]) -> list[str]:
+    """Who is first, ties included."""
+    return [name for time, name in ranked if time <= ranked[0][0] * (1 + _TIE)]
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + names[-1:])
 
 
 def _first_to_target(comparison: Comparison, contenders: list[Point]) -> str:
@@ -46,8 +62,10 @@ def _first_to_target(comparison: Comparison, contenders: list[Point]) -> str:
         return ""
     ranked = sorted((t, p.algorithm) for p in contenders if (t := p.time_to(target)) is not None)
     if not ranked:
-        return f"None reaches {100 * target:.0f} % accuracy."
-    first = f"{ranked[0][1]} is first to {100 * target:.0f} % accuracy, at {units.seconds(ranked[0][0])}"
+        return f"None reaches {target:.0%} accuracy."
+    leaders = _leaders(ranked)
+    first = (f"{_listed(leaders)} {'is' if len(leaders) == 1 else 'are'} first to "
+             f"{target:.0%} accuracy, at {units.seconds(ranked[0][0])}")
     missed = [p.algorithm for p in contenders if p.time_to(target) is None]
     return first + (f"; {', '.join(missed)} never gets there." if missed else ".")
 
@@ -58,5 +76,5 @@ def _most_accurate(contenders: list[Point]) -> str:
     if len(ranked) < 2:
         return ""
     best, worst = ranked[0], ranked[-1]
-    return (f"Final accuracy: {100 * best[0]:.1f} % ({best[1]}) down to "
-            f"{100 * worst[0]:.1f} % ({worst[1]}).")
+    return (f"Final accuracy: {best[0]:.1%} ({best[1]}) down to {worst[0]:.1%} "
+            f"({worst[1]}).")
