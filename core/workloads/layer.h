@@ -27,9 +27,9 @@ class Layer {
   /// The output for `x`; valid until the next call.
   virtual const Tensor& forward(NnOps& nn, const LayerTensors& p, const Tensor& x) = 0;
   /// Writes the gradients of the parameters at the last input `x`, given the gradient `dy` of the
-  /// output, which it may overwrite. Calls `on_tensor` when bias gradient and bias are no longer
-  /// needed, and again for the weights. Returns the gradient of `x`, if the layer was made to
-  /// compute it.
+  /// output, which it may overwrite. Calls `on_tensor` once the bias gradient is complete and the
+  /// bias is not read again, then once that holds for the weights. Returns the gradient of `x`, if
+  /// the layer was made to compute it.
   virtual const Tensor& backward(NnOps& nn, const LayerTensors& p, const Tensor& x,
                                  const Tensor& dy, const LayerTensors& gradient,
                                  const std::function<void()>& on_tensor) = 0;

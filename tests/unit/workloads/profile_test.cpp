@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -23,7 +24,8 @@ Profile built_in(const std::string& name) { return load_profile(profile_file(nam
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& name, const std::string& content)
-      : path_(std::filesystem::path(::testing::TempDir()) / ("trigram_" + name)) {
+      : path_(std::filesystem::path(::testing::TempDir()) /
+              (std::to_string(::getpid()) + "_" + name)) {
     std::ofstream(path_) << content;
   }
   ~TemporaryFile() { std::filesystem::remove(path_); }

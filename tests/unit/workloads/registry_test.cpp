@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/data_dir.h"
 #include "core/workloads/registry.h"
@@ -76,7 +77,8 @@ TEST(WorkloadRegistry, SchemaHasEveryWorkloadAndThePathForm) {
 }
 
 TEST(DataDir, InstalledDataLiesBesideTheExecutable) {
-  const auto prefix = std::filesystem::path(::testing::TempDir()) / "trigram_prefix";
+  const auto prefix = std::filesystem::path(::testing::TempDir()) /
+                      ("trigram_prefix_" + std::to_string(::getpid()));
   const auto share = prefix / "share" / "trigram";
   EXPECT_NE(data_dir_of(prefix / "bin" / "trigram"), share);  // the source tree
   std::filesystem::create_directories(share / "configs");
