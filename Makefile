@@ -21,10 +21,12 @@ help: ## this list
 setup: ## install what is missing, from the distribution
 	@$(SETUP)
 
-# build-PRESET: configure and build one of the presets of CMakePresets.json.
+# build-PRESET: configure one of the presets of CMakePresets.json and build TARGETS of it.
 build-%: setup
 	@cmake --preset $* $(if $(wildcard build/$*/build.ninja),>/dev/null,)
-	@cmake --build --preset $* -j$(JOBS)
+	@cmake --build --preset $* -j$(JOBS) --target $(TARGETS)
+TARGETS = all
+build demo install: TARGETS = trigram
 
 build: build-release ## build the optimised program
 
@@ -37,6 +39,12 @@ test: build-dev ## build and run the tests
 
 slow: build-dev ## the tests that take minutes
 	$(CTEST) --test-dir build/dev -L slow
+
+bench: TARGETS = bench_codec bench_sim
+bench: build-release ## print times, with the machine that they are of
+	@lscpu | grep -E '^(Model name|CPU\(s\)|L[23] cache)'
+	build/release/tests/bench_codec
+	build/release/tests/bench_sim
 
 # ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
