@@ -3,7 +3,6 @@
 SETUP  ?= scripts/setup
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
-PYTHON ?= /usr/bin/python3
 CTEST   = ctest -j$(JOBS) --output-on-failure
 CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
 
@@ -55,8 +54,9 @@ sanitize: build-asan build-tsan ## the threads world under ASan + UBSan, then un
 format: ## format the C++ files
 	clang-format -i $(CXX_FILES)
 
-lint: build-dev ## clang-format, clang-tidy, shellcheck: complaints are errors
-	@PYTHON=$(PYTHON) scripts/lint
+lint: setup ## clang-format, clang-tidy, shellcheck: complaints are errors
+	@cmake --preset dev >/dev/null
+	@scripts/lint
 
 docs: ## build the documentation into site/
 	@command -v mkdocs >/dev/null || { echo "install it first: apt-get install mkdocs"; exit 1; }
