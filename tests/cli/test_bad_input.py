@@ -1,0 +1,160 @@
+"""Bad input ends with one line that names the place, the expectation and the nearest name; exit 2."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import unittest
+from typing import Any
+
+from harness import CLUSTER, CommandTest, experiment
+
+
+def changed_cluster(**changes: Any) -> dict[str, Any]:
+    cluster = copy.deepcopy(CLUSTER)
+    cluster.update(changes)
+    return cluster
+
+
+def inter(**link: str) -> dict[str, Any]:
+    return changed_cluster(inter={"bandwidth": "10Gbps", "latency": "50us", **link})
+
+
+# what it is: (config, pointer, expectation)
+CASES = {
+    "unknown key": (experiment(stepz=3), "/stepz", 'did you mean "steps"?'),
+    "unknown key of a component": (
+        experiment(algorithm={"name": "bytegrad", "overlp": True}),
+        "/algorithm/overlp",
+        'did you mean "overlap"?',
+    ),
+    "unknown algorithm": (
+        experiment(algorithm="gradient_alreduce"),
+        "/algorithm",
+        'did you mean "gradient_allreduce"?',
+    ),
+    "unknown workload": (experiment(workload="vgg"), "/workload", 'did you mean "vgg16"?'),
+    "unknown world": (experiment(runtime="thread"), "/runtime", 'did you mean "threads"?'),
+    "unknown optimizer": (experiment(optimizer="adamm"), "/optimizer", 'did you mean "adam"?'),
+    "missing key": (
+        {k: v for k, v in experiment().items() if k != "workload"},
+        "/workload",
+        "missing",
+    ),
+    "wrong type": (experiment(steps="many"), "/steps", "expected an integer"),
+    "no steps": (experiment(steps=0), "/steps", "an integer from 1"),
+    "wrong unit": (
+        experiment(cluster=inter(bandwidth="10GHz")),
+        "/cluster/inter/bandwidth",
+        "Gbps",
+    ),
+    "no unit": (experiment(cluster=inter(latency=50)), "/cluster/inter/latency", "unit"),
+    "negative size": (
+        experiment(algorithm={"name": "bytegrad", "bucket": "-1MiB"}),
+        "/algorithm/bucket",
+        "-1MiB",
+    ),
+    "no worker": (experiment(cluster=changed_cluster(nodes=0)), "/cluster/nodes", "an integer from 1"),
+    "odd number of workers": (
+        experiment(
+            cluster=changed_cluster(nodes=3, workers_per_node=1),
+            algorithm={"name": "decentralized", "mode": "shift_one"},
+        ),
+        "/algorithm",
+        "even",
+    ),
+    "option that an algorithm lacks": (
+        experiment(algorithm={"name": "async_model_average", "hierarchical": True}),
+        "/algorithm/hierarchical",
+        "",
+    ),
+    "fusion that an algorithm lacks": (
+        experiment(algorithm={"name": "decentralized", "bucket": "10MiB"}),
+        "/algorithm/bucket",
+        "",
+    ),
+    "no such cluster": (experiment(cluster="nowhere.json"), "/cluster", "nowhere.json"),
+    "no such profile": (experiment(workload="profile:nowhere.csv"), "/workload", "nowhere.csv"),
+    "sweep to nowhere": (
+        experiment(sweep={"/clster/nodes": [1, 2]}),
+        "/clster",
+        'did you mean "cluster"?',
+    ),
+    "sweep through a number": (
+        experiment(sweep={"/steps/deep": [1]}),
+        "/sweep/~1steps~1deep",
+        "no fields",
+    ),
+    "sweep without a slash": (experiment(sweep={"steps": [1]}), "/sweep/steps", "JSON pointer"),
+    "empty sweep": (experiment(sweep={"/steps": []}), "/sweep/~1steps", "not empty"),
+    "bad value in a sweep": (experiment(sweep={"/steps": [1, -1]}), "/steps", "an integer from 1"),
+    "unequal zip": (
+        experiment(zip={"/steps": [1, 2], "/seed": [1, 2, 3]}),
+        "/zip/",
+        "as many as the other lists",
+    ),
+    "the same run twice": (experiment(sweep={"/steps": [2, 2]}), "/sweep", "same experiment"),
+    "name with a slash": (experiment(name="a/b"), "/name", "letters"),
+    "not an object": ([1, 2], "/", "an object"),
+    "no JSON": ('{\n  "steps": 1,\n  oops\n}', "test.json:3:", "expected JSON"),
+    "key twice": ('{"steps": 1, "steps": 2}', "test.json", "twice"),
+}
+
+
+class BadInput(CommandTest):
+    def assert_refused(self, pointer: str, expectation: str, *arguments: Any) -> None:
+        refused = self.trigram("run", *arguments, code=2)
+        lines = refused.stderr.splitlines()
+        self.assertEqual(len(lines), 1, refused.stderr)
+        self.assertIn(pointer, lines[0])
+        self.assertIn(expectation, lines[0])
+        self.assertEqual(refused.stdout, "")
+        self.assertFalse(self.results.exists(), "a worker may have started")
+
+    def test_configurations(self) -> None:
+        for what, (config, pointer, expectation) in CASES.items():
+            with self.subTest(what):
+                self.assert_refused(pointer, expectation, self.write(config))
+
+    def test_no_such_file(self) -> None:
+        self.assert_refused("nowhere.json", "readable", "nowhere.json")
+
+    def test_settings(self) -> None:
+        path = self.write(experiment())
+        for setting, pointer, expectation in (
+            ("/stepz=3", "/stepz", 'did you mean "steps"?'),
+            ("/steps=many", "/steps", "integer"),
+            ("steps=3", "--set", "/json/pointer=value"),
+        ):
+            with self.subTest(setting):
+                self.assert_refused(pointer, expectation, path, "--set", setting)
+
+    def test_unknown_option_of_the_command(self) -> None:
+        self.assert_refused("--jbos", "", self.write(experiment()), "--jbos", "2")
+
+    def test_unwritable_output(self) -> None:
+        (self.folder / "file").write_text("")
+        for output in ("file", "file/below"):
+            with self.subTest(output):
+                self.assert_refused("--output", "written", self.write(experiment()), "-o", output)
+
+    def test_data_files(self) -> None:
+        folder = self.folder / "images"
+        folder.mkdir()
+        config = experiment(workload={"name": "fashion_mnist", "data": str(folder)})
+        self.assert_refused("/workload", str(folder), self.write(config))
+        for kind in ("train", "t10k"):
+            images = bytes.fromhex("00000803 0000000a 0000001c 0000001c") + bytes(28 * 28 * 4)
+            labels = bytes.fromhex("00000801 0000000a") + bytes(10)
+            for stem, data in (("images-idx3", images), ("labels-idx1", labels)):
+                (folder / f"{kind}-{stem}-ubyte.gz").write_bytes(gzip.compress(data))
+        self.assert_refused("/workload", "images-idx3", self.write(config))
+
+    def test_every_run_is_checked_before_the_first_starts(self) -> None:
+        config = experiment(sweep={"/algorithm": ["gradient_allreduce", "nonsense"]})
+        self.assert_refused("/algorithm", "nonsense", self.write(config))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,103 @@
+"""What helps to write a configuration: schema, validate, init, list, version."""
+
+from __future__ import annotations
+
+import json
+import re
+import unittest
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from harness import SOURCE, CommandTest, experiment, worlds
+
+CONFIGS = SOURCE / "configs"
+
+
+def without_comments(text: str) -> Any:
+    return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+
+
+class Configs(CommandTest):
+    def committed(self) -> list[Path]:
+        found = [path for path in sorted(CONFIGS.glob("*.json")) if path.name != "schema.json"]
+        self.assertGreater(len(found), 3)
+        return found
+
+    def schema(self) -> Any:
+        return json.loads(self.trigram("schema").stdout)
+
+    def test_committed_schema_is_the_programs(self) -> None:
+        self.assertEqual(
+            (CONFIGS / "schema.json").read_text(),
+            self.trigram("schema").stdout,
+            "make it again: trigram schema > configs/schema.json",
+        )
+
+    def test_schema_is_draft_07(self) -> None:
+        schema = self.schema()
+        self.assertEqual(schema["$schema"], "http://json-schema.org/draft-07/schema#")
+        jsonschema.Draft7Validator.check_schema(schema)
+
+    def test_schema_accepts_every_committed_config(self) -> None:
+        validator = jsonschema.Draft7Validator(self.schema())
+        for path in self.committed():
+            with self.subTest(path.name):
+                validator.validate(json.loads(path.read_text()))
+
+    def test_schema_accepts_every_committed_cluster(self) -> None:
+        cluster = self.schema()["properties"]["cluster"]
+        for path in CONFIGS.glob("clusters/*.json"):
+            with self.subTest(path.name):
+                jsonschema.Draft7Validator(cluster).validate(json.loads(path.read_text()))
+
+    def test_schema_refuses_what_the_program_refuses(self) -> None:
+        validator = jsonschema.Draft7Validator(self.schema())
+        self.assertTrue(validator.is_valid(experiment()))
+        no_steps = {key: value for key, value in experiment().items() if key != "steps"}
+        for bad in (
+            experiment(stepz=1),
+            experiment(steps="many"),
+            experiment(algorithm="nonsense"),
+            experiment(algorithm={"name": "bytegrad", "overlp": True}),
+            experiment(sweep={"/steps": []}),
+            no_steps,
+        ):
+            self.assertFalse(validator.is_valid(bad), bad)
+        self.assertTrue(validator.is_valid({**no_steps, "sweep": {"/steps": [1, 2]}}))
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    def test_program_accepts_every_committed_config(self) -> None:
+        self.trigram("validate", *self.committed())
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    def test_starting_config_is_valid(self) -> None:
+        self.trigram("init", "start.json")
+        self.trigram("validate", "start.json")
+        text = (self.folder / "start.json").read_text()
+        jsonschema.Draft7Validator(self.schema()).validate(without_comments(text))
+        self.trigram("init", "start.json", code=2)  # it does not overwrite
+
+    def test_list(self) -> None:
+        listed = json.loads(self.trigram("list", "--json").stdout)
+        trigrams = {a["name"]: a["trigram"] for a in listed["algorithms"]}
+        self.assertEqual(trigrams["gradient_allreduce"], "sync, full, centralised")
+        self.assertEqual(trigrams["bytegrad"], "sync, low, centralised")
+        self.assertEqual(trigrams["decentralized"], "sync, full, decentralised")
+        self.assertEqual(trigrams["async_model_average"], "async, full, centralised")
+        text = self.trigram("list").stdout
+        for kind in ("algorithms", "codecs", "networks", "workloads", "optimizers", "worlds"):
+            self.assertIn(kind, text)
+            for entry in listed[kind]:
+                self.assertIn(entry["name"], text)
+        for world in listed["worlds"]:
+            self.assertEqual(world["available"], world["reason"] is None)
+
+    def test_version(self) -> None:
+        text = self.trigram("--version").stdout
+        for part in ("trigram ", "worlds:", "threads", "SimGrid", "Eigen", "Highway", "compiler"):
+            self.assertIn(part, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

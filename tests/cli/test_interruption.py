@@ -1,0 +1,105 @@
+"""Ctrl-C stops cleanly; kill -9 loses nothing that was finished and leaves nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+from typing import Any, Callable
+
+from harness import TRIGRAM, CommandTest, experiment
+
+SHORT = 3
+LONG = 50_000_000  # steps that never end within a test
+
+
+class Interruption(CommandTest):
+    def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if value := condition():
+                return value
+            time.sleep(0.02)
+        return self.fail(f"waited in vain for {what}")
+
+    def children(self, pid: int) -> list[int]:
+        try:
+            text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        except FileNotFoundError:
+            return []
+        return [int(child) for child in text.split()]
+
+    def alive(self, pid: int) -> bool:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        return state != "Z"
+
+    def start(self) -> tuple[subprocess.Popen[str], list[int]]:
+        """Starts a short run, then an endless one; returns once the endless one is under way."""
+        path = self.write(experiment(sweep={"/steps": [SHORT, LONG]}))
+        command = subprocess.Popen(
+            [TRIGRAM, "run", str(path), "--jobs", "1"],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(command.communicate)
+        self.addCleanup(command.kill)
+        self.wait_for(lambda: len(self.done()) == 1, "the short run")
+        children = self.wait_for(lambda: self.children(command.pid), "the endless run")
+        self.wait_for(lambda: list(self.results.glob("*.tmp.*/metrics.jsonl")), "its results")
+        return command, children
+
+    def assert_one_finished_and_resumable(self) -> None:
+        readable = [m for m in self.manifests() if m["id"] in self.done()]
+        self.assertEqual([m["experiment"]["steps"] for m in readable], [SHORT])
+        finished = self.results / readable[0]["id"] / "manifest.json"
+        before = finished.stat().st_mtime_ns
+        self.run_config(experiment(sweep={"/steps": [SHORT, SHORT + 1]}))
+        self.assertEqual(finished.stat().st_mtime_ns, before, "a finished run was made again")
+        self.assertEqual(len(self.done()), 2)
+        self.assertEqual(list(self.results.glob("*.tmp.*")), [], "leftovers stay")
+
+    def assert_stops_cleanly(self, number: signal.Signals) -> None:
+        command, children = self.start()
+        os.kill(command.pid, number)
+        _, errors = command.communicate(timeout=30)
+        self.assertEqual(command.returncode, 130)
+        self.assertIn("interrupted", errors)
+        self.assertFalse(any(self.alive(child) for child in children))
+        self.assertEqual(list(self.results.glob("*.tmp.*")), [])
+        self.assert_one_finished_and_resumable()
+
+    def test_interrupt(self) -> None:
+        self.assert_stops_cleanly(signal.SIGINT)
+
+    def test_terminate(self) -> None:
+        self.assert_stops_cleanly(signal.SIGTERM)
+
+    def test_kill(self) -> None:
+        command, children = self.start()
+        command.kill()
+        command.communicate(timeout=30)
+        self.wait_for(lambda: not any(map(self.alive, children)), "children to die with the parent")
+        self.assertEqual(len(list(self.results.glob("*.tmp.*"))), 1)
+        self.assert_one_finished_and_resumable()
+
+    def test_a_killed_run_does_not_stop_the_sweep(self) -> None:
+        command, children = self.start()
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+        _, errors = command.communicate(timeout=30)
+        self.assertEqual(command.returncode, 1)
+        self.assertIn("signal 9", errors)
+        (failed,) = [m for m in self.manifests() if m["status"] == "failed"]
+        self.assertNotIn(failed["id"], self.done())
+
+
+if __name__ == "__main__":
+    unittest.main()

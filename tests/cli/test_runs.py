@@ -1,0 +1,217 @@
+"""What runs leave behind, and which runs are made."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from harness import CommandTest, experiment, worlds
+
+SUMMARY = {
+    "time_s",
+    "step_s",
+    "samples_per_s",
+    "compute_s",
+    "communication_s",
+    "exposed_s",
+    "bytes_intra",
+    "bytes_inter",
+    "messages_intra",
+    "messages_inter",
+    "loss",
+    "accuracy",
+    "worker_accuracy_mean",
+    "worker_accuracy_min",
+    "consensus_distance",
+    "staleness_mean",
+    "staleness_max",
+    "weights_hash",
+    "lower_bound_s",
+    "messages_simulated_per_wall_s",
+}
+
+
+class Runs(CommandTest):
+    def metrics(self, identity: str) -> list[dict[str, Any]]:
+        text = (self.results / identity / "metrics.jsonl").read_text()
+        return [json.loads(line) for line in text.splitlines()]
+
+    def times(self) -> dict[str, int]:
+        return {p.parent.name: p.stat().st_mtime_ns for p in self.results.glob("*/manifest.json")}
+
+    def test_folder_of_a_run(self) -> None:
+        (manifest,) = self.run_config(experiment())
+        folder = self.results / manifest["id"]
+        self.assertEqual(
+            {path.name for path in folder.iterdir()},
+            {"manifest.json", "metrics.jsonl", "trace.json", "log.txt", "DONE"},
+        )
+        self.assertRegex(manifest["id"], "^[0-9a-f]{12}$")
+        self.assertEqual(manifest["status"], "done")
+        self.assertLessEqual(SUMMARY, manifest["summary"].keys())
+        self.assertEqual(manifest["experiment"]["algorithm"]["name"], "gradient_allreduce")
+        self.assertEqual(manifest["experiment"]["seed"], 1)  # defaults are written out
+
+    def test_metrics(self) -> None:
+        (manifest,) = self.run_config(experiment())
+        steps = self.metrics(manifest["id"])
+        summary = manifest["summary"]
+        self.assertEqual([s["step"] for s in steps], list(range(6)))
+        self.assertEqual(
+            [s["step"] for s in steps if "consensus_distance" in s], [2, 5], "eval_every is 3"
+        )
+        for key in ("bytes_intra", "bytes_inter", "messages_intra", "messages_inter"):
+            self.assertEqual(sum(s[key] for s in steps), summary[key])
+        self.assertAlmostEqual(sum(s["step_s"] for s in steps), summary["time_s"])
+        self.assertEqual(summary["consensus_distance"], 0, "allreduce keeps the workers equal")
+        if manifest["time_kind"] == "simulated":
+            self.assertGreaterEqual(summary["time_s"], summary["lower_bound_s"])
+
+    def test_sweep_is_a_product_and_zip_advances_together(self) -> None:
+        manifests = self.run_config(
+            experiment(
+                sweep={"/steps": [2, 3], "/algorithm/overlap": [True, False]},
+                zip={"/seed": [1, 2, 3], "/optimizer/lr": [0.1, 0.2, 0.3]},
+            )
+        )
+        points = {
+            (
+                m["experiment"]["steps"],
+                m["experiment"]["algorithm"]["overlap"],
+                m["experiment"]["seed"],
+                m["experiment"]["optimizer"]["lr"],
+            )
+            for m in manifests
+        }
+        expected = {
+            (steps, overlap, seed, seed / 10)
+            for steps in (2, 3)
+            for overlap in (True, False)
+            for seed in (1, 2, 3)
+        }
+        self.assertEqual(len(manifests), 12)
+        self.assertEqual(points, expected)
+
+    def test_seeds_give_mean_and_spread(self) -> None:
+        path = self.write(experiment(seed=[1, 2, 3]))
+        self.assertIn(" ± ", self.trigram("run", path).stdout)
+        losses = {m["summary"]["loss"] for m in self.manifests()}
+        self.assertEqual(len(losses), 3)
+
+    def test_set_replaces_a_sweep(self) -> None:
+        config = experiment(sweep={"/steps": [2, 3]})
+        (manifest,) = self.run_config(config, "--set", "/steps=4", "--set", "/optimizer=adam")
+        self.assertEqual(manifest["experiment"]["steps"], 4)
+        self.assertEqual(manifest["experiment"]["optimizer"]["name"], "adam")
+
+    def test_finished_runs_are_not_made_again(self) -> None:
+        config = experiment(sweep={"/steps": [2, 3]})
+        self.run_config(config)
+        before = self.times()
+        config["sweep"]["/steps"].append(4)
+        self.run_config(config)
+        after = self.times()
+        self.assertEqual(len(after), 3)
+        self.assertLessEqual(before.items(), after.items())
+        self.run_config(config, "--force")
+        self.assertTrue(all(self.times()[run] > after[run] for run in after))
+
+    def test_what_a_run_is_called_does_not_change_its_identity(self) -> None:
+        (first,) = self.run_config(experiment(description="one thing"))
+        (second,) = self.run_config(experiment(description="another"))
+        self.assertEqual(first["id"], second["id"])
+        self.assertEqual(len(self.run_config(experiment(seed=2))), 2)
+
+    def test_input_files_change_the_identity(self) -> None:
+        profile = "tensor,numel,forward_s,backward_s\na,{},0.001,0.002\n"
+        config = experiment(workload="profile:my.csv")
+        (self.folder / "my.csv").write_text(profile.format(1000))
+        self.run_config(config)
+        (self.folder / "my.csv").write_text(profile.format(2000))
+        self.assertEqual(len(self.run_config(config)), 2)
+
+    def test_dry_run_makes_nothing(self) -> None:
+        listed = self.trigram("run", self.write(experiment(seed=[1, 2])), "--dry-run").stdout
+        self.assertEqual(len(listed.splitlines()), 2)
+        self.assertFalse(self.results.exists())
+
+    def test_stale_runs_are_reported(self) -> None:
+        (manifest,) = self.run_config(experiment())
+        path = self.results / manifest["id"] / "manifest.json"
+        path.write_text(json.dumps({**manifest, "git": "another"}))
+        again = self.trigram("run", self.write(experiment()), code=1)
+        self.assertIn("stale", again.stderr)
+        self.assertIn("stale", self.trigram("status", "results").stdout)
+        self.assertEqual(json.loads(path.read_text())["git"], "another", "not silently replaced")
+        self.trigram("run", self.write(experiment()), "--force")
+        self.assertEqual(json.loads(path.read_text())["git"], manifest["git"])
+
+    def test_a_failed_run_does_not_stop_the_sweep(self) -> None:
+        config = experiment(steps=300, sweep={"/optimizer/lr": [1e6, 0.01, 0.02]})
+        failed = self.trigram("run", self.write(config), code=1)
+        self.assertRegex(failed.stderr, r"loss of rank \d is \S+ at step \d+")
+        self.assertEqual(len(self.done()), 2)
+        (manifest,) = [m for m in self.manifests() if m["status"] == "failed"]
+        self.assertEqual(manifest["experiment"]["optimizer"]["lr"], 1e6)
+        self.assertIn("diverged", manifest["error"])
+        status = self.trigram("status", self.results).stdout
+        self.assertIn("1 failed", status)
+        self.assertIn("2 done", status)
+        self.trigram("run", self.write(config), code=1)  # tried again
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    def test_parallel_jobs_change_nothing(self) -> None:
+        config = experiment(sweep={"/algorithm": ["bytegrad", "async_model_average"]})
+        self.run_config(config, "--jobs", 1)
+        alone = {m["id"]: self.comparable(m) for m in self.manifests()}
+        self.run_config(config, "--jobs", 4, "--force")
+        self.assertEqual(alone, {m["id"]: self.comparable(m) for m in self.manifests()})
+
+    def comparable(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        summary = dict(manifest["summary"])
+        del summary["messages_simulated_per_wall_s"]
+        return summary | {"steps": self.metrics(manifest["id"])}
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    def test_worlds_end_with_the_same_weights(self) -> None:
+        algorithms = ["gradient_allreduce", "bytegrad", {"name": "decentralized", "mode": "ring"}]
+        manifests = self.run_config(
+            experiment(sweep={"/runtime": ["sim", "threads"], "/algorithm": algorithms})
+        )
+        hashes: dict[str, set[str]] = {}
+        for m in manifests:
+            name = m["experiment"]["algorithm"]["name"]
+            hashes.setdefault(name, set()).add(m["summary"]["weights_hash"])
+        self.assertEqual({name: len(found) for name, found in hashes.items()}, dict.fromkeys(hashes, 1))
+
+    def test_more_ranks_than_cores_is_said(self) -> None:
+        cluster = {**experiment()["cluster"], "nodes": 64, "workers_per_node": 8}
+        (manifest,) = self.run_config(experiment(runtime="threads", cluster=cluster, steps=1))
+        self.assertEqual(manifest["oversubscribed"], manifest["machine"]["cores"] < 512)
+
+    def test_timeline(self) -> None:
+        algorithm = {"name": "gradient_allreduce", "bucket": "1kB"}
+        config = experiment(algorithm=algorithm, timeline={"step": 3, "ranks": 2})
+        (manifest,) = self.run_config(config)
+        trace = json.loads((self.results / manifest["id"] / "trace.json").read_text())
+        events = trace["traceEvents"]
+        self.assertEqual({e["pid"] for e in events}, {0, 1})
+        tracks: dict[tuple[int, int], list[dict[str, Any]]] = {}
+        for event in events:
+            if event["ph"] == "X":
+                tracks.setdefault((event["pid"], event["tid"]), []).append(event)
+        self.assertGreaterEqual(len(tracks), 4, "a main and a communication stream each")
+        for track in tracks.values():
+            track.sort(key=lambda e: (e["ts"], -e["dur"]))
+            for before, after in zip(track, track[1:]):
+                ends = before["ts"] + before["dur"]
+                nested = after["ts"] + after["dur"] <= ends + 1e-3
+                self.assertTrue(nested or after["ts"] >= ends - 1e-3, (before, after))
+        starts = {e["id"] for e in events if e["ph"] == "s"}
+        self.assertGreater(len(starts), 0)
+        self.assertEqual(starts, {e["id"] for e in events if e["ph"] == "f"})
+
+
+if __name__ == "__main__":
+    unittest.main()
