@@ -1,0 +1,101 @@
+// Every algorithm, in every world: workers whose own optima lie far apart find the common one.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "core/device/host_device.h"
+#include "core/workloads/quadratic.h"
+#include "tests/support/training.h"
+#include "tests/support/worlds.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr int kNodes = 2, kWorkers = 2, kRanks = kNodes * kWorkers;
+constexpr long kSteps = 120;
+constexpr std::uint64_t kSeed = 7;
+constexpr double kNear = 0.35;  // of the way from the start to the optimum
+const QuadraticOptions kProblem{.dimension = 37, .condition = 3, .heterogeneity = 1, .tensors = 5};
+
+double norm(const std::vector<double>& x) {
+  double squares = 0;
+  for (double value : x) squares += value * value;
+  return std::sqrt(squares);
+}
+
+/// |w - w*| / |w*|: 1 at the start, 0 at the common optimum.
+double distance(std::span<const float> weights) {
+  HostDevice device;
+  const Quadratic problem(device, kProblem, {0, kRanks, kSeed});
+  std::vector<double> off, whole;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    off.push_back(double{weights[i]} - double{problem.optimum()[i]});
+    whole.push_back(double{problem.optimum()[i]});
+  }
+  return norm(off) / norm(whole);
+}
+
+TEST(Conformance12, AWorkerAloneDoesNotFindTheCommonOptimum) {
+  HostDevice device;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    Quadratic own(device, kProblem, {rank, kRanks, kSeed});
+    const Tensor w = device.empty(kProblem.dimension), g = device.empty(kProblem.dimension);
+    own.initialise(w.floats());
+    for (long step = 0; step < 2000; ++step) {
+      own.forward(device, w);
+      own.backward(device, w, g, [] {});
+      device.axpby(-0.3f, g, 1, w);
+    }
+    EXPECT_GT(distance(w.floats()), 2 * kNear);
+  }
+}
+
+class TrainingTest : public ::testing::TestWithParam<std::tuple<std::string, NamedAlgorithm>> {
+ protected:
+  void SetUp() override {
+    const std::string reason = world_unavailable(std::get<0>(GetParam()));
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Conformance12, TrainingTest,
+                         ::testing::Combine(::testing::ValuesIn(world_names()),
+                                            ::testing::ValuesIn(every_algorithm())),
+                         [](const auto& tested) {
+                           return std::get<0>(tested.param) + "_" + std::get<1>(tested.param).name;
+                         });
+
+TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
+  Training training;
+  training.world = std::get<0>(GetParam());
+  training.algorithm = std::get<1>(GetParam()).spec;
+  training.workload = {{"name", "quadratic"},
+                       {"dimension", kProblem.dimension},
+                       {"condition", kProblem.condition},
+                       {"heterogeneity", kProblem.heterogeneity},
+                       {"tensors", kProblem.tensors}};
+  training.cluster = small_cluster(kNodes, kWorkers);
+  training.optimizer = {{"name", "sgd"}, {"lr", 0.1}};
+  training.seed = kSeed;
+  training.steps = kSteps;
+  // In real time an asynchronous worker may be done before anybody averages: its own weights are
+  // anywhere on its way, their mean is not.
+  const bool may_run_ahead =
+      !is_simulated(training.world) && training.algorithm.at("name") == "async_model_average";
+  const Trained trained = train(training);
+  ASSERT_EQ(trained.weights.size(), static_cast<std::size_t>(kRanks));
+  std::vector<float> mean(kProblem.dimension, 0.0f);
+  for (const auto& weights : trained.weights) {
+    ASSERT_EQ(weights.size(), kProblem.dimension);
+    if (!may_run_ahead) {
+      EXPECT_LT(distance(weights), kNear);
+    }
+    for (std::size_t i = 0; i < mean.size(); ++i)
+      mean[i] += weights[i] / static_cast<float>(kRanks);
+  }
+  EXPECT_LT(distance(mean), 0.5 * kNear);
+}
+
+}  // namespace
+}  // namespace trigram::test
