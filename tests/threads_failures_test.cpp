@@ -1,0 +1,120 @@
+// Threads can fail at any moment: whatever the others are doing, the world ends, and with that
+// error.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <stdexcept>
+#include <vector>
+
+#include "runtime/threads/threads_runtime.h"
+
+namespace trigram {
+namespace {
+
+constexpr int kRanks = 5;
+
+/// Messages both ways around a ring, a reduction in place, a control message.
+void one_round(Context ctx) {
+  const int next = (ctx.rank() + 1) % ctx.size();
+  const int previous = (ctx.rank() + ctx.size() - 1) % ctx.size();
+  const Tensor x = ctx.device->empty(2000), y = ctx.device->empty(2000);
+  ctx.device->fill(x, static_cast<float>(ctx.rank()));
+  ctx.comm->transfer(
+      std::array{Transfer{Transfer::send, x, next}, Transfer{Transfer::recv, x, next},
+                 Transfer{Transfer::send, x, previous}, Transfer{Transfer::recv, y, previous}});
+  ctx.device->axpby(1, x, 1, y);
+  ctx.control->post(next, 1, 0);
+  ctx.control->receive(1);
+}
+
+/// Rank `culprit` fails in the given round, on its main stream or on the forked one.
+void fail_in(Context ctx, int culprit, int round, bool on_main) {
+  auto mutex = ctx.stream->make_mutex();
+  const auto rounds = [&](Context c, bool fails) {
+    for (int i = 0; i < 40; ++i) {
+      if (fails && i == round) throw std::out_of_range("round " + std::to_string(i));
+      one_round(c);
+      Lock lock(*mutex);
+      if (i % 10 == 0) c.stream->sleep_for(1e-6);
+    }
+  };
+  const bool guilty = ctx.rank() == culprit;
+  auto comm = ctx.stream->fork("comm");
+  auto work = comm->submit(ctx, [&](Context c) { rounds(c, guilty && !on_main); });
+  rounds(ctx, guilty && on_main);
+  ctx.stream->wait(*work);
+}
+
+TEST(ThreadsFailures, EndTheWorldAtAnyMoment) {
+  for (int attempt = 0; attempt < 120; ++attempt) {
+    const int culprit = attempt % kRanks, round = attempt % 37;
+    try {
+      make_threads_runtime()->launch(
+          Layout(kRanks, 1), [&](Context ctx) { fail_in(ctx, culprit, round, attempt % 2 == 0); });
+      ADD_FAILURE() << "attempt " << attempt << " did not fail";
+    } catch (const std::out_of_range& e) {
+      EXPECT_EQ(e.what(), "round " + std::to_string(round));
+    }
+  }
+}
+
+TEST(ThreadsFailures, AFailureOnEveryRankIsStillOne) {
+  for (int attempt = 0; attempt < 20; ++attempt)
+    EXPECT_THROW(make_threads_runtime()->launch(Layout(kRanks, 1),
+                                                [&](Context ctx) {
+                                                  one_round(ctx);
+                                                  throw std::out_of_range("all of them");
+                                                }),
+                 std::out_of_range);
+}
+
+TEST(ThreadsFailures, BuffersAreLeftAloneOnceTransferHasThrown) {
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    EXPECT_THROW(make_threads_runtime()->launch(
+                     Layout(2, 1),
+                     [&](Context ctx) {
+                       const Tensor x = ctx.device->empty(100000);
+                       if (ctx.rank() == 0) {
+                         ctx.device->fill(x, 1);
+                         auto comm = ctx.stream->fork("comm");
+                         comm->submit(ctx, [](Context) { throw std::out_of_range("now"); });
+                         ctx.comm->transfer(std::array{Transfer{Transfer::send, x, 1}});
+                         return;
+                       }
+                       auto comm = ctx.stream->fork("comm");
+                       try {
+                         ctx.comm->transfer(std::array{Transfer{Transfer::recv, x, 0}});
+                       } catch (...) {
+                         ctx.device->fill(x, 2);  // a late copy would be a race, and change this
+                         for (float value : x.floats()) EXPECT_EQ(value, 2.0f);
+                         throw;
+                       }
+                     }),
+                 std::out_of_range);
+  }
+}
+
+TEST(ThreadsFailures, AWorldCanBeLaunchedAgain) {
+  auto runtime = make_threads_runtime({.watchdog_s = 5});
+  EXPECT_THROW(runtime->launch(Layout(3, 1), [](Context) { throw std::out_of_range("once"); }),
+               std::out_of_range);
+  int count = 0;
+  runtime->launch(Layout(1, 1), [&](Context) { ++count; });
+  EXPECT_EQ(count, 1);
+}
+
+TEST(ThreadsFailures, AnErrorSwallowedAfterItClosedAStreamIsReported) {
+  EXPECT_THROW(make_threads_runtime()->launch(Layout(1, 1),
+                                              [](Context ctx) {
+                                                try {
+                                                  auto comm = ctx.stream->fork("comm");
+                                                  throw std::out_of_range("swallowed");
+                                                } catch (const std::out_of_range&) {
+                                                }
+                                              }),
+               std::logic_error);
+}
+
+}  // namespace
+}  // namespace trigram
