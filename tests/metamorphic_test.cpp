@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "netmodels/lower_bound.h"
 #include "tests/support/training.h"
 
 // Every knob moves the answer, and in the right direction: more bytes, more latency, less
@@ -77,6 +78,17 @@ TEST_P(Metamorphic, EveryKnobSlowsDownAsItMust) {
       EXPECT_GT(after_s, before_s) << knob.name;
     }
   }
+}
+
+TEST_P(Metamorphic, NoTimeIsBelowWhatTheBytesTake) {
+  const Training training = base(GetParam());
+  const Trained trained = train(training);
+  std::vector<Traffic> sent;
+  for (const Counters& c : trained.counters)
+    sent.push_back({c.bytes_intra, c.bytes_inter, c.messages_intra, c.messages_inter});
+  const double bound_s = lower_bound(training.cluster, sent);
+  EXPECT_GT(bound_s, 0);
+  EXPECT_GE(trained.seconds(), bound_s);
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, Metamorphic, ::testing::ValuesIn(algorithms_of_fixed_volume()),
