@@ -1,0 +1,140 @@
+#include "experiments/run/collector.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "tests/unit/experiments/fakes.h"
+
+namespace trigram {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Recorded {
+  std::vector<StepRecord> records;
+  Collector::Sink sink() {
+    return [this](const StepRecord& r) { records.push_back(r); };
+  }
+};
+
+RankStep ended_at(double seconds, double loss = 1) {
+  RankStep step;
+  step.end_s = seconds;
+  step.loss = loss;
+  step.spent.bytes_inter = 10;
+  step.spent.compute_s = seconds;
+  return step;
+}
+
+TEST(Collector, ReducesAStepWhenItsLastRankEndsIt) {
+  Recorded recorded;
+  Collector collector({.ranks = 2, .steps = 2}, recorded.sink());
+  FakeWorkload a({1}), b({1});
+  FakeStream stream;
+  collector.finish(0, 0, ended_at(2, 1), a, stream);
+  collector.finish(0, 1, ended_at(3), a, stream);  // an asynchronous rank goes ahead
+  EXPECT_TRUE(recorded.records.empty());
+  collector.finish(1, 0, ended_at(4, 5), b, stream);
+  ASSERT_EQ(recorded.records.size(), 1u);
+  EXPECT_EQ(recorded.records[0].time_s, 4);
+  EXPECT_EQ(recorded.records[0].loss, 3);
+  EXPECT_EQ(recorded.records[0].sum.bytes_inter, 20u);
+  EXPECT_EQ(recorded.records[0].mean.compute_s, 3);
+  collector.finish(1, 1, ended_at(10), b, stream);
+  ASSERT_EQ(recorded.records.size(), 2u);
+  EXPECT_EQ(recorded.records[1].step_s, 6);
+}
+
+TEST(Collector, EvaluatesDueStepsAndTheLast) {
+  Recorded recorded;
+  Collector collector({.ranks = 1, .steps = 5, .eval_every = 2}, recorded.sink());
+  FakeWorkload workload({1});
+  FakeStream stream;
+  for (long step = 0; step < 5; ++step) collector.finish(0, step, ended_at(1), workload, stream);
+  std::vector<long> evaluated;
+  for (const StepRecord& r : recorded.records)
+    if (r.evaluation) evaluated.push_back(r.step);
+  EXPECT_EQ(evaluated, (std::vector<long>{1, 3, 4}));
+}
+
+TEST(Collector, EvaluatesTheWeightsOfThatStep) {
+  Recorded recorded;
+  Collector collector({.ranks = 2, .steps = 2, .eval_every = 1}, recorded.sink());
+  FakeWorkload a({4}), b({2});
+  FakeStream stream;
+  collector.finish(0, 0, ended_at(1), a, stream);
+  a.set({100});  // goes ahead before the other rank comes
+  collector.finish(1, 0, ended_at(1), b, stream);
+  ASSERT_EQ(recorded.records.size(), 1u);
+  EXPECT_EQ(recorded.records[0].evaluation->loss, 3) << "FakeWorkload's loss is its first weight";
+}
+
+TEST(Collector, RanksOfASynchronousAlgorithmWaitForTheEvaluation) {
+  Recorded recorded;
+  Collector collector(
+      {.ranks = 2, .steps = 1, .eval_every = 1, .pause = EvaluationPause::rendezvous},
+      recorded.sink());
+  FakeWorkload a({1}), b({1});
+  RealStream stream;
+  b.evaluation_takes(50ms);
+  double excluded_first = 0;
+  std::thread first([&] { excluded_first = collector.finish(0, 0, ended_at(1), a, stream); });
+  std::this_thread::sleep_for(100ms);  // straggling counts as training, evaluation does not
+  const double excluded_last = collector.finish(1, 0, ended_at(1), b, stream);
+  first.join();
+  EXPECT_EQ(recorded.records.size(), 1u);
+  EXPECT_GE(excluded_last, 0.05);
+  EXPECT_GE(excluded_first, 0.05);
+  EXPECT_LT(excluded_first, excluded_last + 0.09) << "the first rank's wait for the last counts";
+}
+
+TEST(Collector, CancelWakesWaitingRanks) {
+  Recorded recorded;
+  Collector collector(
+      {.ranks = 2, .steps = 1, .eval_every = 1, .pause = EvaluationPause::rendezvous},
+      recorded.sink());
+  FakeWorkload a({1});
+  RealStream stream;
+  std::thread waiting([&] { collector.finish(0, 0, ended_at(1), a, stream); });
+  std::this_thread::sleep_for(20ms);
+  collector.cancel();
+  waiting.join();
+  EXPECT_TRUE(recorded.records.empty());
+}
+
+TEST(Evaluation, OfEqualWorkersIsMadeOnce) {
+  FakeWorkload workload({0});
+  const Evaluation e = evaluate(workload, std::vector<std::vector<float>>(5, {0.25f}));
+  EXPECT_EQ(workload.evaluations(), 1);
+  EXPECT_EQ(e.accuracy, 0.25);
+  EXPECT_EQ(e.worker_accuracy_min, 0.25);
+  EXPECT_EQ(e.worker_accuracy_mean, 0.25);
+  EXPECT_EQ(e.consensus_distance, 0);
+}
+
+TEST(Evaluation, OfUnequalWorkers) {
+  FakeWorkload workload({0});
+  const std::vector<std::vector<float>> weights = {{0.5f, 3}, {0.5f, 3}, {0.25f, 0}, {0.75f, 6}};
+  const Evaluation e = evaluate(workload, weights);
+  EXPECT_EQ(workload.evaluations(), 4) << "the mean and three distinct models";
+  EXPECT_EQ(e.accuracy, 0.5);
+  EXPECT_EQ(e.worker_accuracy_min, 0.25);
+  EXPECT_EQ(e.worker_accuracy_mean, 0.5);
+  EXPECT_EQ(e.consensus_distance, 2 * (0.0625 + 9) / 4);
+}
+
+TEST(StepRecord, NumbersThatAreNoneAreNull) {
+  StepRecord record;
+  record.loss = std::nan("");
+  const Json j = to_json(record);
+  EXPECT_TRUE(j["loss"].is_null());
+  EXPECT_TRUE(j["staleness_mean"].is_null());
+  EXPECT_FALSE(j.contains("accuracy"));
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,88 @@
+#include "experiments/process/job_queue.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "experiments/process/shared_counters.h"
+
+namespace trigram {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Counts how many jobs run at once.
+class Concurrency {
+ public:
+  int body(std::chrono::milliseconds duration, int code = 0) {
+    const long now = ++counters_[0];
+    for (long seen = counters_[1]; now > seen && !counters_[1].compare_exchange_weak(seen, now);) {
+    }
+    std::this_thread::sleep_for(duration);
+    --counters_[0];
+    return code;
+  }
+  long most() { return counters_[1]; }
+
+ private:
+  SharedCounters counters_{2};
+};
+
+class JobQueueTest : public testing::Test {
+ protected:
+  Job job(std::function<int()> body, bool exclusive = false) {
+    return {exclusive,
+            [body, this] {
+              return Job::Started{body, log_};
+            },
+            [this](int status) { statuses_.push_back(status); }};
+  }
+  const std::string log_ = testing::TempDir() + "job_queue_test.log";
+  std::vector<int> statuses_;
+};
+
+TEST_F(JobQueueTest, RunsNoMoreAtATimeThanAsked) {
+  Concurrency seen;
+  JobQueue queue(2);
+  for (int i = 0; i < 6; ++i) queue.add(job([&] { return seen.body(30ms); }));
+  EXPECT_TRUE(queue.run([] {}));
+  EXPECT_EQ(statuses_, std::vector<int>(6, 0));
+  EXPECT_EQ(seen.most(), 2);
+}
+
+TEST_F(JobQueueTest, ExclusiveJobsRunAlone) {
+  Concurrency seen;
+  JobQueue queue(4);
+  for (int i = 0; i < 4; ++i) queue.add(job([&] { return seen.body(20ms); }, true));
+  EXPECT_TRUE(queue.run([] {}));
+  EXPECT_EQ(seen.most(), 1);
+}
+
+TEST_F(JobQueueTest, ReportsCodesSignalsAndExceptions) {
+  JobQueue queue(1);
+  queue.add(job([] { return 7; }));
+  queue.add(job([] { return kill(getpid(), SIGKILL); }));
+  queue.add(job([]() -> int { throw std::runtime_error("no way"); }));
+  EXPECT_TRUE(queue.run([] {}));
+  ASSERT_EQ(statuses_.size(), 3u);
+  EXPECT_EQ(WEXITSTATUS(statuses_[0]), 7);
+  EXPECT_EQ(WTERMSIG(statuses_[1]), SIGKILL);
+  EXPECT_EQ(WEXITSTATUS(statuses_[2]), 1);
+  std::ifstream log(log_);
+  const std::string text{std::istreambuf_iterator<char>(log), {}};
+  EXPECT_NE(text.find("no way"), std::string::npos) << "what a child prints is in its log";
+}
+
+TEST_F(JobQueueTest, AnInterruptEndsAllChildren) {
+  JobQueue queue(2);
+  for (int i = 0; i < 3; ++i) queue.add(job([] { return (std::this_thread::sleep_for(1h), 0); }));
+  EXPECT_FALSE(queue.run([] { kill(getpid(), SIGINT); }));
+  EXPECT_TRUE(statuses_.empty());
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "core/check.h"
+#include "experiments/cli/comparison_table.h"
+#include "experiments/config/sha256.h"
+#include "experiments/results/recorded_run.h"
+#include "experiments/results/run_folder.h"
+#include "experiments/results/stored_run.h"
+#include "experiments/run/summary.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Results : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(root_); }
+  void TearDown() override { fs::remove_all(root_); }
+  const fs::path root_ = fs::path(testing::TempDir()) / fmt::format("results.{}", getpid());
+
+  void publish(const std::string& git, bool done) {
+    RunFolder folder(root_, "id");
+    folder.publish({{"git", git}, {"status", done ? "done" : "failed"}}, done);
+  }
+  StoredRun::State state() { return read_stored_run(root_ / "id", "now").state; }
+};
+
+TEST_F(Results, NothingIsThereBeforeItIsPublished) {
+  {
+    RunFolder folder(root_, "id");
+    std::ofstream(folder.path() / "metrics.jsonl") << "{}\n";
+    EXPECT_EQ(state(), StoredRun::missing);
+  }
+  EXPECT_TRUE(fs::is_empty(root_)) << "what is not published is removed";
+}
+
+TEST_F(Results, StatesOfARun) {
+  publish("now", false);
+  EXPECT_EQ(state(), StoredRun::failed);
+  publish("before", true);
+  EXPECT_EQ(state(), StoredRun::stale);
+  publish("now", true);
+  EXPECT_EQ(state(), StoredRun::done);
+  fs::remove(root_ / "id" / "DONE");
+  EXPECT_EQ(state(), StoredRun::partial);
+}
+
+TEST_F(Results, AnEarlierResultIsReplacedAsAWhole) {
+  publish("now", true);
+  std::ofstream(root_ / "id" / "old") << "";
+  publish("now", false);
+  EXPECT_FALSE(fs::exists(root_ / "id" / "old"));
+  EXPECT_FALSE(fs::exists(root_ / "id" / "DONE"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 1);
+}
+
+TEST_F(Results, LeftoversOfDeadProcessesAreRemovedAndNoOthers) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    new RunFolder(root_, "dead");  // _exit runs no destructor, like kill -9
+    _exit(0);
+  }
+  waitpid(pid, nullptr, 0);
+  const RunFolder mine(root_, "mine");
+  fs::create_directory(root_ / "other.tmp.elsewhere.1");
+  remove_leftovers(root_);
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 2);
+  EXPECT_TRUE(fs::exists(mine.path()));
+  EXPECT_TRUE(fs::exists(root_ / "other.tmp.elsewhere.1"));
+}
+
+TEST_F(Results, AProcessWithoutOutcomeHasFailed) {
+  EXPECT_THAT(take_outcome(root_, SIGSEGV).error, HasSubstr("signal 11"));
+  EXPECT_THAT(take_outcome(root_, 3 << 8).error, HasSubstr("code 3"));
+  std::ofstream(root_ / "outcome.json")
+      << R"({"summary": null, "error": "rank 3 waits for 1", "hang": true})";
+  const Outcome hang = take_outcome(root_, 124 << 8);
+  EXPECT_TRUE(hang.hang);
+  EXPECT_EQ(hang.error, "rank 3 waits for 1");
+}
+
+// The example of FIPS 180-4.
+TEST(Sha256, OfAbc) {
+  EXPECT_EQ(Sha256().update("a").update("bc").hex(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+Json manifest(const char* algorithm, const char* bandwidth, int seed, double step_s) {
+  return {{"experiment", {{"algorithm", {{"name", algorithm}}}}},
+          {"sweep",
+           {{"/algorithm", algorithm}, {"/cluster/inter/bandwidth", bandwidth}, {"/seed", seed}}},
+          {"summary", {{"step_s", step_s}, {"accuracy", nullptr}}}};
+}
+
+TEST(ComparisonTable, MarksTheFastestOfEachSettingAndJoinsSeeds) {
+  const std::string table =
+      comparison_table({manifest("slow", "1Gbps", 1, 0.002), manifest("slow", "1Gbps", 2, 0.004),
+                        manifest("fast", "1Gbps", 1, 0.001), manifest("slow", "9Gbps", 1, 0.001),
+                        manifest("fast", "9Gbps", 1, 0.002)});
+  EXPECT_EQ(table,
+            "bandwidth  algorithm    step [ms]\n"
+            "1Gbps      slow       3.00 ± 1.41\n"
+            "1Gbps      fast            1.00 *\n"
+            "9Gbps      slow            1.00 *\n"
+            "9Gbps      fast              2.00\n"
+            "* shortest step at this setting\n");
+}
+
+TEST(Summary, ATimeBelowItsLowerBoundIsAnError) {
+  Cluster cluster;
+  cluster.nodes = 2;
+  cluster.inter = {1000, 0.5};
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) {
+    rank.total.bytes_inter = 2000;
+    rank.total.messages_inter = 1;
+    rank.ended_s = 2.5;
+  }
+  check_lower_bound(cluster, ranks);
+  for (RankResult& rank : ranks) rank.ended_s = 2.4;
+  EXPECT_THROW(check_lower_bound(cluster, ranks), InvariantError);
+}
+
+}  // namespace
+}  // namespace trigram

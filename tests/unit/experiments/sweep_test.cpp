@@ -1,0 +1,112 @@
+#include "experiments/config/sweep.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "experiments/config/config_file.h"
+#include "experiments/config/settings.h"
+
+namespace trigram {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<Json> configs_of(const Json& config) {
+  std::vector<Json> configs;
+  for (const SweepPoint& point : expand_sweep(config, ".")) configs.push_back(point.config);
+  return configs;
+}
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Sweep, WithoutOneThereIsOnePoint) {
+  const auto points = expand_sweep({{"steps", 3}}, ".");
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_EQ(points[0].config, Json({{"steps", 3}}));
+  EXPECT_EQ(points[0].coordinates, Json::object());
+}
+
+TEST(Sweep, FirstPointerVariesSlowest) {
+  EXPECT_THAT(configs_of({{"sweep", {{"/a", {1, 2}}, {"/b", {3, 4}}}}}),
+              ElementsAre(Json{{"a", 1}, {"b", 3}}, Json{{"a", 1}, {"b", 4}},
+                          Json{{"a", 2}, {"b", 3}}, Json{{"a", 2}, {"b", 4}}));
+}
+
+TEST(Sweep, ZippedListsAdvanceTogether) {
+  EXPECT_THAT(configs_of({{"zip", {{"/a", {1, 2}}, {"/b", {3, 4}}}}}),
+              ElementsAre(Json{{"a", 1}, {"b", 3}}, Json{{"a", 2}, {"b", 4}}));
+}
+
+TEST(Sweep, ParentIsSetBeforeItsChild) {
+  const Json config = {{"sweep", {{"/algorithm/tau", {7}}, {"/algorithm", {"x"}}}}};
+  EXPECT_THAT(configs_of(config),
+              ElementsAre(Json{{"algorithm", Json{{"name", "x"}, {"tau", 7}}}}));
+}
+
+TEST(Sweep, SeedListIsASweep) {
+  const auto points = expand_sweep({{"seed", {4, 5}}}, ".");
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[1].config["seed"], 5);
+  EXPECT_EQ(points[1].coordinates, Json({{"/seed", 5}}));
+}
+
+TEST(Sweep, SamePointerInBothIsRefused) {
+  const Json config = {{"sweep", {{"/a", {1}}}}, {"zip", {{"/a", {1}}}}};
+  EXPECT_THAT(error_of([&] { expand_sweep(config, "."); }), HasSubstr("/zip/~1a: is swept twice"));
+}
+
+TEST(Settings, ReachIntoListsAndComponents) {
+  Json config = {{"algorithm", "x"}, {"list", {Json{{"factor", 1}}, 2}}};
+  apply_settings(config, {"/algorithm/tau=3", "/list/0/factor=5", "/deep/down=text"}, ".");
+  EXPECT_EQ(config, Json({{"algorithm", Json{{"name", "x"}, {"tau", 3}}},
+                          {"list", {Json{{"factor", 5}}, 2}},
+                          {"deep", {{"down", "text"}}}}));
+}
+
+TEST(Settings, IndexBeyondTheListIsRefused) {
+  Json config = {{"list", {1, 2}}};
+  EXPECT_THAT(error_of([&] { apply_settings(config, {"/list/2=0"}, "."); }),
+              HasSubstr("expected an index below 2"));
+}
+
+TEST(Settings, TakeThePlaceOfASweptList) {
+  Json config = {{"sweep", {{"/a", {1, 2}}, {"/b", {3, 4}}}}};
+  apply_settings(config, {"/a=9"}, ".");
+  EXPECT_THAT(configs_of(config), ElementsAre(Json{{"a", 9}, {"b", 3}}, Json{{"a", 9}, {"b", 4}}));
+}
+
+class ConfigFile : public testing::Test {
+ protected:
+  Json read(const std::string& text) {
+    const std::string path = testing::TempDir() + "config_file_test.json";
+    std::ofstream(path) << text;
+    return read_config_file(path);
+  }
+};
+
+TEST_F(ConfigFile, MayHoldComments) {
+  EXPECT_EQ(read("// one\n{\"a\": /* two */ 1}"), Json({{"a", 1}}));
+}
+
+TEST_F(ConfigFile, ErrorsNameLineAndColumn) {
+  EXPECT_THAT(error_of([&] { read("{\n  \"a\": 1,\n  b\n}"); }), HasSubstr(".json:3:3: "));
+  EXPECT_THAT(error_of([&] { read("x"); }), HasSubstr(".json:1:1: "));
+}
+
+TEST_F(ConfigFile, KeysAreUniqueInEachObjectAlone) {
+  EXPECT_EQ(read(R"({"a": {"k": 1}, "b": {"k": 2}, "k": 3})")["k"], 3);
+  EXPECT_THAT(error_of([&] { read(R"({"a": {"k": 1, "k": 2}})"); }), HasSubstr("\"k\""));
+}
+
+}  // namespace
+}  // namespace trigram
