@@ -6,7 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
+
+#include "experiments/cli/labels.h"
 
 namespace trigram {
 namespace {
@@ -52,12 +53,6 @@ Statistics statistics(const Row& row, const char* key) {
   const auto n = static_cast<double>(values.size());
   for (double v : values) squares += (v - sum / n) * (v - sum / n);
   return {sum / n, n > 1 ? std::sqrt(squares / (n - 1)) : 0, static_cast<int>(n)};
-}
-
-std::string short_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_object() && value.contains("name")) return value["name"].get<std::string>();
-  return value.dump();
 }
 
 std::vector<Row> rows_of(const std::vector<Json>& manifests) {
@@ -130,7 +125,7 @@ Lines cells_of(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     auto& line = lines.emplace_back();
     for (const std::string& p : pointers)
-      line.push_back(row.coordinates.contains(p) ? short_text(row.coordinates[p]) : "-");
+      line.push_back(row.coordinates.contains(p) ? label_of(row.coordinates[p]) : "-");
     line.push_back(row.algorithm);
     for (const Column* c : shown) line.push_back(cell(row, *c));
   }

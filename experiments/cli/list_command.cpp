@@ -2,12 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "algorithms/registry.h"
 #include "core/codecs/registry.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/places.h"
 #include "experiments/exit_codes.h"
 #include "experiments/worlds.h"
 
@@ -48,14 +51,25 @@ Json list_of(const auto& entries) {
   return list;
 }
 
-/// The values of an option of the simulated world, as a list of names.
-Json list_of_network_models() {
+/// Network models of the simulated world, and the clusters that come with the program.
+Json list_of_networks() {
   Json list = Json::array();
   const auto& all = worlds();
   const auto sim = std::find_if(all.begin(), all.end(), [](const World& w) { return w.simulated; });
   const Json& option = sim->schema["properties"]["network_model"];
   for (const Json& name : option["enum"])
-    list.push_back({{"name", name}, {"doc", option.value("description", "")}});
+    list.push_back({{"name", name},
+                    {"kind", "model"},
+                    {"doc", "network model of sim; " + option.value("description", "")}});
+  const std::filesystem::path presets = data_folder() / "configs" / "clusters";
+  std::set<std::filesystem::path> paths;
+  if (std::filesystem::is_directory(presets))
+    for (const auto& file : std::filesystem::directory_iterator(presets))
+      if (file.path().extension() == ".json") paths.insert(file.path());
+  for (const auto& path : paths)
+    list.push_back({{"name", path.stem().string()},
+                    {"kind", "cluster"},
+                    {"doc", "cluster: " + path.string()}});
   return list;
 }
 
@@ -66,9 +80,9 @@ Json list_of_codecs() {
 }
 
 Json everything() {
-  return {{"algorithms", list_of_algorithms()},   {"codecs", list_of_codecs()},
-          {"networks", list_of_network_models()}, {"workloads", list_of(workloads())},
-          {"optimizers", list_of(optimizers())},  {"worlds", list_of_worlds()}};
+  return {{"algorithms", list_of_algorithms()},  {"codecs", list_of_codecs()},
+          {"networks", list_of_networks()},      {"workloads", list_of(workloads())},
+          {"optimizers", list_of(optimizers())}, {"worlds", list_of_worlds()}};
 }
 
 void print_entry(const Json& entry) {

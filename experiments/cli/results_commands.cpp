@@ -12,8 +12,8 @@
 
 #include "core/config/config_error.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/labels.h"
 #include "experiments/cli/places.h"
-#include "experiments/cli/sweep_runner.h"
 #include "experiments/exit_codes.h"
 #include "experiments/results/stored_run.h"
 #include "experiments/version.h"

@@ -5,6 +5,7 @@
 
 #include "experiments/cli/commands.h"
 #include "experiments/cli/comparison_table.h"
+#include "experiments/cli/labels.h"
 #include "experiments/cli/sweep_runner.h"
 #include "experiments/exit_codes.h"
 

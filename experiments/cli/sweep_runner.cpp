@@ -1,8 +1,8 @@
 #include "experiments/cli/sweep_runner.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "experiments/cli/labels.h"
 #include "experiments/exit_codes.h"
 #include "experiments/results/machine.h"
 #include "experiments/results/recorded_run.h"
@@ -14,22 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A value of a sweep in a word: a component by its name, a text without quotes.
-std::string short_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_object() && value.contains("name") && value["name"].is_string())
-    return value["name"].get<std::string>();
-  return value.dump();
-}
-
 }  // namespace
-
-std::string describe(const Json& coordinates) {
-  std::vector<std::string> parts;
-  for (const auto& [pointer, value] : coordinates.items())
-    parts.push_back(fmt::format("{}={}", pointer.substr(1), short_text(value)));
-  return parts.empty() ? "one run" : fmt::format("{}", fmt::join(parts, ", "));
-}
 
 /// A run under way.
 struct SweepRunner::Active {

@@ -44,7 +44,4 @@ class SweepRunner {
   bool hung_ = false;
 };
 
-/// "algorithm=bytegrad, cluster/inter/bandwidth=10Gbps", or "one run" without a sweep.
-std::string describe(const Json& coordinates);
-
 }  // namespace trigram

@@ -38,6 +38,9 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
 
 int record_run(const PlannedRun& run, const std::filesystem::path& folder,
                std::atomic<long>& progress) {
+  spdlog::info("run {}: {} in the world {}, {} ranks, {} steps", run.id,
+               run.experiment.algorithm_entry().name, run.experiment.world().name,
+               run.experiment.cluster.ranks(), run.experiment.steps);
   Outcome outcome;
   try {
     outcome = make_and_write(run, folder, progress);

@@ -1,0 +1,24 @@
+#include "experiments/cli/labels.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace trigram {
+
+std::string label_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_object() && value.contains("name") && value["name"].is_string())
+    return value["name"].get<std::string>();
+  return value.dump();
+}
+
+std::string describe(const Json& coordinates) {
+  std::vector<std::string> parts;
+  for (const auto& [pointer, value] : coordinates.items())
+    parts.push_back(fmt::format("{}={}", pointer.substr(1), label_of(value)));
+  return parts.empty() ? "one run" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace trigram

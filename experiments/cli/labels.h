@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// A value of a sweep in a word: a component by its name, a text without quotes.
+std::string label_of(const Json& value);
+
+/// "algorithm=bytegrad, cluster/inter/bandwidth=10Gbps", or "one run" without a sweep.
+std::string describe(const Json& coordinates);
+
+}  // namespace trigram
