@@ -26,42 +26,50 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
   }
 }
 
-void SimCommunicator::run(std::span<const Transfer> batch, InFlight* in_flight) {
+void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight) {
   // Receives first: a message that finds its receiver waiting costs SimGrid less.
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    if (batch[i].kind == Transfer::recv) start_receive(batch[i], in_flight[i]);
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    if (batch[i].kind == Transfer::send) start_send(batch[i], in_flight[i]);
+  for (const auto kind : {Transfer::recv, Transfer::send})
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      if (batch[i].kind == kind) in_flight[i].comm->start();
+}
+
+void SimCommunicator::run(std::span<const Transfer> batch, InFlight* in_flight) {
+  for (std::size_t i = 0; i < batch.size(); ++i) prepare(batch[i], in_flight[i]);
+  Simulation::in_one_switch([&] { start(batch, in_flight); });
   for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], in_flight[i]);
+  stream_.set_wait({});
 }
 
-void SimCommunicator::start_receive(const Transfer& transfer, InFlight& in_flight) {
-  auto& box = mailbox(inward_, transfer.peer, transfer.peer, rank());
-  in_flight.comm = box.get_async<Parcel>(&in_flight.parcel);
-}
-
-void SimCommunicator::start_send(const Transfer& transfer, InFlight& in_flight) {
-  auto& box = mailbox(outward_, transfer.peer, rank(), transfer.peer);
-  in_flight.parcel = stream_.world().parcels().take();
-  in_flight.parcel->pack(transfer.tensor);
-  in_flight.comm = box.put_async(in_flight.parcel, transfer.tensor.priced_nbytes());
+void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
+  Parcel*& parcel = in_flight.parcel;
+  if (transfer.kind == Transfer::recv) {
+    in_flight.comm = mailbox_from(transfer.peer).get_init();
+    in_flight.comm->set_dst_data(reinterpret_cast<void**>(&parcel), sizeof parcel);
+  } else {
+    auto& box = mailbox_to(transfer.peer);
+    parcel = stream_.world().parcels().take();
+    parcel->pack(transfer.tensor);
+    in_flight.comm = box.put_init(parcel, transfer.tensor.priced_nbytes());
+  }
 }
 
 void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
+  World& world = stream_.world();
   const bool receiving = transfer.kind == Transfer::recv;
   stream_.set_wait({.kind = receiving ? Wait::message : Wait::receiver, .peer = transfer.peer});
   in_flight.comm->wait();
-  stream_.world().halt_if_ended();
-  stream_.set_wait({});
+  world.halt_if_ended();
   if (!receiving) return;
-  check_match(in_flight.parcel->shape(), transfer.peer, transfer.tensor, rank(), stream_.name());
-  in_flight.parcel->unpack(transfer.tensor);
-  stream_.world().parcels().give_back(in_flight.parcel);
+  Parcel& parcel = *in_flight.parcel;
+  if (!parcel.fits(transfer.tensor))
+    check_match(parcel.shape(), transfer.peer, transfer.tensor, rank(), stream_.name());
+  parcel.unpack(transfer.tensor);
+  world.parcels().give_back(&parcel);
 }
 
-simgrid::s4u::Mailbox& SimCommunicator::mailbox(Mailboxes& cache, int peer, int source,
+simgrid::s4u::Mailbox& SimCommunicator::look_up(Mailboxes& mailboxes, int peer, int source,
                                                 int destination) {
-  auto& box = cache[peer];
+  auto& box = mailboxes.by_peer[peer];
   if (!box) {
     World& world = stream_.world();
     check_peer(rank(), peer, size(), stream_.name());
@@ -70,6 +78,8 @@ simgrid::s4u::Mailbox& SimCommunicator::mailbox(Mailboxes& cache, int peer, int 
     // A permanent receiver takes messages before they are asked for.
     if (world.eager()) box->set_receiver(world.main_actor(destination));
   }
+  mailboxes.last_peer = peer;
+  mailboxes.last = box;
   return *box;
 }
 

@@ -25,13 +25,24 @@ class SimCommunicator final : public Communicator {
     simgrid::s4u::CommPtr comm;
     Parcel* parcel = nullptr;
   };
-  using Mailboxes = std::unordered_map<int, simgrid::s4u::Mailbox*>;  // by peer
+  /// The mailboxes of one direction. Most often the peer is that of the message before.
+  struct Mailboxes {
+    int last_peer = -1;
+    simgrid::s4u::Mailbox* last = nullptr;
+    std::unordered_map<int, simgrid::s4u::Mailbox*> by_peer;
+  };
 
   void run(std::span<const Transfer> batch, InFlight* in_flight);
-  void start_receive(const Transfer& transfer, InFlight& in_flight);
-  void start_send(const Transfer& transfer, InFlight& in_flight);
+  void prepare(const Transfer& transfer, InFlight& in_flight);
+  static void start(std::span<const Transfer> batch, InFlight* in_flight);
   void finish(const Transfer& transfer, InFlight& in_flight);
-  simgrid::s4u::Mailbox& mailbox(Mailboxes& cache, int peer, int source, int destination);
+  simgrid::s4u::Mailbox& mailbox_to(int peer) {
+    return outward_.last_peer == peer ? *outward_.last : look_up(outward_, peer, rank(), peer);
+  }
+  simgrid::s4u::Mailbox& mailbox_from(int peer) {
+    return inward_.last_peer == peer ? *inward_.last : look_up(inward_, peer, peer, rank());
+  }
+  simgrid::s4u::Mailbox& look_up(Mailboxes& mailboxes, int peer, int source, int destination);
 
   SimStream& stream_;
   Mailboxes inward_, outward_;

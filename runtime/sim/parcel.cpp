@@ -5,19 +5,27 @@
 namespace trigram::sim {
 
 void Parcel::pack(const Tensor& tensor) {
-  nbytes_ = tensor.is_phantom() ? 0 : tensor.nbytes();
-  if (nbytes_ > capacity_) {
-    values_ = std::make_unique_for_overwrite<std::byte[]>(nbytes_);
-    capacity_ = nbytes_;
+  numel_ = tensor.numel();
+  priced_numel_ = tensor.priced_numel();
+  dtype_ = tensor.dtype();
+  phantom_ = tensor.is_phantom();
+  const std::size_t nbytes = tensor.nbytes();
+  if (phantom_ || nbytes == 0) return;
+  if (nbytes > capacity_) {
+    values_ = std::make_unique_for_overwrite<std::byte[]>(nbytes);
+    capacity_ = nbytes;
   }
-  if (nbytes_ > 0) std::memcpy(values_.get(), tensor.data(), nbytes_);
-  // Points at the values without owning them: a tensor with a pointer is not a phantom.
-  std::shared_ptr<std::byte> values(std::shared_ptr<void>(), nbytes_ > 0 ? values_.get() : nullptr);
-  shape_ = Tensor(std::move(values), tensor.numel(), tensor.dtype(), tensor.priced_numel());
+  std::memcpy(values_.get(), tensor.data(), nbytes);
 }
 
 void Parcel::unpack(const Tensor& tensor) const {
-  if (nbytes_ > 0) std::memcpy(tensor.data(), values_.get(), nbytes_);
+  if (!phantom_ && numel_ > 0) std::memcpy(tensor.data(), values_.get(), tensor.nbytes());
+}
+
+Tensor Parcel::shape() const {
+  if (phantom_) return Tensor::phantom(numel_, dtype_, priced_numel_);
+  return {std::shared_ptr<std::byte>(std::shared_ptr<void>(), values_.get()), numel_, dtype_,
+          priced_numel_};
 }
 
 Parcel* ParcelPool::take() {

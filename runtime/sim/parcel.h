@@ -9,19 +9,28 @@
 namespace trigram::sim {
 
 /// A message on its way: the shape of what was sent and a copy of its values, since the sender may
-/// overwrite its tensor before the message arrives.
-class Parcel {
+/// overwrite its tensor before the message arrives. It fills one cache line: thousands are under
+/// way at a time.
+class alignas(64) Parcel {
  public:
   void pack(const Tensor& tensor);
-  /// Copies the values, if any, to a tensor of the same size.
+  /// True when the receiver's tensor has the lengths and the type of what was sent, and both are
+  /// phantoms or both have values.
+  bool fits(const Tensor& tensor) const {
+    return tensor.numel() == numel_ && tensor.priced_numel() == priced_numel_ &&
+           tensor.dtype() == dtype_ && (tensor.is_phantom() == phantom_ || numel_ == 0);
+  }
+  /// What was sent, as a tensor to be compared, not read.
+  Tensor shape() const;
+  /// Copies the values, if any, to a tensor that fits.
   void unpack(const Tensor& tensor) const;
-  /// What was sent; compared with what is expected, never read.
-  const Tensor& shape() const { return shape_; }
 
  private:
-  Tensor shape_;
-  std::size_t nbytes_ = 0, capacity_ = 0;
+  std::size_t numel_ = 0, priced_numel_ = 0;
   std::unique_ptr<std::byte[]> values_;
+  std::size_t capacity_ = 0;
+  DType dtype_ = DType::f32;
+  bool phantom_ = true;
 };
 
 /// Owns all parcels and reuses those that were delivered.

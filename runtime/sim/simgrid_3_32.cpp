@@ -6,6 +6,7 @@
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
+#include <simgrid/simix.hpp>
 
 #include "core/check.h"
 #include "runtime/sim/simulation.h"
@@ -137,6 +138,10 @@ s4u::ActorPtr Simulation::spawn(int rank, const std::string& name, std::function
 
 void Simulation::at(double date, std::function<void()> action) {
   simgrid::kernel::timer::Timer::set(date, std::move(action));
+}
+
+void Simulation::in_one_switch(const std::function<void()>& action) {
+  simgrid::kernel::actor::simcall_answered(action);
 }
 
 void Simulation::run(const std::function<void()>& on_deadlock) {

@@ -24,6 +24,9 @@ class Simulation {
   simgrid::s4u::ActorPtr spawn(int rank, const std::string& name, std::function<void()> body);
   /// Calls `action` at a date, between actors: it must not block.
   void at(double date, std::function<void()> action);
+  /// Calls `action`, which must not block, for the running actor at the price of one switch of
+  /// context, whatever it asks of SimGrid.
+  static void in_one_switch(const std::function<void()>& action);
   /// Runs until every actor has ended, `stop` is called, or none can go on: then calls
   /// `on_deadlock`.
   ///

@@ -54,10 +54,10 @@ void SimWork::finish(std::exception_ptr failure) {
 SimStream::SimStream(World& world, int rank, StreamId id, std::string name)
     : world_(world),
       rank_(rank),
-      id_(id),
-      name_(std::move(name)),
       communicator_(*this),
       control_(*this, world.inbox(id, rank)),
+      id_(id),
+      name_(std::move(name)),
       bell_(simgrid::s4u::Semaphore::create(0)) {
   world.inbox(id, rank).set_owner(this);
 }
@@ -89,7 +89,7 @@ void SimStream::compute(double seconds) {
   if (seconds > 0) owed_s_ += seconds;
 }
 
-void SimStream::settle() {
+void SimStream::pay() {
   const double owed_s = std::exchange(owed_s_, 0);
   double passed_s = 0;
   for (const Deferred& deferred : std::exchange(deferred_, {})) {
