@@ -28,6 +28,11 @@ void check_folder(const std::string& folder) {
     throw ConfigError(folder, "expected a folder of results; there is none here");
 }
 
+/// True for the folder of a run that has not been published (yet).
+bool is_under_way(const fs::path& folder) {
+  return folder.filename().string().find(".tmp.") != std::string::npos;
+}
+
 /// Folders of runs at or below `root`: results/NAME/ID, results/NAME or results.
 std::set<fs::path> run_folders(const fs::path& root) {
   std::set<fs::path> found;
@@ -35,7 +40,8 @@ std::set<fs::path> run_folders(const fs::path& root) {
   for (auto entry = fs::recursive_directory_iterator(root);
        entry != fs::recursive_directory_iterator(); ++entry) {
     if (entry.depth() >= 2) entry.disable_recursion_pending();
-    if (entry->is_directory() && fs::exists(entry->path() / "manifest.json"))
+    if (entry->is_directory() &&
+        (is_under_way(entry->path()) || fs::exists(entry->path() / "manifest.json")))
       found.insert(entry->path());
   }
   return found;
@@ -46,7 +52,10 @@ int status(const std::string& folder) {
   const std::string git = version().git;
   std::map<std::string, int> counts;
   for (const fs::path& path : run_folders(folder)) {
-    if (path.filename().string().find(".tmp.") != std::string::npos) continue;
+    if (is_under_way(path)) {
+      ++counts["under way"];
+      continue;
+    }
     const StoredRun run = read_stored_run(path, git);
     ++counts[to_string(run.state)];
     std::string line = fmt::format("{:8}  {}  {}", to_string(run.state), path.string(),

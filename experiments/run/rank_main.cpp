@@ -93,7 +93,7 @@ void train(const Context& raw, Shared& shared) {
 
 DivergenceError::DivergenceError(int rank, long step, double loss)
     : std::runtime_error(fmt::format("training diverged: the loss of rank {} is {} at step {}",
-                                     rank, loss, step)) {}
+                                     rank, std::isnan(loss) ? "NaN" : "infinite", step)) {}
 
 void rank_main(const Context& raw, Shared& shared) {
   try {

@@ -84,6 +84,9 @@ class Interruption(CommandTest):
 
     def test_kill(self) -> None:
         command, children = self.start()
+        status = self.trigram("status", "results").stdout
+        self.assertIn("1 done", status)
+        self.assertIn("1 under way", status)
         command.kill()
         command.communicate(timeout=30)
         self.wait_for(lambda: not any(map(self.alive, children)), "children to die with the parent")
