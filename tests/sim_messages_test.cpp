@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "core/device/host_device.h"
+#include "netmodels/lower_bound.h"
 #include "tests/support/simulate.h"
 
 namespace trigram::test {
@@ -91,6 +91,10 @@ TEST(SimMessages, messages_that_share_a_nic_share_its_bandwidth) {
     return ctx.stream->now();
   });
   for (const double t : times) EXPECT_NEAR(t, 10e-6 + 3e-3, 3e-12);
+  // As fast as can be.
+  std::vector<Traffic> sent(6);
+  for (int rank = 0; rank < 3; ++rank) sent[static_cast<std::size_t>(rank)] = {0, 1'000'000, 0, 1};
+  EXPECT_NEAR(times[0], lower_bound(round_cluster(2, 3), sent), 3e-12);
 }
 
 TEST(SimMessages, a_batch_starts_at_once) {
