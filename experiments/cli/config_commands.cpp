@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "experiments/cli/commands.h"
+#include "experiments/cli/places.h"
 #include "experiments/config/experiment.h"
 #include "experiments/config/plan.h"
 #include "experiments/exit_codes.h"
@@ -17,6 +18,8 @@ constexpr const char* kStartingConfig =
     R"(// An experiment. Comments are allowed. `trigram validate FILE` checks it, `trigram run FILE` makes it,
 // `trigram list` names what there is to choose from, `trigram schema` describes every option.
 {
+  "$schema": "@SCHEMA@",
+
   // The results go to results/my_experiment.
   "name": "my_experiment",
 
@@ -62,15 +65,23 @@ int validate(const std::vector<std::string>& files, const std::vector<std::strin
   return kOk;
 }
 
+/// The text of a new configuration, which names the schema for editors.
+std::string starting_config() {
+  constexpr std::string_view kPlace = "@SCHEMA@";
+  std::string text = kStartingConfig;
+  return text.replace(text.find(kPlace), kPlace.size(),
+                      (data_folder() / "configs" / "schema.json").string());
+}
+
 int init(const std::string& file) {
   if (file == "-") {
-    fmt::print("{}", kStartingConfig);
+    fmt::print("{}", starting_config());
     return kOk;
   }
   if (std::filesystem::exists(file))
     throw ConfigError(file, "is there already; expected a new name");
   std::ofstream out(file);
-  if (!(out << kStartingConfig) || !out.flush()) throw ConfigError(file, "cannot be written");
+  if (!(out << starting_config()) || !out.flush()) throw ConfigError(file, "cannot be written");
   fmt::print("{}\n", file);
   return kOk;
 }

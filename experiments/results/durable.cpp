@@ -31,6 +31,15 @@ class File {
   int fd_;
 };
 
+/// For file systems such as NFS that cannot exchange: between the steps there is no folder at all,
+/// never half of one.
+void replace_in_two_steps(const Path& from, const Path& to) {
+  const Path old = from.parent_path() / ("old-" + from.filename().string());
+  if (std::filesystem::exists(to)) std::filesystem::rename(to, old);
+  std::filesystem::rename(from, to);
+  std::filesystem::remove_all(old);
+}
+
 }  // namespace
 
 void write_durably(const Path& path, std::string_view content) {
@@ -48,10 +57,12 @@ void sync_to_disk(const Path& path) {
 }
 
 void replace_folder(const Path& from, const Path& to) {
-  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
-    if (errno != EEXIST) fail("cannot rename", from);
-    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0)
-      fail("cannot exchange", to);
+  const auto rename_with = [&](unsigned int flags) {
+    return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0;
+  };
+  if (!rename_with(RENAME_NOREPLACE)) {
+    if (errno == EINVAL || errno == ENOSYS) replace_in_two_steps(from, to);
+    else if (errno != EEXIST || !rename_with(RENAME_EXCHANGE)) fail("cannot rename", from);
     std::filesystem::remove_all(from);
   }
   sync_to_disk(to.parent_path());

@@ -11,8 +11,8 @@ namespace trigram {
 void write_durably(const std::filesystem::path& path, std::string_view content);
 /// Waits until the file's content, or the folder's entries, are on the disk.
 void sync_to_disk(const std::filesystem::path& path);
-/// Renames the folder `from` to `to`; a folder already there is exchanged with it in one step, so
-/// that at every moment a whole folder is there, and then removed.
+/// Renames the folder `from` to `to`; a folder already there is exchanged with it in one step,
+/// where the file system can, so that at every moment a whole folder is there, and then removed.
 void replace_folder(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace trigram
