@@ -116,6 +116,7 @@ void SimStream::wake() {
   if (!parked_) return;
   parked_ = false;
   bell_->release();
+  if (world_.current()) world_.halt_if_ended();  // others have run, unless a timer wakes
 }
 
 std::unique_ptr<Stream> SimStream::fork(const std::string& name) {
@@ -126,6 +127,7 @@ std::unique_ptr<Stream> SimStream::fork(const std::string& name) {
                 kMaxForks);
   SimStream& child =
       world_.add_stream(rank_, id_ * (kMaxForks + 1) + n, name, &SimStream::run_tasks);
+  world_.halt_if_ended();
   forked_.push_back(&child);
   return std::make_unique<ForkedStream>(child);
 }

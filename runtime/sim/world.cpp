@@ -75,6 +75,7 @@ void World::deliver(double date, StreamId id, int rank, int tag, const Message& 
 }
 
 void World::fail(std::exception_ptr failure) {
+  halt_if_ended();  // the first failure counts
   failure_ = std::move(failure);
   ended_ = true;
   simulation_.stop();
