@@ -1,6 +1,7 @@
 // Cost of a simulated message, through the whole stack and in a program written by hand on S4U.
 #include <fmt/format.h>
-#include <sys/resource.h>
+
+#include <cstdio>
 
 #include "tests/bench/ring_speed.h"
 
@@ -24,7 +25,7 @@ int main() {
   fmt::print("{:<34} {:>10} {:>12} {:>12} {:>8} {:>14}\n", "", "messages", "hand-written",
              "full stack", "speed", "simulated s");
   for (const int ranks : {16, 64, 128, 256, 1024}) {
-    const Ring ring{kNumel, true, ranks <= 128 ? 4 : 1};
+    const Ring ring{kNumel, true, ranks <= 16 ? 128 : ranks <= 128 ? 4 : 1};
     const int repeats = ranks <= 256 ? kRepeats : 1;
     print(fmt::format("{} ranks, lock step", ranks),
           compare_rings(ring_cluster(ranks), ring, repeats));
