@@ -88,13 +88,18 @@ def build(comparison: Comparison, brief: bool = False) -> Table:
 
 
 def _columns(comparison: Comparison) -> list[Column]:
+    longest_step_s = max((s for p in comparison.points if (s := p.mean("step_s"))), default=0.0)
+
+    def per_step(_: float) -> Unit:
+        return _seconds(longest_step_s)
+
     columns = [
-        _measured("step", "step_s", _seconds, "mean time of a step", "low"),
+        _measured("step", "step_s", per_step, "mean time of a step", "low"),
         Column("speed-up", lambda p: _speedup(comparison, p), _plain(2),
                f"step time of {BASELINE} over this one's, same setting"),
-        _measured("compute", "compute_s", _seconds,
+        _measured("compute", "compute_s", per_step,
                   "computation on the main stream, per step and worker", brief=False),
-        _measured("exposed", "exposed_s", _seconds,
+        _measured("exposed", "exposed_s", per_step,
                   "communication that computation waits for, per step and worker"),
         _measured("samples/s", "samples_per_s", _plain(), "all workers together", brief=False),
         Column("sent/step", lambda p: p.mean(_inter_bytes_per_step), _bytes,
@@ -178,7 +183,7 @@ def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
 def _notes(comparison: Comparison) -> list[str]:
     seeds = {len(p.runs) for p in comparison.points}
     simulated = {run.simulated for run in comparison.runs}
-    notes = ["* best of its setting"]
+    notes = ["* best of its setting"] if len(comparison.algorithms) > 1 else []
     if simulated == {True}:
         notes.append("times are simulated")
     elif simulated == {False}:
