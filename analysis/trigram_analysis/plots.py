@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
 
 from . import style, units
 from .comparison import Comparison, Point, Setting, accuracy_curve
@@ -25,7 +25,8 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         ("step_time", "Mean time per step. The dashed line is the computation alone.", _step_time),
         ("step_parts", "Where a step goes: computation, and communication that it waits for.",
          _step_parts),
-        ("loss", "Training loss against time; means over the faint raw values.", _loss),
+        ("loss", "Training loss against time: means over seeds and stretches of steps, over the "
+         "faint raw values.", _loss),
         ("accuracy", "Accuracy of the mean model on the test set against time; one mark per "
          "evaluation, the mean over seeds. The dashed line is the target of time-to-accuracy.",
          _accuracy),
@@ -42,7 +43,7 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
 def _step_time(comparison: Comparison, styles: style.Styles) -> Figure | None:
     compute = [c for p in comparison.points if (c := p.mean("compute_s"))]
     return _against_axis(comparison, styles, lambda p: p.mean("step_s"),
-                         lambda p: p.spread("step_s"), f"{_time(comparison)} per step (s)",
+                         lambda p: p.spread("step_s"), f"{_time(comparison)} per step",
                          floor=min(compute, default=None))
 
 
@@ -51,7 +52,7 @@ def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | 
     if target is None:
         return None
     return _against_axis(comparison, styles, lambda p: p.time_to(target), lambda p: None,
-                         f"{_time(comparison)} to {target:.0%} accuracy (s)")
+                         f"{_time(comparison)} to {target:.0%} accuracy")
 
 
 def _time(comparison: Comparison) -> str:
@@ -78,8 +79,9 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
             ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
         ax.set_title(_join(comparison, others, axis))
         _label_axis(ax, comparison, axis)
-        _log_y(ax)
-    axes[0].set_ylabel(label)
+        ax.set_yscale("log")
+        _log_ticks(ax.yaxis, dense=True)
+    style.time_axis(axes[0].yaxis, label)
     style.legend_above(fig, axes[0])
     return fig
 
@@ -109,12 +111,12 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Callable[[Point],
     for row, point in enumerate(points):
         ax.barh(row, value(point), color=styles.colour(point.algorithm), height=0.7,
                 xerr=spread(point), ecolor=style.INK)
-        ax.annotate(f"{units.significant(value(point))} s", (value(point), row), xytext=(4, 0),
+        ax.annotate(units.seconds(value(point)), (value(point), row), xytext=(4, 0),
                     textcoords="offset points", va="center", color=style.INK)
     ax.set_yticks(range(len(points)), [_row_label(comparison, p) for p in points])
     ax.invert_yaxis()
     ax.margins(x=0.12)
-    ax.set_xlabel(label)
+    style.time_axis(ax.xaxis, label)
     ax.grid(False, axis="y")
     return fig
 
@@ -140,7 +142,7 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
                         label=name if row == 0 else None)
                 left += part
         ax.set_title(comparison.label(setting))
-        ax.set_xlabel("s per step")
+        style.time_axis(ax.xaxis, "per step")
         ax.grid(False, axis="y")
     axes[0].set_yticks(range(len(comparison.algorithms)), comparison.algorithms)
     axes[0].invert_yaxis()
@@ -150,16 +152,15 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
 
 def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
     def draw(ax: Axes, point: Point) -> None:
-        for run in point.runs:
-            table = run.metrics
-            if "loss" not in table or "time_s" not in table:
-                continue
-            table = table[["time_s", "loss"]].dropna()
-            colour = styles.colour(point.algorithm)
-            smooth = _smoothed(table)
+        colour = styles.colour(point.algorithm)
+        tables = [run.metrics for run in point.runs if {"loss", "time_s"} <= set(run.metrics)]
+        tables = [table[["step", "time_s", "loss"]].dropna() for table in tables]
+        for table in tables:
             ax.plot(table["time_s"], table["loss"], color=colour, linewidth=0.6, alpha=0.25)
-            ax.plot(smooth["time_s"], smooth["loss"], color=colour, linewidth=1.6,
-                    label=point.algorithm if run is point.runs[0] else None)
+        if tables:
+            mean = _smoothed(pd.concat(tables).groupby("step").mean())
+            ax.plot(mean["time_s"], mean["loss"], color=colour, linewidth=1.6,
+                    label=point.algorithm)
 
     return _against_time(comparison, draw, "training loss", any_data="loss")
 
@@ -201,9 +202,9 @@ def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], l
         for point in comparison.at(setting):
             draw(ax, point)
         ax.set_title(comparison.label(setting))
-        ax.set_xlabel(f"{_time(comparison)} (s)")
         ax.set_xscale("log")
-        _plain_ticks(ax.xaxis, dense=ax.get_xlim()[1] < 50 * ax.get_xlim()[0])
+        _log_ticks(ax.xaxis, dense=ax.get_xlim()[1] < 50 * ax.get_xlim()[0])
+        style.time_axis(ax.xaxis, _time(comparison))
     axes[0].set_ylabel(label)
     style.legend_above(fig, max(axes, key=lambda a: len(a.get_legend_handles_labels()[0])))
     return fig
@@ -247,13 +248,7 @@ def _label_axis(ax: Axes, comparison: Comparison, axis: int) -> None:
     ax.minorticks_off()
 
 
-def _log_y(ax: Axes) -> None:
-    ax.set_yscale("log")
-    _plain_ticks(ax.yaxis, dense=True)
-
-
-def _plain_ticks(axis: Axis, dense: bool) -> None:
-    """0.5, 1, 2 rather than powers of ten, on a logarithmic axis."""
+def _log_ticks(axis: Axis, dense: bool) -> None:
+    """Ticks at 1, 2, 5, 10, or at powers of ten."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if dense else (1,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())

@@ -12,7 +12,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of backend)
 from matplotlib.artist import Artist  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.axis import Axis  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.ticker import FuncFormatter  # noqa: E402
 
 # Okabe and Ito's colour-blind-safe palette without black and yellow, which vanish on dark and on
 # light pages. The algorithms of the quick start have fixed places, so that reports look alike.
@@ -92,6 +94,14 @@ def legend_above(fig: Figure, axes: Axes, handles: list[Artist] | None = None) -
     if handles:
         fig.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0),
                    ncols=min(len(handles), 4), frameon=False, labelcolor=INK)
+
+
+def time_axis(axis: Axis, label: str) -> None:
+    """Labels an axis of seconds, in the unit that suits its upper end. Call it after drawing."""
+    largest = max(axis.get_view_interval())
+    factor, unit = (1, "s") if largest >= 1 else (1e3, "ms") if largest >= 1e-3 else (1e6, "µs")
+    axis.set_label_text(f"{label} ({unit})")
+    axis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds * factor:g}"))
 
 
 def save(fig: Figure, path: str) -> None:

@@ -79,8 +79,8 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
     for ax, (algorithm, drawn), tracks in zip(axes, traces, rows):
         _draw(ax, drawn, tracks, resolution_s=longest / 2000)
         ax.set_title(algorithm)
-    axes[-1].set_xlabel("time since the start of the step (s)")
     axes[-1].set_xlim(0, longest)
+    style.time_axis(axes[-1].xaxis, "time since the start of the step")
     style.legend_above(fig, axes[0],
                        [Patch(color=style.KIND_COLOURS[k], label=_NAMES[k]) for k in _KINDS])
     return fig
