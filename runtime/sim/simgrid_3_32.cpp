@@ -1,5 +1,6 @@
 // SimGrid 3.32: start-up, platform, actors and timers.
 #include <xbt/log.h>
+#include <array>
 #include <csignal>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
@@ -70,8 +71,10 @@ class ClusterZone final : public routing::NetZoneImpl {
     loopback_->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
     for (int node = 0; node < cluster.nodes; ++node)
       nics_.push_back(duplex("nic", node, cluster.nic_bandwidth(node)));
-    for (int rank = 0; rank < cluster.ranks(); ++rank)
+    for (int rank = 0; rank < cluster.ranks(); ++rank) {
       ports_.push_back(duplex("port", rank, cluster.port_bandwidth(rank)));
+      entries_.push_back(entries(rank));
+    }
   }
 
   std::vector<s4u::Host*> add_hosts() {
@@ -94,6 +97,7 @@ class ClusterZone final : public routing::NetZoneImpl {
     if (from == to) {
       links.push_back(loopback_->get_impl());
     } else {
+      links.push_back(entry(from));
       const auto from_node = static_cast<std::size_t>(cluster_.node_of(from_rank));
       const auto to_node = static_cast<std::size_t>(cluster_.node_of(to_rank));
       const bool inside = from_node == to_node;
@@ -117,7 +121,36 @@ class ClusterZone final : public routing::NetZoneImpl {
             link(name + " in", bandwidth_Bps)->get_impl()};
   }
 
+  /// Links without limits, one of which is the first of every route from a rank, in turns.
+  ///
+  /// When a flow starts, SimGrid's lazy solver looks for all that it affects from the first link of
+  /// its route, and not at all if that link was affected at the same date before
+  /// (System::update_modified_cnst_set_from_variable). With a NIC in its place, the second of two
+  /// flows that start together could take more than the link at its far end has to give. A first
+  /// link that no other flow passes is never affected before; so this is right as long as no rank
+  /// has more messages under way than there are turns.
+  struct Entries {
+    std::array<StandardLinkImpl*, 16> links;
+    std::size_t next = 0;
+  };
+  Entries entries(int rank) {
+    Entries all;
+    for (std::size_t i = 0; i < all.links.size(); ++i) {
+      auto* created =
+          link("entry " + std::to_string(rank) + " " + std::to_string(i), kUnlimited_Bps);
+      created->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
+      all.links[i] = created->get_impl();
+    }
+    return all;
+  }
+  StandardLinkImpl* entry(std::size_t rank) {
+    Entries& own = entries_[rank];
+    return own.links[own.next++ % own.links.size()];
+  }
+
+  static constexpr double kUnlimited_Bps = 1e30;
   Cluster cluster_;
+  std::vector<Entries> entries_;
   s4u::Link* loopback_;
   std::vector<Duplex> nics_, ports_;
 };

@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "runtime/sim/sim_runtime.h"
+#include "tests/oracles/max_min.h"
+#include "tests/support/simulate.h"
+
+// Links are shared max-min fairly, also when messages start together: random messages between
+// workers who share NICs take the time that progressive filling gives.
+
+namespace trigram::test {
+namespace {
+
+constexpr int kNodes = 4, kWorkers = 4, kRanks = kNodes * kWorkers;
+
+/// Each worker sends one message and receives one.
+struct Round {
+  std::vector<int> destination, source;  // by rank
+  std::vector<std::size_t> bytes;        // by sender
+};
+
+/// Messages that every worker sends and receives in one batch, once it is ready.
+struct Pattern {
+  std::vector<double> ready_s;  // by rank
+  std::vector<Round> rounds;
+};
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+Round draw_round(std::mt19937& generator) {
+  Round round{std::vector<int>(kRanks), std::vector<int>(kRanks), {}};
+  std::iota(round.source.begin(), round.source.end(), 0);
+  // One cycle through all ranks (Sattolo), so that nobody sends to itself.
+  std::vector<int> order = round.source;
+  for (std::size_t i = kRanks - 1; i > 0; --i) std::swap(order[i], order[generator() % i]);
+  for (int r = 0; r < kRanks; ++r) {
+    round.destination[at(r)] = order[at(r)];
+    round.source[at(order[at(r)])] = r;
+    round.bytes.push_back(1'000'000 * (1 + generator() % 5));
+  }
+  return round;
+}
+
+/// Ready at one of three dates, so that many messages start together.
+Pattern draw(std::uint32_t seed, int rounds) {
+  std::mt19937 generator(seed);
+  Pattern pattern;
+  for (int r = 0; r < kRanks; ++r) pattern.ready_s.push_back(1e-3 * (1 + generator() % 3));
+  for (int i = 0; i < rounds; ++i) pattern.rounds.push_back(draw_round(generator));
+  return pattern;
+}
+
+/// Links: NICs out and in, then ports out and in.
+Flow flow_of(const Cluster& cluster, const Pattern& p, const Round& round, int source) {
+  const int destination = round.destination[at(source)];
+  const int out = cluster.node_of(source), in = cluster.node_of(destination);
+  Flow flow;
+  flow.start_s = std::max(p.ready_s[at(source)], p.ready_s[at(destination)]) +
+                 cluster.latency(source, destination);
+  flow.bytes = static_cast<double>(round.bytes[at(source)]);
+  flow.links = {at(out), at(kNodes + in)};
+  if (out == in) flow.links = {at(2 * kNodes + source), at(2 * kNodes + kRanks + destination)};
+  return flow;
+}
+
+/// When the batch of each rank ends.
+std::vector<double> expected_ends(const Cluster& cluster, const Pattern& p) {
+  std::vector<double> bandwidth(2 * kNodes, cluster.inter.bandwidth_Bps);
+  bandwidth.resize(2 * kNodes + 2 * kRanks, cluster.intra.bandwidth_Bps);
+  std::vector<Flow> flows;
+  for (const Round& round : p.rounds)
+    for (int r = 0; r < kRanks; ++r) flows.push_back(flow_of(cluster, p, round, r));
+  const auto message = max_min_ends(bandwidth, flows);
+  std::vector<double> ends(kRanks, 0);
+  for (std::size_t i = 0; i < message.size(); ++i) {
+    const std::size_t sender = i % kRanks;
+    for (const std::size_t rank : {sender, at(p.rounds[i / kRanks].destination[sender])})
+      ends[rank] = std::max(ends[rank], message[i]);
+  }
+  return ends;
+}
+
+double exchange(const Context& ctx, const Pattern& p) {
+  const std::size_t rank = at(ctx.rank());
+  std::vector<Transfer> batch;
+  for (const Round& round : p.rounds) {
+    const int source = round.source[rank];
+    batch.push_back({Transfer::recv, phantom_bytes(round.bytes[at(source)]), source});
+    batch.push_back({Transfer::send, phantom_bytes(round.bytes[rank]), round.destination[rank]});
+  }
+  ctx.stream->sleep_for(p.ready_s[rank]);
+  ctx.comm->transfer(batch);
+  return ctx.stream->now();
+}
+
+class SimSharing : public ::testing::TestWithParam<int> {};
+
+TEST_P(SimSharing, IsMaxMinFair) {
+  const Cluster cluster = round_cluster(kNodes, kWorkers);
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    const Pattern p = draw(seed, GetParam());
+    const auto expected = expected_ends(cluster, p);
+    const auto ends = simulate(cluster, [&](const Context& ctx) { return exchange(ctx, p); });
+    ASSERT_EQ(ends.size(), expected.size());
+    for (std::size_t r = 0; r < ends.size(); ++r)
+      EXPECT_NEAR(ends[r], expected[r], 1e-9 * expected[r]) << "rank " << r << ", seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(MessagesAtOnce, SimSharing, ::testing::Values(1, 2, 5),
+                         ::testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace trigram::test
