@@ -58,7 +58,7 @@ Vectors apply(const std::string& world, const Cluster& cluster, const Vectors& i
   Vectors outputs;
   for (const std::string& bytes : results) {
     outputs.emplace_back(bytes.size() / sizeof(float));
-    std::memcpy(outputs.back().data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(outputs.back().data(), bytes.data(), bytes.size());
   }
   return outputs;
 }
