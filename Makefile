@@ -30,7 +30,7 @@ build demo install: TARGETS = trigram
 build: build-release ## build the optimised program
 
 demo: build-release ## train under 4 algorithms x 3 networks, print the table, write the report
-	build/release/experiments/trigram run configs/quickstart.json
+	build/release/experiments/trigram run configs/quickstart.json --force
 	build/release/experiments/trigram report results/quickstart
 
 test: build-dev ## build and run the tests

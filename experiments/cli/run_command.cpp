@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -38,8 +39,22 @@ void print_plan(const Plan& plan, const SweepRunner& runner) {
     fmt::print("{}  {:8}  {}\n", run.id, to_string(runner.state(run)), describe(run.coordinates));
 }
 
+/// A sweep of the network in a world that does not feel it compares equal runs: say so.
+void warn_of_unfelt_network(const Plan& plan) {
+  for (const PlannedRun& run : plan.runs) {
+    if (run.experiment.world().simulated) continue;
+    for (const auto& [pointer, value] : run.coordinates.items())
+      if (pointer.starts_with("/cluster/int"))  // intra and inter
+        return spdlog::warn(
+            "{} is swept, but the world {} moves messages in memory: {} changes "
+            "nothing there",
+            pointer, run.experiment.world().name, pointer);
+  }
+}
+
 int run(const Options& options, bool quiet) {
   const Plan plan = make_plan(options.config, options.settings);
+  warn_of_unfelt_network(plan);
   const fs::path folder = options.runner.output / plan.name;
   SweepRunner runner(plan, options.runner, quiet);
   if (options.dry_run) {

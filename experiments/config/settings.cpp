@@ -46,6 +46,19 @@ void make_object(Json& node, const Pointer& pointer, const std::string& reported
     throw ConfigError(reported_at, fmt::format("\"{}\" has no fields to set", pointer.to_string()));
 }
 
+/// Refuses a setting below a swept pointer: every value of the sweep would overwrite it.
+void check_not_swept_over(const Json& config, const Setting& setting) {
+  for (const char* kind : {"sweep", "zip"}) {
+    if (!config.contains(kind) || !config[kind].is_object()) continue;
+    for (const auto& [swept, values] : config[kind].items())
+      if (setting.pointer.starts_with(swept + "/"))
+        throw ConfigError("--set " + setting.pointer,
+                          fmt::format("{0} is swept, so this would have no effect; set {0} itself, "
+                                      "or its list at {1}",
+                                      swept, child(child("", kind), swept)));
+  }
+}
+
 }  // namespace
 
 void set_at(Json& config, const std::string& target, const Json& value,
@@ -74,6 +87,7 @@ void apply_settings(Json& config, const std::vector<std::string>& settings,
                     const std::filesystem::path& base) {
   for (const std::string& text : settings) {
     const Setting setting = parse_setting(text);
+    check_not_swept_over(config, setting);
     set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);
     inline_cluster(config, base);
     for (const char* kind : {"sweep", "zip"})

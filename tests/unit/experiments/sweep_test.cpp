@@ -85,6 +85,18 @@ TEST(Settings, TakeThePlaceOfASweptList) {
   EXPECT_THAT(configs_of(config), ElementsAre(Json{{"a", 9}, {"b", 3}}, Json{{"a", 9}, {"b", 4}}));
 }
 
+TEST(Settings, BelowASweptPointerAreRefused) {
+  for (const char* kind : {"sweep", "zip"}) {
+    Json config = {{kind, {{"/a", {"x", "y"}}}}};
+    EXPECT_THAT(
+        error_of([&] { apply_settings(config, {"/a/b=9"}, "."); }),
+        HasSubstr(std::string("/a is swept, so this would have no effect; set /a itself, or "
+                              "its list at /") +
+                  kind + "/~1a"));
+    EXPECT_NO_THROW(apply_settings(config, {"/ab=9"}, "."));
+  }
+}
+
 class ConfigFile : public testing::Test {
  protected:
   Json read(const std::string& text) {
