@@ -167,6 +167,18 @@ TEST_P(TransferTest, RefusesHalvesThatDoNotMatch) {
   }
 }
 
+TEST_P(TransferTest, RefusesABatchWhoseFirstHalfDoesNotMatch) {
+  if (ranks() == 1) GTEST_SKIP() << "takes two ranks";
+  const WorldError e = error([&](Context ctx) {
+    const Tensor four = Tensor::phantom(4, DType::f32, 4), five = Tensor::phantom(5, DType::f32, 5);
+    if (ctx.rank() == 1) ctx.comm->transfer(std::vector<Transfer>{{Transfer::send, five, 0}});
+    if (ctx.rank() != 0) return;
+    ctx.stream->sleep_for(0.01);  // rank 1's message is there: the receive fails before the send
+    ctx.comm->transfer(std::vector<Transfer>{{Transfer::recv, four, 1}, {Transfer::send, four, 1}});
+  });
+  EXPECT_EQ(e.kind, WorldError::invariant) << e.text;
+}
+
 TEST_P(TransferTest, RefusesAPeerOutsideTheWorld) {
   const WorldError e = error([&](Context ctx) {
     ctx.comm->transfer(std::vector<Transfer>{{Transfer::send, Tensor{}, ctx.size()}});

@@ -78,6 +78,7 @@ void ThreadsCommunicator::post(Half& half) {
     } else {
       waiting.push_back(&half);
     }
+    half.posted = true;
   }
   if (partner != nullptr) copy(half, *partner);
 }
@@ -99,13 +100,13 @@ void ThreadsCommunicator::copy(Half& mine, Half& theirs) {
   mine.done = true;
   ++completed_here_;
   Endpoint& partner = group_.at(mine.peer);
-  bool all_done;
+  bool awaited;
   {
     std::lock_guard lock(partner.mutex);
     theirs.done = true;
-    all_done = --partner.outstanding == 0;
+    awaited = --partner.outstanding == 0 || partner.withdrawing;
   }
-  if (all_done) partner.wake.notify_one();
+  if (awaited) partner.wake.notify_one();
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
@@ -125,13 +126,16 @@ void ThreadsCommunicator::withdraw() noexcept {
     Endpoint* receiver;
     auto& waiting = meeting_place(half, receiver);
     std::lock_guard lock(receiver->mutex);
-    if (std::erase(waiting, &half) > 0) half.done = true;
+    if (!half.posted || std::erase(waiting, &half) > 0) half.done = true;
   }
   std::unique_lock lock(self_.mutex);
+  // What was taken back stays outstanding, so that any completion may be the last.
+  self_.withdrawing = true;
   self_.wake.wait(lock, [&] {
     return std::all_of(halves_.begin(), halves_.end(), [](const Half& h) { return h.done; });
   });
   self_.batch = {};
+  self_.withdrawing = false;
 }
 
 }  // namespace trigram::threads

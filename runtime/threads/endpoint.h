@@ -30,6 +30,7 @@ struct Half {
   Transfer::Kind kind;
   const Tensor* tensor;
   int peer;
+  bool posted = false;  // a partner may know it
   bool done = false;
 };
 
@@ -61,6 +62,7 @@ struct Endpoint {
   std::vector<std::vector<Half*>> meeting;  // by source: halves without partner, all of one kind
   std::span<Half> batch;                    // of the transfer() call in progress
   std::size_t outstanding = 0;              // halves of it that are not done
+  bool withdrawing = false;                 // the call ends by an exception
 
   std::map<int, std::deque<Message>> inbox;  // control messages by tag
   std::deque<Job> jobs;
