@@ -9,6 +9,9 @@ CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
 # CMake takes the compiler launcher from the environment.
 ifneq ($(shell command -v ccache),)
 export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+# One checkout's objects serve the next.
+export CCACHE_BASEDIR ?= $(CURDIR)
+export CCACHE_NOHASHDIR ?= 1
 endif
 
 .DEFAULT_GOAL := help
