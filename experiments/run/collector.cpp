@@ -56,7 +56,7 @@ void Collector::complete(long step, Pending& all, Workload& workload, const Stre
 double Collector::wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
                            const Stream& stream) {
   if (options_.pause == EvaluationPause::none) return 0;
-  if (options_.pause == EvaluationPause::rendezvous && due(step)) {
+  if (gathers(step)) {
     completed_.wait(lock, [&] { return completed_step_ >= step || cancelled_; });
     if (cancelled_) return 0;
   }

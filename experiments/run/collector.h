@@ -41,6 +41,12 @@ class Collector {
   double finish(int rank, long step, const RankStep& done, Workload& workload,
                 const Stream& stream);
 
+  /// True when no rank may pass the end of `step` before all have come. They should meet in the
+  /// world before they call `finish`: it keeps them waiting where no watchdog sees them.
+  bool gathers(long step) const {
+    return options_.pause == EvaluationPause::rendezvous && due(step);
+  }
+
   /// Wakes the ranks that wait here: one of them has failed and will not come.
   void cancel();
 

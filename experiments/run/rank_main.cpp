@@ -11,6 +11,19 @@
 namespace trigram {
 namespace {
 
+/// Returns when all ranks have come. They wait on the control plane, so that the watchdog sees who
+/// waits for one that never comes.
+void meet(const Context& ctx) {
+  constexpr int kTag = -1;  // algorithms use tags from 0
+  if (ctx.world_rank > 0) {
+    ctx.control->post(0, kTag, 0);
+    ctx.control->receive(kTag);
+    return;
+  }
+  for (int others = ctx.world_size - 1; others > 0; --others) ctx.control->receive(kTag);
+  for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kTag, 0);
+}
+
 /// Watches one rank from step to step.
 class StepWatch {
  public:
@@ -20,8 +33,7 @@ class StepWatch {
                {[this](long step) { begin(step); }, [this](long step) { end(step); }}) {}
 
   void start(const Context& raw, Meter& meter, Workload& workload) {
-    rank_ = raw.world_rank;
-    stream_ = raw.stream;
+    raw_ = raw;
     meter_ = &meter;
     workload_ = &workload;
   }
@@ -30,31 +42,31 @@ class StepWatch {
  private:
   void begin(long step) {
     before_ = meter_->counters();
-    begin_s_ = stream_->now();
+    begin_s_ = raw_.stream->now();
     if (step == 0) origin_s_ = begin_s_;
     if (!shared_.machine) return;
-    const double delay_s = shared_.machine->delay(rank_, step);
-    if (delay_s > 0) stream_->sleep_for(delay_s);
+    const double delay_s = shared_.machine->delay(raw_.world_rank, step);
+    if (delay_s > 0) raw_.stream->sleep_for(delay_s);
   }
 
   void end(long step) {
-    const double now_s = stream_->now();
+    const double now_s = raw_.stream->now();
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = meter_->counters() - before_,
                   .loss = workload_->loss(),
                   .staleness = steps_.take_staleness()};
     if (workload_->has_values() && !std::isfinite(done.loss))
-      throw DivergenceError(rank_, step, done.loss);
+      throw DivergenceError(raw_.world_rank, step, done.loss);
     if (step == shared_.timeline.step())
-      shared_.timeline.end_step(rank_, std::string(stream_->name()), begin_s_, now_s,
+      shared_.timeline.end_step(raw_.world_rank, std::string(raw_.stream->name()), begin_s_, now_s,
                                 !shared_.simulated);
-    excluded_s_ += shared_.collector.finish(rank_, step, done, *workload_, *stream_);
+    if (shared_.collector.gathers(step)) meet(raw_);
+    excluded_s_ += shared_.collector.finish(raw_.world_rank, step, done, *workload_, *raw_.stream);
   }
 
   Shared& shared_;
   Steps steps_;
-  int rank_ = 0;
-  Stream* stream_ = nullptr;
+  Context raw_;
   Meter* meter_ = nullptr;
   Workload* workload_ = nullptr;
   Counters before_;
