@@ -63,7 +63,7 @@ std::vector<Row> rows_of(const std::vector<Json>& manifests) {
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const Row& r) { return r.coordinates == coordinates; });
     if (row == rows.end()) {
-      rows.push_back({coordinates, m["experiment"]["algorithm"]["name"].get<std::string>(), {}});
+      rows.push_back({coordinates, label_of(m["experiment"]["algorithm"]), {}});
       row = rows.end() - 1;
     }
     row->summaries.push_back(m["summary"]);
@@ -111,7 +111,8 @@ using Lines = std::vector<std::vector<std::string>>;
 Lines cells_of(const std::vector<Row>& rows) {
   std::vector<std::string> pointers;
   for (const auto& [pointer, value] : rows.front().coordinates.items())
-    if (pointer != "/algorithm") pointers.push_back(pointer);
+    if (pointer != "/algorithm" && pointer != "/algorithm/name" && pointer != "/algorithm/mode")
+      pointers.push_back(pointer);
   Lines lines(1);
   for (const std::string& p : pointers) lines[0].push_back(p.substr(p.rfind('/') + 1));
   lines[0].push_back("algorithm");

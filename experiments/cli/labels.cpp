@@ -9,8 +9,11 @@ namespace trigram {
 
 std::string label_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_object() && value.contains("name") && value["name"].is_string())
-    return value["name"].get<std::string>();
+  if (value.is_object() && value.contains("name") && value["name"].is_string()) {
+    const std::string name = value["name"].get<std::string>();
+    const bool has_mode = value.contains("mode") && value["mode"].is_string();
+    return has_mode ? name + "/" + value["mode"].get<std::string>() : name;
+  }
   return value.dump();
 }
 
