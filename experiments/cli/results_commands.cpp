@@ -15,6 +15,7 @@
 #include "experiments/cli/labels.h"
 #include "experiments/cli/places.h"
 #include "experiments/exit_codes.h"
+#include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
 #include "experiments/version.h"
 
@@ -53,7 +54,7 @@ int status(const std::string& folder) {
   std::map<std::string, int> counts;
   for (const fs::path& path : run_folders(folder)) {
     if (is_under_way(path)) {
-      ++counts["under way"];
+      ++counts[is_leftover(path) ? "interrupted" : "under way"];
       continue;
     }
     const StoredRun run = read_stored_run(path, git);

@@ -22,9 +22,11 @@ std::string host() {
   return name.data();
 }
 
-/// True for ID.tmp.HOST.PID of this host whose process is gone.
-bool is_leftover(const std::string& name, const std::string& this_host) {
-  const std::string mine = kInfix + this_host + ".";
+}  // namespace
+
+bool is_leftover(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  const std::string mine = kInfix + host() + ".";
   const std::size_t at = name.find(mine);
   if (at == std::string::npos) return false;
   const std::string pid_text = name.substr(at + mine.size());
@@ -34,8 +36,6 @@ bool is_leftover(const std::string& name, const std::string& this_host) {
   if (error != std::errc{} || end != pid_text.data() + pid_text.size() || pid <= 0) return false;
   return kill(pid, 0) != 0 && errno == ESRCH;
 }
-
-}  // namespace
 
 RunFolder::RunFolder(const fs::path& experiment, const std::string& id)
     : temporary_(experiment / fmt::format("{}{}{}.{}", id, kInfix, host(), getpid())),
@@ -63,9 +63,8 @@ void RunFolder::publish(const Json& manifest, bool done) {
 
 void remove_leftovers(const fs::path& experiment) {
   if (!fs::is_directory(experiment)) return;
-  const std::string this_host = host();
   for (const auto& entry : fs::directory_iterator(experiment))
-    if (is_leftover(entry.path().filename().string(), this_host)) fs::remove_all(entry.path());
+    if (is_leftover(entry.path())) fs::remove_all(entry.path());
 }
 
 }  // namespace trigram

@@ -27,6 +27,9 @@ class RunFolder {
   bool published_ = false;
 };
 
+/// True for ID.tmp.HOST.PID of this host whose process is gone.
+bool is_leftover(const std::filesystem::path& folder);
+
 /// Removes what processes of this host that are gone have left unpublished under `experiment`.
 void remove_leftovers(const std::filesystem::path& experiment);
 

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "experiments/cli/comparison_table.h"
+#include "experiments/cli/labels.h"
 #include "experiments/config/sha256.h"
 #include "experiments/results/recorded_run.h"
 #include "experiments/results/run_folder.h"
@@ -69,6 +70,8 @@ TEST_F(Results, LeftoversOfDeadProcessesAreRemovedAndNoOthers) {
   waitpid(pid, nullptr, 0);
   const RunFolder mine(root_, "mine");
   fs::create_directory(root_ / "other.tmp.elsewhere.1");
+  for (const auto& entry : fs::directory_iterator(root_))
+    EXPECT_EQ(is_leftover(entry.path()), entry.path().filename().string().starts_with("dead"));
   remove_leftovers(root_);
   EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 2);
   EXPECT_TRUE(fs::exists(mine.path()));
@@ -110,6 +113,25 @@ TEST(ComparisonTable, MarksTheFastestOfEachSettingAndJoinsSeeds) {
             "9Gbps      slow            1.00 *\n"
             "9Gbps      fast              2.00\n"
             "* shortest step at this setting\n");
+}
+
+TEST(ComparisonTable, TellsModesOfAnAlgorithmApart) {
+  auto mode = [](const char* name, double step_s) {
+    const Json algorithm = {{"name", "decentralized"}, {"mode", name}};
+    return Json{{"experiment", {{"algorithm", algorithm}}},
+                {"sweep", {{"/algorithm/mode", name}}},
+                {"summary", {{"step_s", step_s}}}};
+  };
+  EXPECT_EQ(comparison_table({mode("ring", 0.002), mode("all", 0.001)}),
+            "algorithm           step [ms]\n"
+            "decentralized/ring       2.00\n"
+            "decentralized/all      1.00 *\n"
+            "* shortest step at this setting\n");
+}
+
+TEST(Labels, NameModesOfAnAlgorithm) {
+  EXPECT_EQ(describe({{"/algorithm", {{"name", "decentralized"}, {"mode", "ring"}}}, {"/seed", 1}}),
+            "algorithm=decentralized/ring, seed=1");
 }
 
 TEST(Summary, ATimeBelowItsLowerBoundIsAnError) {
