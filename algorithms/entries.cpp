@@ -12,8 +12,9 @@ bool has(const AlgorithmCard& card, char option) {
 FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
   FieldTable<Execution> fields;
   auto refusal = [&](const char* what, char letter) {
-    return fmt::format("{} has no {} ({}); its execution options are \"{}\"", card.name, what,
-                       letter, card.execution_options);
+    const std::string& options = card.execution_options;
+    return fmt::format("{} has no {} ({}); expected {}", card.name, what, letter,
+                       options.empty() ? "no execution option" : "one of its options, " + options);
   };
   if (has(card, 'O'))
     fields.field("overlap", &Execution::overlap, boolean(),

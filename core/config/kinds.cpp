@@ -30,6 +30,8 @@ void wrong_type(const std::string& pointer, const std::string& expected, const J
 
 void unknown_name(const std::string& pointer, const std::string& what, const std::string& got,
                   const std::vector<std::string>& names) {
+  if (names.empty())
+    throw ConfigError(pointer, fmt::format("unknown {} \"{}\"; expected none here", what, got));
   throw ConfigError(pointer, fmt::format("unknown {} \"{}\"; expected one of {}{}", what, got,
                                          fmt::join(names, ", "), did_you_mean(got, names)));
 }

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <set>
-#include <sstream>
 
 namespace trigram {
 namespace {
@@ -46,12 +47,12 @@ class DuplicateKeys {
 }  // namespace
 
 Json read_config_file(const std::filesystem::path& path) {
+  errno = std::filesystem::is_directory(path) ? EISDIR : 0;
   std::ifstream file(path, std::ios::binary);
-  std::stringstream content;
-  if (!file || std::filesystem::is_directory(path) || !(content << file.rdbuf()))
+  if (!file || errno == EISDIR)
     throw ConfigError(path.string(), fmt::format("expected a readable JSON file: {}",
-                                                 std::strerror(errno ? errno : EISDIR)));
-  const std::string text = content.str();
+                                                 std::strerror(errno ? errno : EIO)));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     DuplicateKeys duplicates;
     return Json::parse(

@@ -67,12 +67,17 @@ CASES = {
     "option that an algorithm lacks": (
         experiment(algorithm={"name": "async_model_average", "hierarchical": True}),
         "/algorithm/hierarchical",
-        "",
+        "expected no execution option",
     ),
     "fusion that an algorithm lacks": (
         experiment(algorithm={"name": "decentralized", "bucket": "10MiB"}),
         "/algorithm/bucket",
-        "",
+        "expected one of its options, OH",
+    ),
+    "option of a workload without any": (
+        experiment(workload={"name": "bert_large", "priced_as": "vgg16"}),
+        "/workload/priced_as",
+        "expected none here",
     ),
     "no such cluster": (experiment(cluster="nowhere.json"), "/cluster", "nowhere.json"),
     "no such profile": (experiment(workload="profile:nowhere.csv"), "/workload", "nowhere.csv"),
@@ -96,6 +101,7 @@ CASES = {
     ),
     "the same run twice": (experiment(sweep={"/steps": [2, 2]}), "/sweep", "same experiment"),
     "name with a slash": (experiment(name="a/b"), "/name", "letters"),
+    "empty file": ("", "test.json:1:1", "expected JSON"),
     "not an object": ([1, 2], "/", "an object"),
     "no JSON": ('{\n  "steps": 1,\n  oops\n}', "test.json:3:", "expected JSON"),
     "key twice": ('{"steps": 1, "steps": 2}', "test.json", "twice"),

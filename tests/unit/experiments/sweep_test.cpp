@@ -115,6 +115,12 @@ TEST_F(ConfigFile, ErrorsNameLineAndColumn) {
   EXPECT_THAT(error_of([&] { read("x"); }), HasSubstr(".json:1:1: "));
 }
 
+TEST_F(ConfigFile, ErrorsSayWhyThereIsNothingToRead) {
+  EXPECT_THAT(error_of([&] { read(""); }), HasSubstr(".json:1:1: expected JSON"));
+  EXPECT_THAT(error_of([&] { read_config_file(testing::TempDir()); }),
+              HasSubstr("expected a readable JSON file: Is a directory"));
+}
+
 TEST_F(ConfigFile, KeysAreUniqueInEachObjectAlone) {
   EXPECT_EQ(read(R"({"a": {"k": 1}, "b": {"k": 2}, "k": 3})")["k"], 3);
   EXPECT_THAT(error_of([&] { read(R"({"a": {"k": 1, "k": 2}})"); }), HasSubstr("\"k\""));
