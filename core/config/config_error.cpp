@@ -23,6 +23,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// For names of which only a part was typed, such as "fashion" or "async".
+const std::string* find_containing(std::string_view part, std::span<const std::string> candidates) {
+  const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const auto& candidate) {
+    return candidate.find(part) != std::string::npos;
+  });
+  return found == candidates.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates) {
@@ -32,6 +40,7 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> can
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) best = &candidate, best_distance = distance;
   }
+  if (!best && name.size() > 2) best = find_containing(name, candidates);
   return best ? fmt::format("; did you mean \"{}\"?", *best) : "";
 }
 

@@ -75,6 +75,7 @@ std::vector<SweepPoint> expand_sweep(Json config, const std::filesystem::path& b
   Json sweep = take_object(config, "sweep");
   const Json zip = take_object(config, "zip");
   if (config.contains("seed") && config["seed"].is_array() && !sweep.contains("/seed")) {
+    if (config["seed"].empty()) wrong_type("/seed", "a seed or a list of seeds", config["seed"]);
     sweep["/seed"] = config["seed"];
     config.erase("seed");
   }

@@ -35,6 +35,11 @@ CASES = {
         'did you mean "gradient_allreduce"?',
     ),
     "unknown workload": (experiment(workload="vgg"), "/workload", 'did you mean "vgg16"?'),
+    "part of a name": (
+        experiment(workload="fashion"),
+        "/workload",
+        'did you mean "fashion_mnist"?',
+    ),
     "unknown world": (experiment(runtime="thread"), "/runtime", 'did you mean "threads"?'),
     "unknown optimizer": (experiment(optimizer="adamm"), "/optimizer", 'did you mean "adam"?'),
     "missing key": (
@@ -93,6 +98,7 @@ CASES = {
     ),
     "sweep without a slash": (experiment(sweep={"steps": [1]}), "/sweep/steps", "JSON pointer"),
     "empty sweep": (experiment(sweep={"/steps": []}), "/sweep/~1steps", "not empty"),
+    "no seeds": (experiment(seed=[]), "/seed: ", "a list of seeds"),
     "bad value in a sweep": (experiment(sweep={"/steps": [1, -1]}), "/steps", "an integer from 1"),
     "unequal zip": (
         experiment(zip={"/steps": [1, 2], "/seed": [1, 2, 3]}),
