@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "tests/support/in_child.h"
@@ -149,6 +151,31 @@ TEST(SimFailures, unequal_sizes_name_both_ranks) {
   });
   EXPECT_THAT(message, HasSubstr("rank 0 sent 100 x u8"));
   EXPECT_THAT(message, HasSubstr("rank 1 expected 101 x u8"));
+}
+
+/// True when nobody writes to this function's frame, where calls before it had theirs.
+[[gnu::noinline]] bool stack_stays(const Context& ctx) {
+  std::array<volatile unsigned char, 4096> frame;
+  for (auto& byte : frame) byte = 0x5a;
+  ctx.stream->sleep_for(1000);
+  return std::all_of(frame.begin(), frame.end(), [](unsigned char byte) { return byte == 0x5a; });
+}
+
+TEST(SimFailures, a_message_that_arrives_after_its_batch_has_failed_touches_nothing) {
+  const std::string message = failure_of(round_cluster(3), [](const Context& ctx) {
+    if (ctx.rank() == 0) return send(ctx, 1, 100);
+    if (ctx.rank() == 2) {
+      ctx.stream->sleep_for(1);
+      return send(ctx, 1);
+    }
+    try {
+      ctx.comm->transfer(std::vector<Transfer>{{Transfer::recv, phantom_bytes(101), 0},
+                                               {Transfer::recv, phantom_bytes(8), 2}});
+    } catch (const std::logic_error&) {
+    }
+    throw std::runtime_error(stack_stays(ctx) ? "intact" : "overwritten");
+  });
+  EXPECT_EQ(message, "intact");
 }
 
 TEST(SimFailures, using_another_streams_communicator_is_refused) {

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <vector>
+#include <utility>
 
 #include "runtime/sim/stream.h"
 
@@ -16,14 +15,15 @@ int SimCommunicator::size() const { return stream_.world().layout().ranks(); }
 void SimCommunicator::transfer(std::span<const Transfer> batch) {
   stream_.check_current();
   stream_.settle();
-  constexpr std::size_t kSmallBatch = 4;
-  if (batch.size() <= kSmallBatch) {
-    std::array<InFlight, kSmallBatch> in_flight;
-    run(batch, in_flight.data());
-  } else {
-    std::vector<InFlight> in_flight(batch.size());
-    run(batch, in_flight.data());
+  in_flight_.resize(batch.size());
+  try {
+    run(batch, in_flight_.data());
+  } catch (...) {
+    abandoned_.push_back(std::exchange(in_flight_, {}));
+    stream_.set_wait({});
+    throw;
   }
+  in_flight_.clear();
 }
 
 void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight) {

@@ -3,6 +3,7 @@
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
 #include <unordered_map>
+#include <vector>
 
 #include "core/communicator.h"
 #include "runtime/sim/parcel.h"
@@ -46,6 +47,9 @@ class SimCommunicator final : public Communicator {
 
   SimStream& stream_;
   Mailboxes inward_, outward_;
+  std::vector<InFlight> in_flight_;  // of the call in progress
+  // Of calls that failed: SimGrid writes to them when the rest of the batch arrives.
+  std::vector<std::vector<InFlight>> abandoned_;
 };
 
 }  // namespace trigram::sim
