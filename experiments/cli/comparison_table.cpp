@@ -96,6 +96,23 @@ void arrange(std::vector<Row>& rows) {
   }
 }
 
+/// Names the options of algorithms that their names alone do not tell apart.
+void name_options(std::vector<Row>& rows) {
+  std::map<std::string, int> uses;
+  const auto key = [](const Row& row) {
+    Json others = row.coordinates;
+    others.erase("/algorithm");
+    return row.algorithm + others.dump();
+  };
+  for (const Row& row : rows) ++uses[key(row)];
+  for (Row& row : rows) {
+    if (uses[key(row)] == 1 || !row.coordinates.value("/algorithm", Json()).is_object()) continue;
+    for (const auto& [name, value] : row.coordinates["/algorithm"].items())
+      if (name != "name" && name != "mode")
+        row.algorithm += fmt::format(" {}={}", name, label_of(value));
+  }
+}
+
 std::string cell(const Row& row, const Column& column) {
   const Statistics s = statistics(row, column.key);
   if (s.count == 0) return "-";
@@ -161,6 +178,7 @@ std::string comparison_table(const std::vector<Json>& manifests) {
   if (manifests.empty()) return "";
   std::vector<Row> rows = rows_of(manifests);
   arrange(rows);
+  name_options(rows);
   const Lines lines = cells_of(rows);
   const auto algorithm = std::find(lines[0].begin(), lines[0].end(), "algorithm");
   const bool marked = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.wins; });

@@ -129,6 +129,22 @@ TEST(ComparisonTable, TellsModesOfAnAlgorithmApart) {
             "* shortest step at this setting\n");
 }
 
+TEST(ComparisonTable, NamesOptionsOnlyWhereNamesAreEqual) {
+  auto bucket = [](const char* name, const char* size, double step_s) {
+    const Json algorithm = {{"name", name}, {"bucket", size}};
+    return Json{{"experiment", {{"algorithm", algorithm}}},
+                {"sweep", {{"/algorithm", algorithm}}},
+                {"summary", {{"step_s", step_s}}}};
+  };
+  EXPECT_EQ(comparison_table(
+                {bucket("a", "0B", 0.002), bucket("a", "1kB", 0.001), bucket("b", "1kB", 0.003)}),
+            "algorithm     step [ms]\n"
+            "a bucket=0B        2.00\n"
+            "a bucket=1kB     1.00 *\n"
+            "b                  3.00\n"
+            "* shortest step at this setting\n");
+}
+
 TEST(Labels, NameModesOfAnAlgorithm) {
   EXPECT_EQ(describe({{"/algorithm", {{"name", "decentralized"}, {"mode", "ring"}}}, {"/seed", 1}}),
             "algorithm=decentralized/ring, seed=1");
