@@ -50,6 +50,7 @@ class StepWatch {
   }
 
   void end(long step) {
+    raw_.stream->synchronize();  // what the step issued belongs to it
     const double now_s = raw_.stream->now();
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = meter_->counters() - before_,
