@@ -15,15 +15,17 @@ int SimCommunicator::size() const { return stream_.world().layout().ranks(); }
 void SimCommunicator::transfer(std::span<const Transfer> batch) {
   stream_.check_current();
   stream_.settle();
-  in_flight_.resize(batch.size());
+  const bool few = batch.size() <= few_.size() && !few_abandoned_;
+  std::unique_ptr<InFlight[]> many;
+  if (!few) many = std::make_unique<InFlight[]>(batch.size());
   try {
-    run(batch, in_flight_.data());
+    run(batch, few ? few_.data() : many.get());
   } catch (...) {
-    abandoned_.push_back(std::exchange(in_flight_, {}));
+    if (few) few_abandoned_ = true;
+    else abandoned_.push_back(std::move(many));
     stream_.set_wait({});
     throw;
   }
-  in_flight_.clear();
 }
 
 void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight) {
@@ -58,6 +60,7 @@ void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
   const bool receiving = transfer.kind == Transfer::recv;
   stream_.set_wait({.kind = receiving ? Wait::message : Wait::receiver, .peer = transfer.peer});
   in_flight.comm->wait();
+  in_flight.comm.reset();
   world.halt_if_ended();
   if (!receiving) return;
   Parcel& parcel = *in_flight.parcel;

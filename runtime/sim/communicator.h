@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <memory>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
 #include <unordered_map>
@@ -46,10 +48,13 @@ class SimCommunicator final : public Communicator {
   simgrid::s4u::Mailbox& look_up(Mailboxes& mailboxes, int peer, int source, int destination);
 
   SimStream& stream_;
+  // Of the call in progress, if its batch is small: what every message touches lies together.
+  std::array<InFlight, 2> few_;
   Mailboxes inward_, outward_;
-  std::vector<InFlight> in_flight_;  // of the call in progress
-  // Of calls that failed: SimGrid writes to them when the rest of the batch arrives.
-  std::vector<std::vector<InFlight>> abandoned_;
+  // Where a call failed, its records stay: SimGrid writes to them when the rest of the batch
+  // arrives.
+  bool few_abandoned_ = false;
+  std::vector<std::unique_ptr<InFlight[]>> abandoned_;
 };
 
 }  // namespace trigram::sim

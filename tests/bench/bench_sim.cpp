@@ -11,8 +11,8 @@ using namespace trigram::test;
 
 void print(const std::string& title, const Comparison& c) {
   fmt::print("{:<34} {:>10.0f} {:>12.2f} {:>12.2f} {:>8.2f} {:>14.9g}\n", title,
-             c.full_stack.messages, 1e6 * c.hand_written.cost_s(), 1e6 * c.full_stack.cost_s(),
-             c.speed_ratio(), c.full_stack.simulated_s);
+             c.pairs[0].full_stack.messages, 1e6 * c.hand_written_cost_s(),
+             1e6 * c.full_stack_cost_s(), c.speed_ratio(), c.pairs[0].full_stack.simulated_s);
   std::fflush(stdout);
 }
 

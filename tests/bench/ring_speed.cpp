@@ -1,9 +1,12 @@
 #include "tests/bench/ring_speed.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
@@ -23,17 +26,28 @@ double cpu_time() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Runs `simulate` in a child; it returns the processor time at its start and the simulated time.
-RingRun timed(const Cluster& cluster, const Ring& ring,
-              const std::function<void(double& started, double& simulated_s)>& simulate) {
-  const auto values = values_from_child<double>([&] {
-    double started = 0, simulated_s = 0;
-    simulate(started, simulated_s);
-    return std::vector<double>{cpu_time() - started, simulated_s};
+/// Reports the processor time at its start and the simulated time.
+using Program = std::function<void(double& started, double& simulated_s)>;
+
+/// Runs `program` in a child process on processor `cpu`.
+Child start(int cpu, const Program& program) {
+  return Child([=] {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    sched_setaffinity(0, sizeof only, &only);
+    std::array<double, 2> values{};
+    double started = 0;
+    program(started, values[1]);
+    values[0] = cpu_time() - started;
+    return std::string(reinterpret_cast<const char*>(values.data()), sizeof values);
   });
-  if (values.empty()) return {};
-  const double ranks = cluster.ranks();
-  const double messages = ranks * (ranks - 1) * (ring.allgather ? 2 : 1) * ring.rounds;
+}
+
+RingRun result(Child& child, double messages) {
+  std::array<double, 2> values{};
+  const std::string bytes = child.finish(std::chrono::minutes(4));
+  if (bytes.size() == sizeof values) std::memcpy(values.data(), bytes.data(), sizeof values);
   return {values[0], values[1], messages};
 }
 
@@ -63,10 +77,8 @@ void ring_actor(int rank, int ranks, const Ring& ring) {
       }
 }
 
-}  // namespace
-
-RingRun hand_written_ring(const Cluster& cluster, const Ring& ring) {
-  return timed(cluster, ring, [&](double& started, double& simulated_s) {
+Program hand_written_ring(const Cluster& cluster, const Ring& ring) {
+  return [=](double& started, double& simulated_s) {
     sim::Simulation simulation({}, cluster);
     for (int rank = 0; rank < cluster.ranks(); ++rank)
       simulation.spawn(rank, std::to_string(rank),
@@ -74,11 +86,11 @@ RingRun hand_written_ring(const Cluster& cluster, const Ring& ring) {
     started = cpu_time();
     simulation.run([] {});
     simulated_s = sim::Simulation::clock();
-  });
+  };
 }
 
-RingRun full_stack_ring(const Cluster& cluster, const Ring& ring) {
-  return timed(cluster, ring, [&](double& started, double& simulated_s) {
+Program full_stack_ring(const Cluster& cluster, const Ring& ring) {
+  return [=](double& started, double& simulated_s) {
     make_sim_runtime({}, cluster)->launch(cluster.layout(), [&](const Context& raw) {
       if (started == 0) started = cpu_time();
       MeterOptions options;
@@ -92,8 +104,19 @@ RingRun full_stack_ring(const Cluster& cluster, const Ring& ring) {
       }
       simulated_s = std::max(simulated_s, ctx.stream->now());
     });
-  });
+  };
 }
+
+template <class Value>
+double median(const std::vector<Comparison::Pair>& pairs, const Value& value_of) {
+  std::vector<double> values;
+  for (const Comparison::Pair& pair : pairs) values.push_back(value_of(pair));
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
 
 Cluster ring_cluster(int ranks, double jitter) {
   Cluster cluster;
@@ -106,15 +129,31 @@ Cluster ring_cluster(int ranks, double jitter) {
   return cluster;
 }
 
-Comparison compare_rings(const Cluster& cluster, const Ring& ring, int repeats, Comparison best) {
-  auto keep_faster = [](RingRun& kept, const RingRun& run) {
-    if (kept.messages == 0 || run.cpu_s < kept.cpu_s) kept = run;
-  };
-  for (int i = 0; i < repeats; ++i) {
-    keep_faster(best.hand_written, hand_written_ring(cluster, ring));
-    keep_faster(best.full_stack, full_stack_ring(cluster, ring));
+double Comparison::speed_ratio() const {
+  return median(pairs, [](const Pair& pair) {
+    return pair.hand_written.cost_s() / pair.full_stack.cost_s();
+  });
+}
+
+double Comparison::hand_written_cost_s() const {
+  return median(pairs, [](const Pair& pair) { return pair.hand_written.cost_s(); });
+}
+
+double Comparison::full_stack_cost_s() const {
+  return median(pairs, [](const Pair& pair) { return pair.full_stack.cost_s(); });
+}
+
+Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs) {
+  const double ranks = cluster.ranks();
+  const double messages = ranks * (ranks - 1) * (ring.allgather ? 2 : 1) * ring.rounds;
+  Comparison all;
+  for (int i = 0; i < pairs; ++i) {
+    const int cpu = sched_getcpu();
+    Child by_hand = start(cpu, hand_written_ring(cluster, ring));
+    Child full_stack = start(cpu, full_stack_ring(cluster, ring));
+    all.pairs.push_back({result(by_hand, messages), result(full_stack, messages)});
   }
-  return best;
+  return all;
 }
 
 }  // namespace trigram::test

