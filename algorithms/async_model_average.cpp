@@ -68,9 +68,10 @@ class AsyncModelAverage final : public Algorithm {
     auto agent = ctx.stream->fork("averager");
     auto step = run.steps.begin();
     for (; step != run.steps.end() && *step < options_.warmup_steps; ++step)
-      gradient_step(ctx, run, *agent, [kind = options_.allreduce](Context c, const Tensor& grad) {
-        c_fp_s(c, grad, kind);
-      });
+      gradient_step(ctx, run, *agent,
+                    [kind = options_.allreduce](Context c, const Tensor& grad, Slot) {
+                      c_fp_s(c, grad, kind);
+                    });
 
     std::shared_ptr<Work> averaging;
     if (options_.interval_steps == 0) averaging = average_by_time(ctx, *agent, shared);

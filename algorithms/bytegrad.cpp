@@ -10,15 +10,15 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
-#include "algorithms/options.h"
 #include "algorithms/primitives/primitives.h"
+#include "core/codecs/registry.h"
 
 namespace trigram {
 namespace {
 
 struct Options {
   Execution execution{.hierarchical = true};
-  std::string codec = "minmax_uint8";
+  CodecSpec codec{"minmax_uint8"};
 };
 
 class ByteGrad final : public Algorithm {
@@ -27,10 +27,10 @@ class ByteGrad final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    const auto average =
-        across(run.execution, [spec = CodecSpec{options_.codec}](Context c, const Tensor& grad) {
-          c_lp_s(c, grad, *c.device->codec(spec));
-        });
+    const auto average = across(run.execution, [codec = options_.codec, seed = run.seed](
+                                                   Context c, const Tensor& grad, Slot slot) {
+      c_lp_s(c, grad, *c.device->codec(codec, codec_key(c, seed, slot)));
+    });
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 
@@ -47,7 +47,7 @@ AlgorithmEntry bytegrad_entry() {
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "BAGUA, arXiv 2107.01499"},
-      FieldTable<Options>{}.field("codec", &Options::codec, codec_name(),
+      FieldTable<Options>{}.field("codec", &Options::codec, codec_kind(),
                                   "Code of the gradients on the wire"));
 }
 

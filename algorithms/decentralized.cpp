@@ -31,16 +31,16 @@ class Decentralized final : public Algorithm {
   void train(Context ctx, Run& run) override {
     const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
     auto comm = ctx.stream->fork("comm");
-    for (long t : run.steps) {
-      const auto mix = across(run.execution, [options = options_, t](Context c, const Tensor& x) {
-        switch (options.mode) {
-          case Mode::all: return c_fp_s(c, x, options.allreduce);
-          case Mode::shift_one: return d_fp_s(c, x, shift_one_peers(c.rank(), c.size(), t));
-          case Mode::ring: return d_fp_s(c, x, ring_peers(c.rank(), c.size()));
-        }
-      });
-      model_step(ctx, run, *comm, exchanged, mix);
-    }
+    const auto mix =
+        across(run.execution, [options = options_](Context c, const Tensor& x, Slot slot) {
+          switch (options.mode) {
+            case Mode::all: return c_fp_s(c, x, options.allreduce);
+            case Mode::shift_one:
+              return d_fp_s(c, x, shift_one_peers(c.rank(), c.size(), slot.step));
+            case Mode::ring: return d_fp_s(c, x, ring_peers(c.rank(), c.size()));
+          }
+        });
+    for ([[maybe_unused]] long t : run.steps) model_step(ctx, run, *comm, exchanged, mix);
   }
 
  private:

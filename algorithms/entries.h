@@ -15,8 +15,16 @@ inline constexpr Trigram kSyncLowCentralised{Trigram::Synchrony::sync, Trigram::
                                              Trigram::Centralisation::centralised};
 inline constexpr Trigram kSyncFullDecentralised{Trigram::Synchrony::sync, Trigram::Precision::full,
                                                 Trigram::Centralisation::decentralised};
+inline constexpr Trigram kSyncLowDecentralised{Trigram::Synchrony::sync, Trigram::Precision::low,
+                                               Trigram::Centralisation::decentralised};
 inline constexpr Trigram kAsyncFullCentralised{Trigram::Synchrony::async, Trigram::Precision::full,
                                                Trigram::Centralisation::centralised};
+inline constexpr Trigram kAsyncLowCentralised{Trigram::Synchrony::async, Trigram::Precision::low,
+                                              Trigram::Centralisation::centralised};
+inline constexpr Trigram kAsyncFullDecentralised{
+    Trigram::Synchrony::async, Trigram::Precision::full, Trigram::Centralisation::decentralised};
+inline constexpr Trigram kAsyncLowDecentralised{Trigram::Synchrony::async, Trigram::Precision::low,
+                                                Trigram::Centralisation::decentralised};
 
 /// What an algorithm says of itself.
 struct AlgorithmCard {

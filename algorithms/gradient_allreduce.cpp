@@ -25,9 +25,10 @@ class GradientAllreduce final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    const auto average = across(
-        run.execution,
-        [kind = options_.allreduce](Context c, const Tensor& grad) { c_fp_s(c, grad, kind); });
+    const auto average =
+        across(run.execution, [kind = options_.allreduce](Context c, const Tensor& grad, Slot) {
+          c_fp_s(c, grad, kind);
+        });
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "core/optimizer.h"
@@ -73,6 +74,7 @@ struct Run {
   Optimizer& optimizer;
   Steps& steps;
   Execution execution;
+  std::uint64_t seed = 0;  // of what algorithms draw, the same on all ranks
 };
 
 /// A data-parallel training algorithm. It owns the training loop, so that its file reads like the

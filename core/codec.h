@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/tensor.h"
@@ -10,13 +12,23 @@ namespace trigram {
 
 class Device;
 
-/// Which codec, by name.
+/// Which codec: its name and its options, resolved (core/codecs/registry.h).
 struct CodecSpec {
   std::string name = "minmax_uint8";
+  nlohmann::json options = nlohmann::json::object();
+};
+
+/// What the random numbers of a stochastic codec depend on. Every use of a codec has its own key:
+/// one that differs in `use` draws independent numbers.
+struct CodecKey {
+  std::uint64_t seed = 0;
+  int rank = 0;
+  long use = 0;
 };
 
 /// A lossy code for vectors of f32. The wire size depends on the length alone, so that phantoms can
-/// be priced. Codecs are stateless: error feedback lives outside them.
+/// be priced. What a codec does depends on its key, and on how many vectors it has encoded, not on
+/// their values before: error feedback lives outside it.
 class Codec {
  public:
   virtual ~Codec() = default;

@@ -64,10 +64,11 @@ class Device {
   virtual double norm2(const Tensor& x) = 0;
 
   /// A codec whose encode and decode run on this device.
-  virtual std::unique_ptr<Codec> codec(const CodecSpec& spec) = 0;
+  virtual std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) = 0;
   /// The operations of neural networks on this device.
   virtual NnOps& nn() = 0;
 
+  std::unique_ptr<Codec> codec(const CodecSpec& spec) { return codec(spec, {}); }
   Tensor empty(std::size_t numel, DType dtype = DType::f32) { return empty(numel, dtype, numel); }
   Tensor empty_like(const Tensor& x) { return empty(x.numel(), x.dtype(), x.priced_numel()); }
 };

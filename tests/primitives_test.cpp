@@ -151,8 +151,9 @@ TEST_P(Hierarchy, OfAnAllreduceIsTheMean) {
     cluster.nodes = ranks();
     cluster.workers_per_node = workers;
     const Exchange average = hierarchical(
-        [](Context ctx, const Tensor& x) { c_fp_s(ctx, x, AllreduceAlgorithm::ring); });
-    for (const auto& output : apply(world(), cluster, inputs, average))
+        [](Context ctx, const Tensor& x, Slot) { c_fp_s(ctx, x, AllreduceAlgorithm::ring); });
+    const auto once = [&](Context ctx, const Tensor& x) { average(ctx, x, {}); };
+    for (const auto& output : apply(world(), cluster, inputs, once))
       expect_near(output, mean(inputs));
   }
 }

@@ -8,9 +8,19 @@
 
 namespace trigram {
 
+/// Which of the tensors that a run exchanges: the bucket's index (0 for a whole model) and the
+/// step.
+struct Slot {
+  int bucket = 0;
+  long step = 0;
+};
+
 /// Replaces a tensor by what the ranks of ctx.comm make of it together. Runs on a communication
 /// stream; copied into its tasks, so it may outlive the caller's frame, and what it refers to must.
-using Exchange = std::function<void(Context, const Tensor&)>;
+using Exchange = std::function<void(Context, const Tensor&, Slot)>;
+
+/// The key of the codecs that a rank uses for one exchange.
+CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot);
 
 /// Averages inside the node, runs `exchange` between the node leaders, broadcasts inside the node.
 Exchange hierarchical(Exchange exchange);

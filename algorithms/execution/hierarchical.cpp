@@ -4,12 +4,12 @@
 namespace trigram {
 
 Exchange hierarchical(Exchange exchange) {
-  return [exchange = std::move(exchange)](Context ctx, const Tensor& x) {
+  return [exchange = std::move(exchange)](Context ctx, const Tensor& x, Slot slot) {
     Subset node(*ctx.comm, ctx.layout->node_members(ctx.world_rank));
     binomial_reduce(ctx.with(node), x, Reduce::avg, 0);
     if (ctx.layout->is_leader(ctx.world_rank)) {
       Subset leaders(*ctx.comm, ctx.layout->leaders());
-      exchange(ctx.with(leaders), x);
+      exchange(ctx.with(leaders), x, slot);
     }
     binomial_broadcast(ctx.with(node), x, 0);
   };

@@ -5,11 +5,17 @@
 
 namespace trigram {
 
+CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot) {
+  constexpr long kBuckets = 1 << 16;
+  return {seed, ctx.world_rank, slot.step * kBuckets + slot.bucket};
+}
+
 void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
   std::vector<std::shared_ptr<Work>> pending;
   auto issue = [&](Bucket& bucket) {
-    pending.push_back(
-        comm.submit(ctx, [exchange, grad = bucket.grad](Context c) { exchange(c, grad); }));
+    const Slot slot{bucket.index, run.steps.current()};
+    pending.push_back(comm.submit(
+        ctx, [exchange, grad = bucket.grad, slot](Context c) { exchange(c, grad, slot); }));
   };
   run.workload.forward(ctx);
   if (run.execution.overlap) {
@@ -29,7 +35,9 @@ void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
   const Tensor weights = run.workload.weights();
   auto issue = [&] {
     ctx.device->copy(exchanged, weights);
-    return comm.submit(ctx, [exchange, exchanged](Context c) { exchange(c, exchanged); });
+    const Slot slot{0, run.steps.current()};
+    return comm.submit(ctx,
+                       [exchange, exchanged, slot](Context c) { exchange(c, exchanged, slot); });
   };
   std::shared_ptr<Work> pending;
   if (run.execution.overlap) pending = issue();

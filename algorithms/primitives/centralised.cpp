@@ -8,7 +8,18 @@ void c_fp_s(Context ctx, const Tensor& x, AllreduceAlgorithm algorithm) {
   allreduce(ctx, x, Reduce::avg, algorithm);
 }
 
-void c_lp_s(Context ctx, const Tensor& x, Codec& codec) {
+namespace {
+
+/// The code of `x`, with what was lost before if there is a residual.
+void encode(Device& device, Codec& codec, const Tensor& wire, const Tensor& x,
+            const Tensor* residual) {
+  if (residual) ErrorFeedback(device, codec, *residual).encode(wire, x);
+  else codec.encode(wire, x);
+}
+
+}  // namespace
+
+void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
   const auto P = static_cast<std::size_t>(ctx.size()), self = static_cast<std::size_t>(ctx.rank());
   if (P == 1) return;
   Device& device = *ctx.device;
@@ -18,7 +29,8 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec) {
   for (std::size_t j = 0; j < P; ++j) {
     outgoing.push_back(codec.empty_wire(device, x.part(j, P)));
     incoming.push_back(codec.empty_wire(device, mine));
-    codec.encode(outgoing[j], x.part(j, P));
+    const Tensor residual = feedback ? feedback->worker.part(j, P) : Tensor{};
+    encode(device, codec, outgoing[j], x.part(j, P), feedback ? &residual : nullptr);
   }
   pairwise_alltoall(ctx, outgoing, incoming);
 
@@ -30,7 +42,7 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec) {
   device.axpby(1.0f / static_cast<float>(P), mine, 0, mine);
 
   merged = std::move(outgoing);  // the same sizes: chunk by chunk
-  codec.encode(merged[self], mine);
+  encode(device, codec, merged[self], mine, feedback ? &feedback->server : nullptr);
   ring_allgather(ctx, merged);
   for (std::size_t j = 0; j < P; ++j) codec.decode(x.part(j, P), merged[j]);
 }

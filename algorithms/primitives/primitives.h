@@ -2,6 +2,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/peers/peer_graph.h"
+#include "algorithms/primitives/error_feedback.h"
 #include "core/codec.h"
 
 // The four synchronous primitives of BAGUA (arXiv 2107.01499, section 3): centralised or
@@ -20,7 +21,9 @@ void c_fp_s(Context ctx, const Tensor& x, AllreduceAlgorithm algorithm);
 /// Scatter-reduce: chunk j of every rank goes, coded, to rank j, which averages the decoded chunks
 /// and sends the code of the mean to all. Two codings per element whatever P is; every rank, the
 /// chunk's owner included, ends with the decoded mean.
-void c_lp_s(Context ctx, const Tensor& x, Codec& codec);
+///
+/// With `feedback`, both codings have error feedback (as in 1-bit Adam, arXiv 2102.02888).
+void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
 
 void d_fp_s(Context ctx, const Tensor& x, const Peers& peers);
 

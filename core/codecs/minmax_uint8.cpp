@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/check.h"
+#include "core/codecs/entries.h"
 #include "core/codecs/minmax_uint8_kernels.h"
 
 namespace trigram {
@@ -78,6 +79,16 @@ void MinMaxUInt8::decode(const Tensor& x, const Tensor& wire) {
   }
   const auto* codes = reinterpret_cast<const std::uint8_t*>(wire.data() + kHeaderBytes);
   minmax_uint8::dequantize(codes, x.numel(), grid, values);
+}
+
+CodecEntry minmax_uint8_entry() {
+  struct Options {};
+  return component<Codec, const CodecKey&>(
+      "minmax_uint8",
+      "8 bits per element on a uniform grid from the chunk's minimum to its maximum, on which zero "
+      "is exact; 32-byte header per chunk (BAGUA, arXiv 2107.01499)",
+      FieldTable<Options>{},
+      [](const Options&, const CodecKey&) { return std::make_unique<MinMaxUInt8>(); });
 }
 
 }  // namespace trigram

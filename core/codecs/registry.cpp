@@ -1,29 +1,34 @@
 #include "core/codecs/registry.h"
 
-#include "core/codecs/minmax_uint8.h"
-#include "core/config/kinds.h"
+#include "core/codecs/entries.h"
 
 namespace trigram {
 
 const std::vector<CodecEntry>& codecs() {
   static const std::vector<CodecEntry> entries = {
-      {"minmax_uint8",
-       "8 bits per element on a uniform grid from the chunk's minimum to its maximum, on which "
-       "zero "
-       "is exact; 32-byte header per chunk (BAGUA, arXiv 2107.01499)",
-       MinMaxUInt8::wire_size,
-       []() -> std::unique_ptr<Codec> { return std::make_unique<MinMaxUInt8>(); }},
+      minmax_uint8_entry(),
   };
   return entries;
 }
 
-const CodecEntry& find_codec(const std::string& name, const std::string& pointer) {
-  std::vector<std::string> names;
-  for (const CodecEntry& entry : codecs()) {
-    if (entry.name == name) return entry;
-    names.push_back(entry.name);
-  }
-  unknown_name(pointer, "codec", name, names);
+std::unique_ptr<Codec> make_host_codec(const CodecSpec& spec, const CodecKey& key) {
+  const CodecEntry& entry = find_component(codecs(), "codec", Json(spec.name), "/codec");
+  return entry.make(entry.resolve(spec.options, "/codec"), key);
+}
+
+Kind<CodecSpec> codec_kind() {
+  return {[](const Json& j, const std::string& pointer) {
+            const Json resolved = resolve_component(codecs(), "codec", j, pointer);
+            return CodecSpec{component_name(resolved, pointer), component_options(resolved)};
+          },
+          [](const CodecSpec& spec) -> Json {
+            const CodecEntry& entry = find_component(codecs(), "codec", Json(spec.name), "/codec");
+            Json j = entry.resolve(spec.options, "/codec");
+            if (j.empty()) return spec.name;
+            j["name"] = spec.name;
+            return j;
+          },
+          schema_of_components(codecs())};
 }
 
 }  // namespace trigram

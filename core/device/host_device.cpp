@@ -73,8 +73,8 @@ void HostDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, co
 
 double HostDevice::norm2(const Tensor& x) { return vector_ops::norm2(x.numel(), floats(x)); }
 
-std::unique_ptr<Codec> HostDevice::codec(const CodecSpec& spec) {
-  return find_codec(spec.name).make_host();
+std::unique_ptr<Codec> HostDevice::codec(const CodecSpec& spec, const CodecKey& key) {
+  return make_host_codec(spec, key);
 }
 
 }  // namespace trigram

@@ -12,6 +12,7 @@ namespace trigram {
 class HostDevice final : public Device {
  public:
   std::string_view name() const override { return "host"; }
+  using Device::codec;
   using Device::empty;
   Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override;
   void fill(const Tensor& x, float value) override;
@@ -22,7 +23,7 @@ class HostDevice final : public Device {
   void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
             const Tensor& v) override;
   double norm2(const Tensor& x) override;
-  std::unique_ptr<Codec> codec(const CodecSpec& spec) override;
+  std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
   NnOps& nn() override { return nn_; }
 
  private:

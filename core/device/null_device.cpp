@@ -9,21 +9,21 @@ namespace {
 
 class NullCodec final : public Codec {
  public:
-  explicit NullCodec(const CodecEntry& entry) : entry_(entry) {}
-  std::size_t wire_bytes(std::size_t numel) const override { return entry_.wire_bytes(numel); }
+  explicit NullCodec(std::unique_ptr<Codec> sizes) : sizes_(std::move(sizes)) {}
+  std::size_t wire_bytes(std::size_t numel) const override { return sizes_->wire_bytes(numel); }
   void encode(const Tensor&, const Tensor&) override {}
   void decode(const Tensor&, const Tensor&) override {}
 
  private:
-  const CodecEntry& entry_;
+  std::unique_ptr<Codec> sizes_;
 };
 
 }  // namespace
 
 double NullDevice::norm2(const Tensor&) { return std::numeric_limits<double>::quiet_NaN(); }
 
-std::unique_ptr<Codec> NullDevice::codec(const CodecSpec& spec) {
-  return std::make_unique<NullCodec>(find_codec(spec.name));
+std::unique_ptr<Codec> NullDevice::codec(const CodecSpec& spec, const CodecKey& key) {
+  return std::make_unique<NullCodec>(make_host_codec(spec, key));
 }
 
 }  // namespace trigram

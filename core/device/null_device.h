@@ -9,6 +9,7 @@ namespace trigram {
 class NullDevice final : public Device {
  public:
   std::string_view name() const override { return "null"; }
+  using Device::codec;
   using Device::empty;
   Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override {
     return Tensor::phantom(numel, dtype, priced_numel);
@@ -21,7 +22,7 @@ class NullDevice final : public Device {
   void adam(const AdamStep&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) override {}
   double norm2(const Tensor&) override;
   /// A codec that sizes wires and does nothing.
-  std::unique_ptr<Codec> codec(const CodecSpec& spec) override;
+  std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
   NnOps& nn() override { return nn_; }
 
  private:

@@ -76,8 +76,8 @@ double TimedDevice::norm2(const Tensor& x) {
   return norm;
 }
 
-std::unique_ptr<Codec> TimedDevice::codec(const CodecSpec& spec) {
-  return std::make_unique<TimedCodec>(inner_.codec(spec), stream_);
+std::unique_ptr<Codec> TimedDevice::codec(const CodecSpec& spec, const CodecKey& key) {
+  return std::make_unique<TimedCodec>(inner_.codec(spec, key), stream_);
 }
 
 }  // namespace trigram

@@ -15,6 +15,7 @@ class TimedDevice final : public Device {
       : inner_(inner), stream_(stream), nn_(inner.nn(), stream) {}
 
   std::string_view name() const override { return inner_.name(); }
+  using Device::codec;
   using Device::empty;
   Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override {
     return inner_.empty(numel, dtype, priced_numel);
@@ -27,7 +28,7 @@ class TimedDevice final : public Device {
   void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
             const Tensor& v) override;
   double norm2(const Tensor& x) override;
-  std::unique_ptr<Codec> codec(const CodecSpec& spec) override;
+  std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
   NnOps& nn() override { return nn_; }
 
  private:

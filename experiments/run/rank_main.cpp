@@ -95,7 +95,7 @@ void train(const Context& raw, Shared& shared) {
                        .make(e.optimizer, ctx, *workload, e.steps);
   auto algorithm = e.algorithm_entry().make(e.algorithm);
   watch.start(raw, *meter, *workload);
-  Run run{*workload, *optimizer, watch.steps(), execution};
+  Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
   algorithm->train(ctx, run);
   ctx.stream->synchronize();
   shared.results[static_cast<std::size_t>(raw.world_rank)] = {

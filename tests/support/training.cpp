@@ -58,7 +58,7 @@ class Session {
     workload->bucketize(execution.bucket_bytes);
     auto optimizer = find_component(optimizers(), "optimizer", optimizer_, "/optimizer")
                          .make(component_options(optimizer_), ctx, *workload, training_.steps);
-    Run run{*workload, *optimizer, steps, execution};
+    Run run{*workload, *optimizer, steps, execution, training_.seed};
     entry_.make(component_options(algorithm_))->train(ctx, run);
     ctx.stream->synchronize();
     result.ended_s[rank] = raw.stream->now();

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "core/codecs/registry.h"
+
+namespace trigram {
+
+// One function per codec file; the table is in registry.cpp.
+CodecEntry minmax_uint8_entry();
+
+}  // namespace trigram
