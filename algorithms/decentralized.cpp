@@ -11,6 +11,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
 #include "algorithms/options.h"
+#include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {
@@ -24,6 +25,8 @@ struct Options {
   AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
 };
 
+PeerGraphSpec graph_of(Mode mode) { return {mode == Mode::shift_one ? "shift_one" : "ring"}; }
+
 class Decentralized final : public Algorithm {
  public:
   explicit Decentralized(const Options& options) : options_(options) {}
@@ -31,14 +34,11 @@ class Decentralized final : public Algorithm {
   void train(Context ctx, Run& run) override {
     const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
     auto comm = ctx.stream->fork("comm");
+    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(graph_of(options_.mode));
     const auto mix =
-        across(run.execution, [options = options_](Context c, const Tensor& x, Slot slot) {
-          switch (options.mode) {
-            case Mode::all: return c_fp_s(c, x, options.allreduce);
-            case Mode::shift_one:
-              return d_fp_s(c, x, shift_one_peers(c.rank(), c.size(), slot.step));
-            case Mode::ring: return d_fp_s(c, x, ring_peers(c.rank(), c.size()));
-          }
+        across(run.execution, [options = options_, graph](Context c, const Tensor& x, Slot slot) {
+          if (options.mode == Mode::all) c_fp_s(c, x, options.allreduce);
+          else d_fp_s(c, x, graph->peers(c.rank(), c.size(), slot.step));
         });
     for ([[maybe_unused]] long t : run.steps) model_step(ctx, run, *comm, exchanged, mix);
   }
@@ -48,14 +48,9 @@ class Decentralized final : public Algorithm {
 };
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  const auto exchanging =
-      options.execution.hierarchical ? static_cast<int>(layout.nodes().size()) : layout.ranks();
-  if (options.mode == Mode::shift_one && exchanging > 1 && exchanging % 2 != 0)
-    throw ConfigError(
-        pointer + "/mode",
-        fmt::format("shift_one pairs {}, so their number must be even, not {}; use ring or all",
-                    options.execution.hierarchical ? "nodes (it is hierarchical)" : "workers",
-                    exchanging));
+  if (options.mode == Mode::all) return;
+  require_graph(graph_of(options.mode), {}, "decentralized", exchanging(options.execution, layout),
+                pointer + "/mode");
 }
 
 }  // namespace

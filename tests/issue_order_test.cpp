@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "algorithms/registry.h"
 #include "runtime/sim/sim_runtime.h"
 #include "tests/support/training.h"
 
@@ -80,8 +81,8 @@ class IssueOrder : public ::testing::TestWithParam<std::string> {
       SCOPED_TRACE(algorithm.name);
       Training training;
       training.algorithm = algorithm.spec;
-      if (training.algorithm["name"] != "decentralized" &&
-          training.algorithm["name"] != "async_model_average")
+      const auto& entry = find_component(algorithms(), "algorithm", algorithm.spec, "/algorithm");
+      if (entry.execution_options.find('F') != std::string::npos)
         training.algorithm["bucket"] = "50B";
       training.cluster = small_cluster(nodes, workers);
       training.cluster.slow_workers = {{1, 1.7}};

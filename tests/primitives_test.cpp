@@ -7,6 +7,7 @@
 #include <set>
 
 #include "algorithms/execution/execution.h"
+#include "algorithms/peers/registry.h"
 #include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/worlds.h"
 
@@ -115,7 +116,7 @@ TEST_P(Primitives, CentralisedLowPrecisionIsTheCompressedScatterReduce) {
 TEST_P(Primitives, DecentralisedFullPrecisionMixesTheNeighbours) {
   const Vectors inputs = make_inputs(ranks(), 57);
   const auto outputs = apply_flat(inputs, [](Context ctx, const Tensor& x) {
-    d_fp_s(ctx, x, ring_peers(ctx.rank(), ctx.size()));
+    d_fp_s(ctx, x, make_peer_graph({"ring"})->peers(ctx.rank(), ctx.size(), 0));
   });
   const auto P = static_cast<std::size_t>(ranks());
   for (std::size_t r = 0; r < P; ++r) {
@@ -129,7 +130,8 @@ TEST_P(Primitives, DecentralisedFullPrecisionMixesTheNeighbours) {
 TEST_P(Primitives, DecentralisedLowPrecisionMixesWhatTravels) {
   const Vectors inputs = make_inputs(ranks(), 57);
   const auto outputs = apply_flat(inputs, [](Context ctx, const Tensor& x) {
-    d_lp_s(ctx, x, ring_peers(ctx.rank(), ctx.size()), *ctx.device->codec({"minmax_uint8"}));
+    d_lp_s(ctx, x, make_peer_graph({"ring"})->peers(ctx.rank(), ctx.size(), 0),
+           *ctx.device->codec({"minmax_uint8"}));
   });
   const auto P = static_cast<std::size_t>(ranks());
   for (std::size_t r = 0; r < P; ++r) {
@@ -161,25 +163,27 @@ TEST_P(Hierarchy, OfAnAllreduceIsTheMean) {
 INSTANTIATE_TEST_SUITE_P(Nodes, Hierarchy, every_world(1, 2, 3, 4), world_test_name);
 
 TEST(ShiftOne, MeetsTheStatedPeers) {
+  const auto graph = make_peer_graph({"shift_one"});
   for (const int m : {2, 4, 8, 10, 16})
     for (long step = 0; step < 3 * m; ++step)
       for (int r = 0; r < m; ++r) {
         const int half = m / 2;
         const int expected = r < half ? static_cast<int>((step + r) % half) + half
                                       : static_cast<int>((r - half + half * step - step) % half);
-        const Peers peers = shift_one_peers(r, m, step);
+        const Peers peers = graph->peers(r, m, step);
         ASSERT_EQ(peers.send_to, std::vector<int>{expected});
         ASSERT_EQ(peers.receive_from.size(), 1u);
         EXPECT_EQ(peers.receive_from[0].rank, expected);
         EXPECT_EQ(peers.self_weight, 0.5f);
         EXPECT_EQ(peers.receive_from[0].weight, 0.5f);
-        EXPECT_EQ(shift_one_peers(expected, m, step).send_to, std::vector<int>{r});
+        EXPECT_EQ(graph->peers(expected, m, step).send_to, std::vector<int>{r});
       }
 }
 
 TEST(ShiftOne, MeetsEveryRankOfTheOtherHalf) {
+  const auto graph = make_peer_graph({"shift_one"});
   std::set<int> met;
-  for (long step = 0; step < 8; ++step) met.insert(shift_one_peers(3, 16, step).send_to[0]);
+  for (long step = 0; step < 8; ++step) met.insert(graph->peers(3, 16, step).send_to[0]);
   EXPECT_EQ(met, (std::set<int>{8, 9, 10, 11, 12, 13, 14, 15}));
 }
 

@@ -28,6 +28,13 @@ Exchange hierarchical(Exchange exchange);
 /// `exchange`, made hierarchical when the run asks for it.
 Exchange across(const Execution& execution, Exchange exchange);
 
+/// Those between whom `across` has a run exchange: all ranks, or the nodes, each by its leader.
+struct Exchanging {
+  int size;          // how many they are
+  const char* whom;  // "workers" or "nodes (it is hierarchical)"
+};
+Exchanging exchanging(const Execution& execution, const Layout& layout);
+
 /// One iteration of a method that exchanges gradients: forward, backward, every bucket's gradient
 /// exchanged on `comm` (as soon as it is ready, or only after backward), every bucket stepped as
 /// soon as it is back.

@@ -19,4 +19,10 @@ Exchange across(const Execution& execution, Exchange exchange) {
   return execution.hierarchical ? hierarchical(std::move(exchange)) : exchange;
 }
 
+Exchanging exchanging(const Execution& execution, const Layout& layout) {
+  if (execution.hierarchical)
+    return {static_cast<int>(layout.nodes().size()), "nodes (it is hierarchical)"};
+  return {layout.ranks(), "workers"};
+}
+
 }  // namespace trigram

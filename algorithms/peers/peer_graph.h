@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace trigram {
@@ -12,18 +13,26 @@ struct Peers {
     float weight;
   };
   float self_weight = 1;
-  std::vector<Source> receive_from;
-  std::vector<int> send_to;
+  std::vector<Source> receive_from;  // every rank at most once, never the own one
+  std::vector<int> send_to;          // likewise
 };
 
-// Generators of peers, by rank, number of ranks and step.
-
-/// Left and right neighbours, all weights 1/3 (D-PSGD, arXiv 1705.09056); with two ranks both
-/// neighbours are the one other rank, weight 1/2.
-Peers ring_peers(int rank, int size);
-
-/// One partner per step: the lower half of the ranks meets the upper half shifted by one more every
-/// step; weights 1/2 (BAGUA's `shift_one`). The number of ranks is even, or one.
-Peers shift_one_peers(int rank, int size, long step);
+/// Who averages with whom: a mixing matrix W for every step, row by row. All ranks agree on it
+/// without asking each other: j receives from i exactly when i sends to j. W is doubly stochastic,
+/// and symmetric unless the graph is directed.
+class PeerGraph {
+ public:
+  virtual ~PeerGraph() = default;
+  /// The row of `rank` among `size` ranks, at `step`. One rank alone has no peers.
+  virtual Peers peers(int rank, int size, long step) const = 0;
+  /// Why this graph cannot serve that many ranks ("it pairs ranks, so ..."); empty when it can.
+  virtual std::string unfit(int /*size*/) const { return {}; }
+  /// The number of steps after which the graph repeats; 1 when it is always the same, kNever when
+  /// every step is drawn anew.
+  virtual long period(int /*size*/) const { return 1; }
+  static constexpr long kNever = 0;
+  /// True when i may send to j without receiving from it.
+  virtual bool directed() const { return false; }
+};
 
 }  // namespace trigram

@@ -1,16 +1,35 @@
-#include "algorithms/peers/peer_graph.h"
-#include "core/check.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "algorithms/peers/entries.h"
 
 namespace trigram {
+namespace {
 
-Peers shift_one_peers(int rank, int size, long step) {
-  if (size == 1) return {};
-  TRIGRAM_CHECK(size % 2 == 0, "shift_one pairs ranks, so their number is even, not {}", size);
-  const long half = size / 2;
-  const long peer =
-      rank < half ? (step + rank) % half + half : ((rank - half - step) % half + half) % half;
-  const int partner = static_cast<int>(peer);
-  return {0.5f, {{partner, 0.5f}}, {partner}};
+/// One partner per step: the lower half of the ranks meets the upper half shifted by one more every
+/// step; weights 1/2 (BAGUA's `shift_one`).
+class ShiftOne final : public PeerGraph {
+ public:
+  Peers peers(int rank, int size, long step) const override {
+    if (size == 1) return {};
+    const long half = size / 2;
+    const long peer =
+        rank < half ? (step + rank) % half + half : ((rank - half - step) % half + half) % half;
+    const int partner = static_cast<int>(peer);
+    return {0.5f, {{partner, 0.5f}}, {partner}};
+  }
+  std::string unfit(int size) const override {
+    return size % 2 == 0 || size == 1 ? "" : "it pairs them, so their number must be even";
+  }
+  long period(int size) const override { return std::max(1, size / 2); }
+};
+
+}  // namespace
+
+PeerGraphEntry shift_one_graph() {
+  return plain_graph<ShiftOne>(
+      "shift_one", "One partner: the lower half meets the upper, shifted by one more every step");
 }
 
 }  // namespace trigram

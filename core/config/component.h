@@ -79,4 +79,22 @@ Json schema_of_components(const std::vector<Entry>& entries) {
   return {{"anyOf", forms}};
 }
 
+/// A reference to one of `entries` as an option: Spec has the members `name` and `options` (Json),
+/// and holds the options resolved. Dumped as "name" when there is no option.
+template <class Spec, class Entry>
+Kind<Spec> component_kind(const std::vector<Entry>& entries, std::string kind) {
+  return {[&entries, kind](const Json& j, const std::string& pointer) {
+            const Json resolved = resolve_component(entries, kind, j, pointer);
+            return Spec{component_name(resolved, pointer), component_options(resolved)};
+          },
+          [&entries, kind](const Spec& spec) -> Json {
+            const Entry& entry = find_component(entries, kind, Json(spec.name), "");
+            Json j = entry.resolve(spec.options, "");
+            if (j.empty()) return spec.name;
+            j["name"] = spec.name;
+            return j;
+          },
+          schema_of_components(entries)};
+}
+
 }  // namespace trigram

@@ -1,0 +1,44 @@
+#include "algorithms/peers/registry.h"
+
+#include <fmt/format.h>
+
+#include "algorithms/peers/entries.h"
+
+namespace trigram {
+
+const std::vector<PeerGraphEntry>& peer_graphs() {
+  static const std::vector<PeerGraphEntry> entries = {
+      ring_graph(),
+      shift_one_graph(),
+  };
+  return entries;
+}
+
+std::unique_ptr<PeerGraph> make_peer_graph(const PeerGraphSpec& spec, std::uint64_t seed) {
+  const PeerGraphEntry& entry =
+      find_component(peer_graphs(), "peer graph", Json(spec.name), "/graph");
+  return entry.make(entry.resolve(spec.options, "/graph"), seed);
+}
+
+Kind<PeerGraphSpec> peer_graph_kind() {
+  return component_kind<PeerGraphSpec>(peer_graphs(), "peer graph");
+}
+
+void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
+                   Exchanging exchanging, const std::string& pointer) {
+  const auto graph = make_peer_graph(spec);
+  if (const std::string why = graph->unfit(exchanging.size); !why.empty())
+    throw ConfigError(pointer, fmt::format("{} cannot serve {} {}: {}", spec.name, exchanging.size,
+                                           exchanging.whom, why));
+  if (needs.undirected && graph->directed())
+    throw ConfigError(pointer,
+                      fmt::format("{} is directed, and {} needs a symmetric mixing matrix; "
+                                  "choose an undirected graph, or sgp",
+                                  spec.name, algorithm));
+  if (needs.fixed && graph->period(exchanging.size) != 1)
+    throw ConfigError(pointer, fmt::format("{} changes its peers from step to step, and {} keeps "
+                                           "replicas of fixed peers; choose a fixed graph",
+                                           spec.name, algorithm));
+}
+
+}  // namespace trigram

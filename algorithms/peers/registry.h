@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/execution/execution.h"
+#include "algorithms/peers/peer_graph.h"
+#include "core/config/component.h"
+
+namespace trigram {
+
+/// A peer graph that configurations know by name. Made from the run's seed, the same on all ranks.
+using PeerGraphEntry = Component<PeerGraph, std::uint64_t>;
+
+/// Every peer graph, in the order in which they are listed to users.
+const std::vector<PeerGraphEntry>& peer_graphs();
+
+/// Which peer graph: its name and its options.
+struct PeerGraphSpec {
+  std::string name = "ring";
+  Json options = Json::object();
+};
+
+/// The graph of `spec`; options that are missing have their defaults. Throws ConfigError when there
+/// is none of that name.
+std::unique_ptr<PeerGraph> make_peer_graph(const PeerGraphSpec& spec, std::uint64_t seed = 0);
+
+/// How a configuration names a peer graph: "name" or {"name": ..., options}.
+Kind<PeerGraphSpec> peer_graph_kind();
+
+/// What an algorithm needs of a graph, beside that it serves the number of ranks.
+struct GraphNeeds {
+  bool undirected = false;  // W is symmetric
+  bool fixed = false;       // the same peers in every step
+};
+
+/// Throws ConfigError at `pointer` when the graph cannot serve those that exchange, or lacks what
+/// `algorithm` needs.
+void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
+                   Exchanging exchanging, const std::string& pointer);
+
+}  // namespace trigram
