@@ -69,5 +69,6 @@ AlgorithmEntry gradient_allreduce_entry();
 AlgorithmEntry bytegrad_entry();
 AlgorithmEntry decentralized_entry();
 AlgorithmEntry async_model_average_entry();
+AlgorithmEntry parameter_server_entry();
 
 }  // namespace trigram

@@ -14,6 +14,7 @@ std::string to_string(const Trigram& t) {
 const std::vector<AlgorithmEntry>& algorithms() {
   static const std::vector<AlgorithmEntry> entries = {
       gradient_allreduce_entry(),
+      parameter_server_entry(),
       bytegrad_entry(),
       decentralized_entry(),
       async_model_average_entry(),

@@ -1,12 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstring>
-#include <numeric>
-
-#include "algorithms/registry.h"
-#include "core/optimizers/registry.h"
-#include "tests/support/affine_workload.h"
+#include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
 // The update rule of each algorithm, followed by hand on a gradient that is a known function of the
@@ -21,35 +15,15 @@ constexpr double kSlope = 0.5;
 
 double gradient(double x, std::size_t rank) { return kSlope * x + static_cast<double>(rank) + 1; }
 
-/// Weights after `steps`, by rank; fails the test unless all weights of a rank are equal.
+/// Weights after `steps`, by rank.
 std::vector<double> train(const std::string& world, const Cluster& cluster, const Json& algorithm,
                           long steps, double slope = kSlope) {
-  const auto& entry = find_component(algorithms(), "algorithm", algorithm, "");
-  const Json resolved =
-      component_options(resolve_component(algorithms(), "algorithm", algorithm, ""));
-  const auto results = results_in_world(world, cluster, [&](Context ctx) {
-    AffineWorkload workload(ctx, 10, static_cast<float>(slope));
-    workload.bucketize(0);
-    const auto& sgd = find_component(optimizers(), "optimizer", Json("sgd"), "");
-    auto optimizer = sgd.make(sgd.resolve({{"lr", kLr}}, ""), ctx, workload, steps);
-    Steps range(steps);
-    Run run{workload, *optimizer, range, entry.execution(resolved)};
-    entry.make(resolved)->train(ctx, run);
-    const auto w = workload.weights().floats();
-    return std::string(reinterpret_cast<const char*>(w.data()), w.size_bytes());
-  });
-  std::vector<double> weights;
-  for (const std::string& bytes : results) {
-    std::vector<float> values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    for (const float w : values) EXPECT_NEAR(w, values[0], 1e-5);
-    weights.push_back(values.at(0));
-  }
-  return weights;
-}
-
-double mean(const std::vector<double>& x) {
-  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+  return common_weights(test::train({.world = world,
+                                     .cluster = cluster,
+                                     .algorithm = algorithm,
+                                     .steps = steps,
+                                     .slope = slope,
+                                     .lr = kLr}));
 }
 
 /// x_r = mixed_r(x, t) - lr g_r(x_r), `steps` times from 1: the gradient at the old weights.
@@ -62,12 +36,6 @@ std::vector<double> follow(std::size_t ranks, long steps, Mix mixed) {
     x = next;
   }
   return x;
-}
-
-void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t r = 0; r < actual.size(); ++r)
-    EXPECT_NEAR(actual[r], expected[r], 1e-5) << "rank " << r;
 }
 
 std::vector<double> mix_ring(const std::vector<double>& x) {

@@ -136,6 +136,9 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   };
   for (const char* allreduce : {"ring", "recursive_doubling", "rabenseifner"})
     add("gradient_allreduce", "allreduce", allreduce);
+  all.push_back({"parameter_server", {{"name", "parameter_server"}}});
+  all.push_back({"parameter_server_two",
+                 {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}});
   add("bytegrad", nullptr, nullptr);
   for (const char* mode : {"all", "shift_one", "ring"}) add("decentralized", "mode", mode);
   return all;

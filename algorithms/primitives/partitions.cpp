@@ -1,0 +1,57 @@
+#include "algorithms/primitives/partitions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trigram {
+
+std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes) {
+  const std::size_t count = std::max<std::size_t>((x.priced_nbytes() + nbytes - 1) / nbytes, 1);
+  std::vector<Tensor> parts;
+  for (std::size_t i = 0; i < count; ++i) parts.push_back(x.part(i, count));
+  return parts;
+}
+
+bool Servers::include(int rank) const {
+  for (std::size_t s = 0; s < count_; ++s)
+    if (rank_of(s) == rank) return true;
+  return false;
+}
+
+Kind<std::size_t> partition_kind() {
+  Kind<std::size_t> size = byte_size();
+  size.parse = [parse = size.parse](const Json& j, const std::string& pointer) {
+    const std::size_t nbytes = parse(j, pointer);
+    if (nbytes < size_of(DType::f32)) wrong_type(pointer, "a size of at least 4B, one element", j);
+    return nbytes;
+  };
+  return size;
+}
+
+Kind<std::int64_t> servers_kind() {
+  const Kind<std::int64_t> number = integer(1);
+  return {[number](const Json& j, const std::string& pointer) -> std::int64_t {
+            if (!j.is_string()) return number.parse(j, pointer);
+            if (j != "all") unknown_name(pointer, "value", j.get<std::string>(), {"all"});
+            return 0;
+          },
+          [](const std::int64_t& servers) -> Json {
+            if (servers == 0) return "all";
+            return servers;
+          },
+          {{"anyOf", Json::array({Json{{"const", "all"}}, number.schema})}}};
+}
+
+void check_servers(std::int64_t servers, const Layout& layout, const std::string& pointer) {
+  if (servers > layout.ranks())
+    throw ConfigError(pointer + "/servers",
+                      fmt::format("the servers are among the workers; expected at most {}, not {}",
+                                  layout.ranks(), servers));
+}
+
+Servers servers_among(std::int64_t servers, int ranks) {
+  return {static_cast<std::size_t>(servers == 0 ? ranks : servers), ranks};
+}
+
+}  // namespace trigram

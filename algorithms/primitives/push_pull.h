@@ -1,0 +1,49 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "algorithms/collectives/exchange.h"
+#include "algorithms/primitives/partitions.h"
+#include "core/workload.h"
+
+namespace trigram {
+
+/// How the gradients of one iteration go to the servers and come back as their mean, in place.
+///
+/// Partitions are numbered in the order in which backward completes them; server s has those of
+/// number s modulo k. k partitions in a row, one per server, are a round. Exchange r pushes round r
+/// and pulls round r-1 in one batch, so servers receive and send at once. All ranks call the
+/// exchanges 0 .. exchanges()-1 in this order.
+class PushPull {
+ public:
+  PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
+           std::size_t partition_bytes);
+
+  std::size_t exchanges() const { return rounds() + 1; }
+  /// The bucket with which all that exchange r pushes is complete; the last for the last exchange.
+  int needs(std::size_t r) const;
+  /// The exchange with which all of a bucket is back.
+  std::size_t completes(int bucket) const;
+  /// Means are sums in the order of ranks, divided once.
+  void exchange(Context c, std::size_t r) const;
+
+ private:
+  struct Partition {
+    int bucket;
+    Tensor grad;
+  };
+  std::size_t rounds() const { return (partitions_.size() - 1) / servers_.count() + 1; }
+  template <class F>
+  void for_each(std::size_t round, F f) const;
+  Tensor pushed_by(int j, Context c, const Tensor& x) const;
+  void push(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const;
+  void pull(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const;
+  void average(Context c, const Tensor& x) const;
+
+  Servers servers_;
+  std::vector<Partition> partitions_;
+  std::vector<Scratch> room_;  // on servers: for what each rank pushes, and the sum for the own one
+};
+
+}  // namespace trigram

@@ -1,0 +1,76 @@
+#include "tests/oracles/server_volume.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect_volume.h"
+
+// Invariant D for parameter servers: every rank sends exactly the bytes and messages of formulas
+// written apart from the algorithms.
+
+namespace trigram::test {
+namespace {
+
+class ServerVolume : public ::testing::TestWithParam<Nodes> {
+ protected:
+  Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
+};
+
+TEST_P(ServerVolume, ParameterServer) {
+  for (const int servers : {1, 2, 3, layout().ranks()})
+    for (const char* bucket : {"0B", "2kB", "10MiB"})
+      for (const std::uint64_t partition : {100u, 1000u, 4096000u}) {
+        if (servers > layout().ranks()) continue;
+        SCOPED_TRACE(testing::Message() << servers << " " << bucket << " " << partition);
+        const Training training = training_of({{"name", "parameter_server"},
+                                               {"servers", servers},
+                                               {"bucket", bucket},
+                                               {"partition", std::to_string(partition) + "B"}},
+                                              GetParam());
+        const Trained trained = train(training);
+        EXPECT_EQ(trained.model(), 1003u);
+        expect_volume(trained,
+                      parameter_server_volume(layout(), buckets_of(trained), training.steps,
+                                              static_cast<std::uint64_t>(servers), partition));
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ServerVolume,
+                         ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{1, 4},
+                                           Nodes{2, 3}, Nodes{4, 4}),
+                         ::testing::PrintToStringParamName());
+
+/// By the numbers: a worker that does not serve sends the model once per step, the only server
+/// sends it to everybody else.
+TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
+  Training training;
+  training.algorithm = {{"name", "parameter_server"}, {"servers", 1}};
+  training.workload = "bert_large";
+  training.cluster = small_cluster(8, 1);
+  training.steps = 2;
+  const Trained trained = train(training);
+  constexpr std::uint64_t kModel = 4u * 334'094'338u;
+  EXPECT_EQ(sent_by(trained.counters.at(0)).bytes_inter, 2 * 7 * kModel);
+  for (std::size_t rank = 1; rank < 8; ++rank)
+    EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter, 2 * kModel);
+}
+
+/// A server's link carries, each way, the partitions of P-1 workers in its charge and its own share
+/// of the others: (P-2+k)/k models. The step takes little longer, however many servers there are.
+TEST(ServerVolumeByTheNumbers, TheServersLinksAreTheBottleneck) {
+  constexpr double kRanks = 8, kModel = 4.0 * 334'094'338;
+  Training training;
+  training.workload = "bert_large";
+  training.cluster = small_cluster(8, 1);
+  training.steps = 1;
+  for (const int servers : {1, 2, 4, 8}) {
+    training.algorithm = {{"name", "parameter_server"}, {"servers", servers}};
+    const double bound =
+        (kRanks - 2 + servers) / servers * kModel / training.cluster.inter.bandwidth_Bps;
+    const double seconds = train(training).seconds();
+    EXPECT_GT(seconds, bound) << servers;
+    EXPECT_LT(seconds, 1.15 * bound) << servers;
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test

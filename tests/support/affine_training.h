@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/algorithm.h"
+#include "core/config/kinds.h"
+#include "netmodels/cluster.h"
+
+namespace trigram::test {
+
+/// A training run on the AffineWorkload: weights start at 1, the gradient of rank r at x is
+/// slope x + r + 1, the optimiser is SGD. Bare: nothing is metered or charged.
+struct AffineTraining {
+  std::string world;
+  Cluster cluster;
+  Json algorithm;  // "name" or {"name": ..., options}
+  long steps = 3;
+  double slope = 0.5;
+  double lr = 0.125;
+  std::size_t numel = 10;
+};
+
+/// What one rank ends with.
+struct AffineEnd {
+  std::vector<float> weights;
+  Steps::Staleness staleness;
+};
+/// Trains, and hands back every rank's end.
+std::vector<AffineEnd> train(const AffineTraining& training);
+
+/// The one number that all weights of a rank are, by rank; fails the test unless they are equal.
+std::vector<double> common_weights(const std::vector<AffineEnd>& ends);
+
+/// Fails the test unless the numbers are equal within 1e-5.
+void expect_near(const std::vector<double>& actual, const std::vector<double>& expected);
+
+double mean(const std::vector<double>& x);
+
+}  // namespace trigram::test

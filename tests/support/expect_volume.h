@@ -1,0 +1,46 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "tests/oracles/algorithm_volume.h"
+#include "tests/support/training.h"
+
+namespace trigram::test {
+
+struct Nodes {
+  int nodes, workers;
+};
+inline void PrintTo(const Nodes& n, std::ostream* out) { *out << n.nodes << "x" << n.workers; }
+
+/// Three steps of a phantom of 1,003 weights in 7 tensors: nothing divides anything.
+inline Training training_of(const Json& algorithm, const Nodes& nodes) {
+  Training training;
+  training.algorithm = algorithm;
+  training.workload = {
+      {"name", "quadratic"}, {"dimension", 1003}, {"tensors", 7}, {"values", false}};
+  training.cluster = small_cluster(nodes.nodes, nodes.workers);
+  training.steps = 3;
+  return training;
+}
+
+inline Buckets buckets_of(const Trained& trained) {
+  return {trained.buckets.begin(), trained.buckets.end()};
+}
+
+inline Sent sent_by(const Counters& c) {
+  return {c.bytes_intra, c.bytes_inter, c.messages_intra, c.messages_inter};
+}
+
+/// Fails the test unless every rank sent what the formula says.
+inline void expect_volume(const Trained& trained, const Traffic& expected) {
+  ASSERT_EQ(static_cast<int>(trained.counters.size()), expected.layout().ranks());
+  for (int rank : all_ranks(expected.layout())) {
+    const Sent sent = sent_by(trained.counters[static_cast<std::size_t>(rank)]);
+    EXPECT_EQ(sent.bytes_intra, expected.of(rank).bytes_intra) << "rank " << rank;
+    EXPECT_EQ(sent.bytes_inter, expected.of(rank).bytes_inter) << "rank " << rank;
+    EXPECT_EQ(sent.messages_intra, expected.of(rank).messages_intra) << "rank " << rank;
+    EXPECT_EQ(sent.messages_inter, expected.of(rank).messages_inter) << "rank " << rank;
+  }
+}
+
+}  // namespace trigram::test

@@ -1,0 +1,91 @@
+#include <gtest/gtest.h>
+
+#include "algorithms/registry.h"
+#include "tests/support/affine_training.h"
+#include "tests/support/worlds.h"
+
+// The synchronous parameter server, against its equations.
+
+namespace trigram::test {
+namespace {
+
+constexpr float kLr = 0.125f;
+
+class ParameterServerRule : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string reason = world_unavailable(GetParam());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+/// x = x - lr 1/P sum_j (slope x + j + 1), in floats, summed in the order of ranks.
+float follow(int ranks, long steps, float slope) {
+  float x = 1;
+  for (long t = 0; t < steps; ++t) {
+    float sum = slope * x + 1;
+    for (int j = 1; j < ranks; ++j) sum += slope * x + static_cast<float>(j + 1);
+    x -= kLr * (1.0f / static_cast<float>(ranks) * sum);
+  }
+  return x;
+}
+
+TEST_P(ParameterServerRule, StepsWithTheMeanGradientToTheLastBit) {
+  constexpr float kSlope = 0.3f;  // inexact sums: another order would round differently
+  for (const int ranks : {1, 4, 7, 8})
+    for (const Json& servers : {Json("all"), Json(1), Json(3)})
+      for (const char* partition : {"4B", "12B", "4096kB"})
+        for (const bool overlap : {true, false}) {
+          if (servers.is_number() && servers.get<int>() > ranks) continue;
+          const Json algorithm = {{"name", "parameter_server"},
+                                  {"servers", servers},
+                                  {"partition", partition},
+                                  {"overlap", overlap}};
+          SCOPED_TRACE(testing::Message() << ranks << algorithm);
+          const auto ends = train({.world = GetParam(),
+                                   .cluster = flat_cluster(ranks),
+                                   .algorithm = algorithm,
+                                   .steps = 3,
+                                   .slope = kSlope,
+                                   .lr = kLr});
+          ASSERT_EQ(ends.size(), static_cast<std::size_t>(ranks));
+          for (const AffineEnd& end : ends) {
+            ASSERT_EQ(end.weights.size(), 10u);
+            for (const float w : end.weights) EXPECT_EQ(w, follow(ranks, 3, kSlope));
+          }
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, ParameterServerRule, ::testing::ValuesIn(world_names()),
+                         [](const auto& world) { return world.param; });
+
+std::string error_of(const Json& algorithm, const Layout& layout) {
+  try {
+    const auto& entry = find_component(algorithms(), "algorithm", algorithm, "/algorithm");
+    entry.check(resolve_component(algorithms(), "algorithm", algorithm, "/algorithm"), layout,
+                "/algorithm");
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(ParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
+  const Layout four(4, 1);
+  const auto with = [](const char* key, const Json& value) -> Json {
+    return {{"name", "parameter_server"}, {key, value}};
+  };
+  EXPECT_EQ(error_of(with("servers", 4), four), "");
+  EXPECT_EQ(error_of(with("servers", "all"), four), "");
+  EXPECT_EQ(error_of(with("servers", 5), four),
+            "/algorithm/servers: the servers are among the workers; expected at most 4, not 5");
+  EXPECT_EQ(error_of(with("servers", 0), four),
+            "/algorithm/servers: expected an integer of at least 1, not 0");
+  EXPECT_NE(error_of(with("servers", "al"), four).find("did you mean \"all\"?"), std::string::npos);
+  EXPECT_EQ(error_of(with("partition", "0B"), four),
+            "/algorithm/partition: expected a size of at least 4B, one element, not \"0B\"");
+  EXPECT_NE(error_of(with("server", 1), four).find("did you mean \"servers\"?"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trigram::test
