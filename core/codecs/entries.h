@@ -6,5 +6,7 @@ namespace trigram {
 
 // One function per codec file; the table is in registry.cpp.
 CodecEntry minmax_uint8_entry();
+CodecEntry fp16_entry();
+CodecEntry bf16_entry();
 
 }  // namespace trigram

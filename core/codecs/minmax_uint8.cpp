@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "core/check.h"
 #include "core/codecs/entries.h"
+#include "core/codecs/host_wire.h"
 #include "core/codecs/minmax_uint8_kernels.h"
 
 namespace trigram {
@@ -25,13 +25,6 @@ float round_half_even(float x) {
   return x < 0 ? (x - kIntegers) + kIntegers : (x + kIntegers) - kIntegers;
 }
 
-void check_pair(const Tensor& wire, const Tensor& x) {
-  TRIGRAM_CHECK(!wire.is_phantom() && !x.is_phantom(), "a phantom has no values to code");
-  TRIGRAM_CHECK(x.dtype() == DType::f32 && wire.dtype() == DType::u8, "f32 is coded as u8");
-  TRIGRAM_CHECK(wire.numel() == MinMaxUInt8::wire_size(x.numel()),
-                "{} elements on a wire of {} bytes", x.numel(), wire.numel());
-}
-
 }  // namespace
 
 Grid minmax_uint8::grid_of(const Range& range) {
@@ -47,7 +40,7 @@ Grid minmax_uint8::grid_of(const Range& range) {
 }
 
 void MinMaxUInt8::encode(const Tensor& wire, const Tensor& x) {
-  check_pair(wire, x);
+  check_host_wire(*this, wire, x);
   const std::size_t n = x.numel();
   const float* values = x.floats().data();
   std::byte* codes = wire.data() + kHeaderBytes;
@@ -67,7 +60,7 @@ void MinMaxUInt8::encode(const Tensor& wire, const Tensor& x) {
 }
 
 void MinMaxUInt8::decode(const Tensor& x, const Tensor& wire) {
-  check_pair(wire, x);
+  check_host_wire(*this, wire, x);
   Range range;
   std::memcpy(&range.min, wire.data(), sizeof(float));
   std::memcpy(&range.max, wire.data() + sizeof(float), sizeof(float));

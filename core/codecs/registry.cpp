@@ -7,6 +7,8 @@ namespace trigram {
 const std::vector<CodecEntry>& codecs() {
   static const std::vector<CodecEntry> entries = {
       minmax_uint8_entry(),
+      fp16_entry(),
+      bf16_entry(),
   };
   return entries;
 }
