@@ -15,6 +15,16 @@ PeerGraphEntry plain_graph(std::string name, std::string doc) {
 
 // One function per graph file; the table is in registry.cpp.
 PeerGraphEntry ring_graph();
+PeerGraphEntry torus_graph();
+PeerGraphEntry grid_graph();
+PeerGraphEntry complete_graph();
+PeerGraphEntry star_graph();
+PeerGraphEntry static_exponential_graph();
+PeerGraphEntry one_peer_exponential_graph();
+PeerGraphEntry n_peer_exponential_graph();
 PeerGraphEntry shift_one_graph();
+PeerGraphEntry random_matching_graph();
+PeerGraphEntry bipartite_graph();
+PeerGraphEntry butterfly_graph();
 
 }  // namespace trigram

@@ -9,7 +9,17 @@ namespace trigram {
 const std::vector<PeerGraphEntry>& peer_graphs() {
   static const std::vector<PeerGraphEntry> entries = {
       ring_graph(),
+      torus_graph(),
+      grid_graph(),
+      complete_graph(),
+      star_graph(),
+      static_exponential_graph(),
+      one_peer_exponential_graph(),
+      n_peer_exponential_graph(),
       shift_one_graph(),
+      random_matching_graph(),
+      bipartite_graph(),
+      butterfly_graph(),
   };
   return entries;
 }

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "algorithms/peers/entries.h"
+#include "algorithms/peers/weights.h"
 
 namespace trigram {
 namespace {
@@ -16,8 +15,7 @@ class ShiftOne final : public PeerGraph {
     const long half = size / 2;
     const long peer =
         rank < half ? (step + rank) % half + half : ((rank - half - step) % half + half) % half;
-    const int partner = static_cast<int>(peer);
-    return {0.5f, {{partner, 0.5f}}, {partner}};
+    return pair_with(rank, static_cast<int>(peer));
   }
   std::string unfit(int size) const override {
     return size % 2 == 0 || size == 1 ? "" : "it pairs them, so their number must be even";

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include "algorithms/peers/registry.h"
+#include "algorithms/peers/spectral_gap.h"
 #include "algorithms/registry.h"
 #include "core/codecs/registry.h"
 #include "core/optimizers/registry.h"
@@ -79,10 +81,40 @@ Json list_of_codecs() {
   return list;
 }
 
-Json everything() {
-  return {{"algorithms", list_of_algorithms()},  {"codecs", list_of_codecs()},
-          {"networks", list_of_networks()},      {"workloads", list_of(workloads())},
-          {"optimizers", list_of(optimizers())}, {"worlds", list_of_worlds()}};
+constexpr int kRanksOfGap = 16;
+
+/// Every peer graph at its defaults, and how fast it mixes.
+Json list_of_graphs() {
+  Json list = Json::array();
+  for (const PeerGraphEntry& g : peer_graphs()) {
+    const auto graph = make_peer_graph({g.name});
+    Json j = entry_json(g);
+    j["directed"] = graph->directed();
+    j["period"] = graph->period(kRanksOfGap);
+    j["spectral_gap"] = spectral_gap(*graph, kRanksOfGap);
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
+/// What there is to choose from, in the order in which it is printed.
+const std::vector<std::pair<std::string, Json (*)()>>& kinds() {
+  static const std::vector<std::pair<std::string, Json (*)()>> all = {
+      {"algorithms", list_of_algorithms},
+      {"codecs", list_of_codecs},
+      {"graphs", list_of_graphs},
+      {"networks", list_of_networks},
+      {"workloads", [] { return list_of(workloads()); }},
+      {"optimizers", [] { return list_of(optimizers()); }},
+      {"worlds", list_of_worlds},
+  };
+  return all;
+}
+
+/// "over 4 steps": what the spectral gap of a graph is of.
+std::string scope_of_gap(long period) {
+  if (period == PeerGraph::kNever) return "one step, in mean square";
+  return period == 1 ? "one step" : fmt::format("the {} steps of a period", period);
 }
 
 void print_entry(const Json& entry) {
@@ -94,21 +126,28 @@ void print_entry(const Json& entry) {
                         entry["trigram"].get<std::string>(), options.empty() ? "none" : options,
                         entry["source"].get<std::string>());
   }
+  if (entry.contains("spectral_gap"))
+    line +=
+        fmt::format("\n  {:20} spectral gap at P = {}: {:.4f} ({})", "", kRanksOfGap,
+                    entry["spectral_gap"].get<double>(), scope_of_gap(entry["period"].get<long>()));
   if (entry.contains("available") && !entry["available"])
     line += fmt::format("\n  {:20} not available: {}", "", entry["reason"].get<std::string>());
   fmt::print("{}\n", line);
 }
 
-int list(bool as_json) {
-  const Json all = everything();
+/// Prints one kind, or all when `only` is empty.
+int list(const std::string& only, bool as_json) {
+  Json chosen = Json::object();
+  for (const auto& [kind, entries] : kinds())
+    if (only.empty() || only == kind) chosen[kind] = entries();
   if (as_json) {
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}\n", chosen.dump(2));
     return kOk;
   }
-  for (const char* kind :
-       {"algorithms", "codecs", "networks", "workloads", "optimizers", "worlds"}) {
+  for (const auto& [kind, entries] : kinds()) {
+    if (!chosen.contains(kind)) continue;
     fmt::print("{}\n", kind);
-    for (const Json& entry : all[kind]) print_entry(entry);
+    for (const Json& entry : chosen[kind]) print_entry(entry);
     fmt::print("\n");
   }
   return kOk;
@@ -119,8 +158,13 @@ int list(bool as_json) {
 void add_list_command(CLI::App& app, Action& action) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("list", "Print what experiments can choose from");
+  auto only = std::make_shared<std::string>();
+  std::vector<std::string> names;
+  for (const auto& [kind, entries] : kinds()) names.push_back(kind);
+  command->add_option("kind", *only, "Only these")->check(CLI::IsMember(names));
   command->add_flag("--json", *as_json, "As JSON, with the schema of each one's options");
-  command->callback([as_json, &action] { action = [as_json] { return list(*as_json); }; });
+  command->callback(
+      [only, as_json, &action] { action = [only, as_json] { return list(*only, *as_json); }; });
 }
 
 }  // namespace trigram

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import unittest
 from pathlib import Path
@@ -86,12 +87,25 @@ class Configs(CommandTest):
         self.assertEqual(trigrams["decentralized"], "sync, full, decentralised")
         self.assertEqual(trigrams["async_model_average"], "async, full, centralised")
         text = self.trigram("list").stdout
-        for kind in ("algorithms", "codecs", "networks", "workloads", "optimizers", "worlds"):
+        for kind in (
+            "algorithms", "codecs", "graphs", "networks", "workloads", "optimizers", "worlds"
+        ):
             self.assertIn(kind, text)
             for entry in listed[kind]:
                 self.assertIn(entry["name"], text)
         for world in listed["worlds"]:
             self.assertEqual(world["available"], world["reason"] is None)
+
+    def test_list_of_one_kind(self) -> None:
+        listed = json.loads(self.trigram("list", "graphs", "--json").stdout)
+        self.assertEqual(list(listed), ["graphs"])
+        gaps = {graph["name"]: graph["spectral_gap"] for graph in listed["graphs"]}
+        ring = 1 - (1 + 2 * math.cos(2 * math.pi / 16)) / 3
+        self.assertAlmostEqual(gaps["ring"], ring, places=6)
+        text = self.trigram("list", "graphs").stdout
+        self.assertIn(f"spectral gap at P = 16: {ring:.4f} (one step)", text)
+        self.assertNotIn("algorithms", text)
+        self.assertIn("graphs", self.trigram("list", "graph", code=2).stderr)
 
     def test_version(self) -> None:
         text = self.trigram("--version").stdout

@@ -1,0 +1,60 @@
+#include <algorithm>
+
+#include "algorithms/peers/entries.h"
+#include "algorithms/peers/weights.h"
+#include "core/random/philox.h"
+
+namespace trigram {
+namespace {
+
+enum class Hop { rotating, random };
+
+struct Options {
+  Hop hop = Hop::random;
+};
+
+/// Even ranks meet odd ranks, h ahead of them, weights 1/2, where h is odd: 1, 3, 5, ... in turn,
+/// or drawn anew in every step. The graph that AD-PSGD needs (arXiv 1710.06952): those who start an
+/// exchange never wait for each other.
+class Bipartite final : public PeerGraph {
+ public:
+  Bipartite(const Options& options, std::uint64_t seed) : hop_(options.hop), seed_(seed) {}
+  Peers peers(int rank, int size, long step) const override {
+    if (size == 1) return {};
+    const long hops = size / 2;
+    const long chosen =
+        hop_ == Hop::rotating
+            ? step % hops
+            : Philox(seed_, 0, step, Purpose::peers).below(static_cast<std::uint32_t>(hops));
+    const long hop = 2 * chosen + 1;
+    return pair_with(rank, around(rank, rank % 2 == 0 ? hop : -hop, size));
+  }
+  std::string unfit(int size) const override {
+    return size % 2 == 0 || size == 1 ? ""
+                                      : "it pairs even and odd ones, so their number must be even";
+  }
+  long period(int size) const override {
+    if (size <= 2) return 1;
+    return hop_ == Hop::rotating ? size / 2 : kNever;
+  }
+
+ private:
+  Hop hop_;
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+PeerGraphEntry bipartite_graph() {
+  return component<PeerGraph, std::uint64_t>(
+      "bipartite",
+      "One partner: even ranks meet odd ranks, an odd number of hops away, weights 1/2",
+      FieldTable<Options>{}.field(
+          "hop", &Options::hop, one_of<Hop>({{"rotating", Hop::rotating}, {"random", Hop::random}}),
+          "How far away: 1, 3, 5, ... in turn, or drawn anew in every step"),
+      [](const Options& options, std::uint64_t seed) {
+        return std::make_unique<Bipartite>(options, seed);
+      });
+}
+
+}  // namespace trigram

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "algorithms/peers/butterfly_group.h"
+#include "algorithms/peers/entries.h"
+#include "algorithms/peers/weights.h"
+
+namespace trigram {
+namespace {
+
+int log2(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
+bool power_of_two(int n) { return std::has_single_bit(static_cast<unsigned>(n)); }
+
+struct Options {
+  std::int64_t group = 0;
+};
+
+/// Disjoint groups of S ranks that change from step to step, weights 1/S. With weights alone (no
+/// gradient) all are equal after ceil(log2 P / log2 S) steps.
+class Butterfly final : public PeerGraph {
+ public:
+  explicit Butterfly(const Options& options) : group_(static_cast<int>(options.group)) {}
+  Peers peers(int rank, int size, long step) const override {
+    const int group = group_of(size);
+    std::vector<Peers::Source> edges;
+    for (const int member : butterfly_group(rank, size, group, step))
+      edges.push_back({member, 1 / static_cast<float>(group)});
+    return undirected(rank, edges);
+  }
+  std::string unfit(int size) const override {
+    if (!power_of_two(size)) return "its groups need a power of two";
+    if (group_ > size) return fmt::format("its groups have {} members", group_);
+    return {};
+  }
+  long period(int size) const override {
+    const int phases = std::max(1, log2(size)), in_group = log2(group_of(size));
+    return in_group == 0 ? 1 : phases / std::gcd(phases, in_group);
+  }
+
+ private:
+  /// By default sqrt(P), or the next larger power of two.
+  int group_of(int size) const { return group_ == 0 ? 1 << (log2(size) + 1) / 2 : group_; }
+  int group_;  // 0: the default
+};
+
+/// A power of two, or 0 where that stands for the default.
+Kind<std::int64_t> group_kind() {
+  Kind<std::int64_t> kind = integer(0, 1 << 20);
+  kind.parse = [parse = kind.parse](const Json& j, const std::string& pointer) {
+    const std::int64_t group = parse(j, pointer);
+    if (group != 0 && !power_of_two(static_cast<int>(group)))
+      throw ConfigError(pointer, fmt::format("expected a power of two, not {}", group));
+    return group;
+  };
+  return kind;
+}
+
+}  // namespace
+
+PeerGraphEntry butterfly_graph() {
+  return component<PeerGraph, std::uint64_t>(
+      "butterfly", "Changing groups of S, weights 1/S: the groups of WAGMA-SGD (arXiv 2005.00124)",
+      FieldTable<Options>{}.field("group", &Options::group, group_kind(),
+                                  "S, a power of two; 0 stands for about sqrt(P)"),
+      [](const Options& options, std::uint64_t) { return std::make_unique<Butterfly>(options); });
+}
+
+}  // namespace trigram

@@ -1,0 +1,25 @@
+#include "algorithms/peers/butterfly_group.h"
+
+#include <bit>
+#include <numeric>
+
+#include "core/check.h"
+
+namespace trigram {
+
+std::vector<int> butterfly_group(int rank, int size, int group_size, long step) {
+  const auto P = static_cast<unsigned>(size), S = static_cast<unsigned>(group_size);
+  TRIGRAM_CHECK(std::has_single_bit(P) && std::has_single_bit(S) && S <= P,
+                "a butterfly over {} ranks has no groups of {}", size, group_size);
+  const int phases = std::countr_zero(P), group_phases = std::countr_zero(S);
+  std::vector<int> masks;
+  for (int k = 0; k < group_phases; ++k) masks.push_back(1 << ((step * group_phases + k) % phases));
+  std::vector<int> members = {rank & ~std::accumulate(masks.begin(), masks.end(), 0)};
+  for (const int mask : masks) {
+    const std::vector<int> lower = members;
+    for (const int member : lower) members.push_back(member | mask);
+  }
+  return members;
+}
+
+}  // namespace trigram

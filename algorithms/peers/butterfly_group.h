@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+namespace trigram {
+
+/// The members of `rank`'s group in one step of the dynamic grouping of WAGMA-SGD (arXiv
+/// 2005.00124, Algorithm 1), in the order of their ranks within the group.
+///
+/// Ranks that differ only in the bits (step lg S + k) mod lg P, k = 0 .. lg S - 1, are a group, so
+/// there are P/S disjoint groups of S, and after ceil(lg P / lg S) steps each bit has had its turn.
+/// A member's rank within the group has bit k where its rank has the k-th of those bits: recursive
+/// doubling in the group is those rounds of a butterfly over all ranks. P = `size` and S =
+/// `group_size` are powers of two, S <= P.
+std::vector<int> butterfly_group(int rank, int size, int group_size, long step);
+
+}  // namespace trigram

@@ -1,0 +1,24 @@
+#include "algorithms/peers/entries.h"
+#include "algorithms/peers/weights.h"
+
+namespace trigram {
+namespace {
+
+/// Everybody with everybody, weights 1/P: one step makes all equal.
+class Complete final : public PeerGraph {
+ public:
+  Peers peers(int rank, int size, long /*step*/) const override {
+    std::vector<Peers::Source> edges;
+    for (int hop = 1; hop < size; ++hop)
+      edges.push_back({around(rank, hop, size), 1 / static_cast<float>(size)});
+    return undirected(rank, edges);
+  }
+};
+
+}  // namespace
+
+PeerGraphEntry complete_graph() {
+  return plain_graph<Complete>("complete", "Everybody with everybody, weights 1/P");
+}
+
+}  // namespace trigram

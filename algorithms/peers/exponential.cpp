@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <bit>
+
+#include "algorithms/peers/entries.h"
+#include "algorithms/peers/weights.h"
+
+// Directed graphs whose edges lead 1, 2, 4, ... ranks ahead.
+
+namespace trigram {
+namespace {
+
+/// The number of powers of two below `size`: ceil(log2 size).
+int powers_below(int size) { return std::bit_width(static_cast<unsigned>(size - 1)); }
+
+/// All hops 2^i < P at once, with uniform weights (BlueFog's ExponentialTwoGraph).
+class StaticExponential final : public PeerGraph {
+ public:
+  Peers peers(int rank, int size, long /*step*/) const override {
+    std::vector<long> hops;
+    for (int i = 0; i < powers_below(size); ++i) hops.push_back(1L << i);
+    return by_hops(rank, size, hops);
+  }
+  bool directed() const override { return true; }
+};
+
+/// One hop, 2^(t mod ceil(log2 P)), weights 1/2. Over that many steps the average is exact when P
+/// is a power of two (arXiv 2110.13363).
+class OnePeerExponential final : public PeerGraph {
+ public:
+  Peers peers(int rank, int size, long step) const override {
+    if (size == 1) return {};
+    const long hop = 1L << (step % period(size));
+    return by_hops(rank, size, {&hop, 1});
+  }
+  long period(int size) const override { return std::max(1, powers_below(size)); }
+  bool directed() const override { return true; }
+};
+
+struct SeveralPeers {
+  std::int64_t peers = 2;
+};
+
+/// d hops per step, j (d+1)^i for j = 1..d, where i goes round from 0 as long as (d+1)^i < P (the
+/// N-peer graph of stochastic gradient push, arXiv 1811.10792). For d = 1 it is
+/// one_peer_exponential.
+class NPeerExponential final : public PeerGraph {
+ public:
+  explicit NPeerExponential(const SeveralPeers& options) : peers_(options.peers) {}
+  Peers peers(int rank, int size, long step) const override {
+    if (size == 1) return {};
+    long stride = 1;
+    for (long i = step % period(size); i > 0; --i) stride *= peers_ + 1;
+    std::vector<long> hops;
+    for (long j = 1; j <= peers_; ++j) hops.push_back(j * stride);
+    return by_hops(rank, size, hops);
+  }
+  long period(int size) const override {
+    long rounds = 0;
+    for (long stride = 1; stride < size; stride *= peers_ + 1) ++rounds;
+    return std::max(1L, rounds);
+  }
+  bool directed() const override { return true; }
+
+ private:
+  long peers_;
+};
+
+}  // namespace
+
+PeerGraphEntry static_exponential_graph() {
+  return plain_graph<StaticExponential>(
+      "static_exponential", "Directed: to the ranks 1, 2, 4, ... ahead, equal weights (BlueFog)");
+}
+
+PeerGraphEntry one_peer_exponential_graph() {
+  return plain_graph<OnePeerExponential>(
+      "one_peer_exponential",
+      "Directed: to one rank, 1, 2, 4, ... ahead in turn, weights 1/2 (arXiv 2110.13363)");
+}
+
+PeerGraphEntry n_peer_exponential_graph() {
+  return component<PeerGraph, std::uint64_t>(
+      "n_peer_exponential",
+      "Directed: to d ranks, j (d+1)^i ahead for j = 1..d and i in turn (arXiv 1811.10792)",
+      FieldTable<SeveralPeers>{}.field("peers", &SeveralPeers::peers, integer(1, 64),
+                                       "d, ranks to send to in a step"),
+      [](const SeveralPeers& options, std::uint64_t) {
+        return std::make_unique<NPeerExponential>(options);
+      });
+}
+
+}  // namespace trigram

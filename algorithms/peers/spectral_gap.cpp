@@ -1,0 +1,56 @@
+#include "algorithms/peers/spectral_gap.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+namespace trigram {
+namespace {
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Matrix matrix(const PeerGraph& graph, int size, long step) {
+  const std::vector<double> elements = mixing_matrix(graph, size, step);
+  return Eigen::Map<const Matrix>(elements.data(), size, size);
+}
+
+/// W^T W of one period, or its mean over the draws.
+Matrix contraction(const PeerGraph& graph, int size) {
+  const long period = graph.period(size);
+  if (period == PeerGraph::kNever) {
+    Matrix sum = Matrix::Zero(size, size);
+    for (long t = 0; t < kDraws; ++t) {
+      const Matrix w = matrix(graph, size, t);
+      sum += w.transpose() * w;
+    }
+    return sum / kDraws;
+  }
+  Matrix product = Matrix::Identity(size, size);
+  for (long t = 0; t < period; ++t) product = matrix(graph, size, t) * product;
+  return product.transpose() * product;
+}
+
+}  // namespace
+
+std::vector<double> mixing_matrix(const PeerGraph& graph, int size, long step) {
+  const auto n = static_cast<std::size_t>(size);
+  std::vector<double> w(n * n, 0);
+  for (int rank = 0; rank < size; ++rank) {
+    const Peers peers = graph.peers(rank, size, step);
+    double* row = w.data() + static_cast<std::size_t>(rank) * n;
+    row[rank] += peers.self_weight;
+    for (const Peers::Source& source : peers.receive_from) row[source.rank] += source.weight;
+  }
+  return w;
+}
+
+double spectral_gap(const PeerGraph& graph, int size) {
+  if (size == 1) return 1;
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(contraction(graph, size),
+                                                     Eigen::EigenvaluesOnly);
+  // In ascending order; the largest, 1, belongs to the mean.
+  const double second = solver.eigenvalues()[size - 2];
+  return 1 - std::sqrt(std::max(0.0, second));
+}
+
+}  // namespace trigram
