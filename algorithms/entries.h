@@ -68,6 +68,10 @@ AlgorithmEntry algorithm_entry(
 AlgorithmEntry gradient_allreduce_entry();
 AlgorithmEntry bytegrad_entry();
 AlgorithmEntry decentralized_entry();
+AlgorithmEntry dpsgd_entry();
+AlgorithmEntry sgp_entry();
+AlgorithmEntry dcd_psgd_entry();
+AlgorithmEntry choco_sgd_entry();
 AlgorithmEntry async_model_average_entry();
 AlgorithmEntry parameter_server_entry();
 

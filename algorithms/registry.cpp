@@ -17,6 +17,10 @@ const std::vector<AlgorithmEntry>& algorithms() {
       parameter_server_entry(),
       bytegrad_entry(),
       decentralized_entry(),
+      dpsgd_entry(),
+      sgp_entry(),
+      dcd_psgd_entry(),
+      choco_sgd_entry(),
       async_model_average_entry(),
   };
   return entries;

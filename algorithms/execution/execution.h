@@ -46,7 +46,16 @@ void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange
 void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                 const Exchange& exchange);
 
-/// One iteration without communication.
+/// One iteration without communication: `compute_gradients`, then `optimizer_step`.
 void local_step(Context ctx, Run& run);
+
+// The parts of an iteration, for methods that put them together in their own way.
+
+/// Forward and backward: all gradients, at the present weights.
+void compute_gradients(Context ctx, Run& run);
+/// One step of the optimiser on every bucket.
+void optimizer_step(Context ctx, Run& run);
+/// `exchange` of `x` on `comm`, waited for.
+void exchange_on(Stream& comm, Context ctx, Run& run, const Tensor& x, const Exchange& exchange);
 
 }  // namespace trigram

@@ -41,18 +41,31 @@ void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
   };
   std::shared_ptr<Work> pending;
   if (run.execution.overlap) pending = issue();
-  run.workload.forward(ctx);
-  run.workload.backward(ctx, [](Bucket&) {});
+  compute_gradients(ctx, run);
   if (!run.execution.overlap) pending = issue();
   ctx.stream->wait(*pending);
   ctx.device->copy(weights, exchanged);
-  for (Bucket& bucket : run.workload.buckets()) run.optimizer.step(ctx, bucket);
+  optimizer_step(ctx, run);
 }
 
 void local_step(Context ctx, Run& run) {
+  compute_gradients(ctx, run);
+  optimizer_step(ctx, run);
+}
+
+void compute_gradients(Context ctx, Run& run) {
   run.workload.forward(ctx);
   run.workload.backward(ctx, [](Bucket&) {});
+}
+
+void optimizer_step(Context ctx, Run& run) {
   for (Bucket& bucket : run.workload.buckets()) run.optimizer.step(ctx, bucket);
+}
+
+void exchange_on(Stream& comm, Context ctx, Run& run, const Tensor& x, const Exchange& exchange) {
+  const Slot slot{0, run.steps.current()};
+  const auto pending = comm.submit(ctx, [exchange, x, slot](Context c) { exchange(c, x, slot); });
+  ctx.stream->wait(*pending);
 }
 
 }  // namespace trigram

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/peers/peer_graph.h"
 #include "algorithms/primitives/error_feedback.h"
@@ -13,6 +15,8 @@
 //   c_lp_s   2(P-1)/P C     x_i = Q(mean of all Q(x_j)), chunk by chunk
 //   d_fp_s   (peers) S      x_i = w_ii x_i + sum over peers j of w_ij x_j
 //   d_lp_s   (peers) C      x_i = w_ii Q(x_i) + sum over peers j of w_ij Q(x_j)
+//
+// and push_sum, the primitive of stochastic gradient push, which needs no symmetry.
 
 namespace trigram {
 
@@ -28,5 +32,13 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback
 void d_fp_s(Context ctx, const Tensor& x, const Peers& peers);
 
 void d_lp_s(Context ctx, const Tensor& x, const Peers& peers, Codec& codec);
+
+/// x_i = sum over j, from whom i receives, and i itself, of x_j / (1 + number of ranks that j sends
+/// to): every rank parts what it has equally, so the sum over all ranks stays what it is, whatever
+/// the graph (Kempe et al., FOCS 2003). The weights of the peers are not used. (peers) S bytes.
+void push_sum(Context ctx, const Tensor& x, const Peers& peers);
+
+/// Sends `out` to every peer; what they send, as long as `out`, one tensor for each source.
+std::vector<Tensor> exchange_with(Context ctx, const Tensor& out, const Peers& peers);
 
 }  // namespace trigram

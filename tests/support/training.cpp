@@ -141,6 +141,10 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                  {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}});
   add("bytegrad", nullptr, nullptr);
   for (const char* mode : {"all", "shift_one", "ring"}) add("decentralized", "mode", mode);
+  for (const char* graph : {"torus", "random_matching"}) add("dpsgd", "graph", graph);
+  for (const char* graph : {"one_peer_exponential", "star"}) add("sgp", "graph", graph);
+  for (const char* graph : {"ring", "grid"}) add("dcd_psgd", "graph", graph);
+  add("choco_sgd", "graph", "complete");
   return all;
 }
 

@@ -1,0 +1,80 @@
+// CHOCO-SGD: decentralised SGD with arbitrary compression (Koloskova et al., arXiv 1902.00340).
+//
+//   x_i = x_i - lr U(g(x_i))                                   the local step
+//   r_i = r_i + Q(x_i - r_i), r_j = r_j + Q(x_j - r_j)         the replicas
+//   x_i = x_i + gamma sum_j W_ij (r_j - r_i)                   the gossip step
+//
+// W is symmetric and fixed. What Q loses stays in x_i - r_i and is coded again in the next step, so
+// a coarse Q is borne if gamma is small enough. The paper starts the replicas at 0; here they start
+// as the initial weights, which are equal on all ranks.
+//
+// The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
+// iteration, d peers: d messages and d C bytes. Memory: d + 1 models beside the weights.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/peers/registry.h"
+#include "algorithms/primitives/replicas.h"
+#include "core/codecs/registry.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  PeerGraphSpec graph;
+  CodecSpec codec;
+  double gamma = 0.5;
+};
+
+class ChocoSgd final : public Algorithm {
+ public:
+  explicit ChocoSgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const Tensor weights = run.workload.weights();
+    const auto replicas = std::make_shared<Replicas>(ctx, run, options_.graph);
+    auto comm = ctx.stream->fork("comm");
+    const auto gossip = across(run.execution, [replicas, options = options_, seed = run.seed](
+                                                  Context c, const Tensor& x, Slot slot) {
+      const auto gamma = static_cast<float>(options.gamma);
+      const Tensor z = c.device->empty_like(x);
+      c.device->copy(z, x);
+      c.device->axpby(-1, replicas->own(), 1, z);
+      replicas->advance(c, z, *c.device->codec(options.codec, codec_key(c, seed, slot)));
+      c.device->axpby(-gamma, replicas->own(), 1, x);
+      replicas->add_mixed(c, gamma, x);
+    });
+    for ([[maybe_unused]] long t : run.steps) {
+      local_step(ctx, run);
+      exchange_on(*comm, ctx, run, weights, gossip);
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  require_graph(options.graph, {.undirected = true, .fixed = true}, "choco_sgd",
+                exchanging(options.execution, layout), pointer + "/graph");
+}
+
+}  // namespace
+
+AlgorithmEntry choco_sgd_entry() {
+  return algorithm_entry<ChocoSgd>(
+      {.name = "choco_sgd",
+       .doc = "Decentralised SGD whose gossip steps work on replicas that coded differences update",
+       .trigram = kSyncLowDecentralised,
+       .execution_options = "H",
+       .source = "Koloskova et al., arXiv 1902.00340, 1907.09356"},
+      FieldTable<Options>{}
+          .field("graph", &Options::graph, peer_graph_kind(),
+                 "Who averages with whom; undirected and fixed")
+          .field("codec", &Options::codec, codec_kind(), "Code of the differences on the wire")
+          .field("gamma", &Options::gamma, number(0, 1), "Step size of the gossip"),
+      check);
+}
+
+}  // namespace trigram

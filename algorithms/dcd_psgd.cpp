@@ -1,0 +1,78 @@
+// DCD-PSGD: decentralised SGD with difference compression (Tang et al., arXiv 1803.06443).
+//
+//   y = x_i - lr U(g(x_i))                                     the local step
+//   z = y + sum_j W_ij r_j - 2 r_i                             what changes, r_i = x_i
+//   r_i = r_i + Q(z_i), r_j = r_j + Q(z_j) of all peers        the replicas
+//   x_i = r_i
+//
+// W is symmetric and fixed; replicas start as the initial weights, which are equal. On a ring with
+// minmax_uint8 it is the low-precision decentralised algorithm of BAGUA (arXiv 2107.01499, there
+// hierarchical): z = y + L/3 + R/3 - 5/3 W. A coarse Q can diverge; choco_sgd bears it.
+//
+// The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
+// iteration, d peers: d messages and d C bytes. Memory: d + 1 models beside the weights.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/peers/registry.h"
+#include "algorithms/primitives/replicas.h"
+#include "core/codecs/registry.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  PeerGraphSpec graph;
+  CodecSpec codec;
+};
+
+class DcdPsgd final : public Algorithm {
+ public:
+  explicit DcdPsgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const Tensor weights = run.workload.weights();
+    const auto replicas = std::make_shared<Replicas>(ctx, run, options_.graph);
+    auto comm = ctx.stream->fork("comm");
+    const auto mix = across(run.execution, [replicas, codec = options_.codec, seed = run.seed](
+                                               Context c, const Tensor& x, Slot slot) {
+      const Tensor z = c.device->empty_like(x);
+      c.device->copy(z, x);
+      c.device->axpby(-2, replicas->own(), 1, z);
+      replicas->add_mixed(c, 1, z);
+      replicas->advance(c, z, *c.device->codec(codec, codec_key(c, seed, slot)));
+      c.device->copy(x, replicas->own());
+    });
+    for ([[maybe_unused]] long t : run.steps) {
+      local_step(ctx, run);
+      exchange_on(*comm, ctx, run, weights, mix);
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  require_graph(options.graph, {.undirected = true, .fixed = true}, "dcd_psgd",
+                exchanging(options.execution, layout), pointer + "/graph");
+}
+
+}  // namespace
+
+AlgorithmEntry dcd_psgd_entry() {
+  return algorithm_entry<DcdPsgd>(
+      {.name = "dcd_psgd",
+       .doc = "Decentralised SGD that exchanges coded differences of the mixed model",
+       .trigram = kSyncLowDecentralised,
+       .execution_options = "H",
+       .source = "Tang et al., arXiv 1803.06443; BAGUA, arXiv 2107.01499"},
+      FieldTable<Options>{}
+          .field("graph", &Options::graph, peer_graph_kind(),
+                 "Who averages with whom; undirected and fixed")
+          .field("codec", &Options::codec, codec_kind(), "Code of the differences on the wire"),
+      check);
+}
+
+}  // namespace trigram

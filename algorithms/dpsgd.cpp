@@ -1,0 +1,62 @@
+// D-PSGD: decentralised parallel SGD over any undirected peer graph (Lian et al., arXiv
+// 1705.09056).
+//
+//   x_i = sum_j W_ij x_j - lr U(g_i(x_i)): the gradient is taken at the old local weights, so the
+//   exchange of weights overlaps the whole iteration.
+//
+// W is symmetric and doubly stochastic; it may change from step to step. The paper's graph is the
+// ring. The model travels as one message of S bytes; per rank and iteration, with d peers: d
+// messages and d S bytes, all at once. Memory: one model beside the weights, and d more while they
+// are mixed.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/peers/registry.h"
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  PeerGraphSpec graph;
+};
+
+class Dpsgd final : public Algorithm {
+ public:
+  explicit Dpsgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
+    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
+    auto comm = ctx.stream->fork("comm");
+    const auto mix = across(run.execution, [graph](Context c, const Tensor& x, Slot slot) {
+      d_fp_s(c, x, graph->peers(c.rank(), c.size(), slot.step));
+    });
+    for ([[maybe_unused]] long t : run.steps) model_step(ctx, run, *comm, exchanged, mix);
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  require_graph(options.graph, {.undirected = true}, "dpsgd", exchanging(options.execution, layout),
+                pointer + "/graph");
+}
+
+}  // namespace
+
+AlgorithmEntry dpsgd_entry() {
+  return algorithm_entry<Dpsgd>(
+      {.name = "dpsgd",
+       .doc = "Decentralised parallel SGD over a peer graph: weights are averaged with neighbours",
+       .trigram = kSyncFullDecentralised,
+       .execution_options = "OH",
+       .source = "Lian et al., arXiv 1705.09056"},
+      FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
+                                  "Who averages with whom; undirected"),
+      check);
+}
+
+}  // namespace trigram

@@ -1,0 +1,47 @@
+#include "algorithms/primitives/replicas.h"
+
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+namespace {
+
+Peers fixed_peers(Context ctx, const Execution& execution, const PeerGraphSpec& spec) {
+  const auto graph = make_peer_graph(spec);
+  const int size = exchanging(execution, *ctx.layout).size;
+  if (!execution.hierarchical) return graph->peers(ctx.world_rank, size, 0);
+  if (!ctx.layout->is_leader(ctx.world_rank)) return {};
+  return graph->peers(ctx.layout->node_of(ctx.world_rank), size, 0);
+}
+
+}  // namespace
+
+Replicas::Replicas(Context ctx, Run& run, const PeerGraphSpec& graph)
+    : peers_(fixed_peers(ctx, run.execution, graph)) {
+  const auto replica = [&, weights = run.workload.weights()] {
+    const Tensor copy = ctx.device->empty_like(weights);
+    ctx.device->copy(copy, weights);
+    return copy;
+  };
+  own_ = replica();
+  for (std::size_t i = 0; i < peers_.receive_from.size(); ++i) others_.push_back(replica());
+}
+
+void Replicas::add_mixed(Context ctx, float a, const Tensor& y) const {
+  ctx.device->axpby(a * peers_.self_weight, own_, 1, y);
+  for (std::size_t i = 0; i < others_.size(); ++i)
+    ctx.device->axpby(a * peers_.receive_from[i].weight, others_[i], 1, y);
+}
+
+void Replicas::advance(Context ctx, const Tensor& z, Codec& codec) {
+  const Tensor code = codec.empty_wire(*ctx.device, z), decoded = ctx.device->empty_like(z);
+  codec.encode(code, z);
+  const std::vector<Tensor> arrived = exchange_with(ctx, code, peers_);
+  const auto add = [&](const Tensor& replica, const Tensor& wire) {
+    codec.decode(decoded, wire);
+    ctx.device->axpby(1, decoded, 1, replica);
+  };
+  add(own_, code);
+  for (std::size_t i = 0; i < others_.size(); ++i) add(others_[i], arrived[i]);
+}
+
+}  // namespace trigram

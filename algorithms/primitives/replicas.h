@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "algorithms/peers/registry.h"
+#include "core/algorithm.h"
+
+namespace trigram {
+
+/// What a rank knows of its own and its peers' models when only coded differences travel: a replica
+/// of each, which changes by what was decoded. The replicas of one model are equal on all ranks
+/// that hold one, so the peers stay the same from step to step. Memory: one model, and one per
+/// peer.
+class Replicas {
+ public:
+  /// Of the present weights, which are equal on all ranks; for the peers of a fixed graph over
+  /// those that exchange. A rank whose node leader exchanges for it has no peers.
+  Replicas(Context ctx, Run& run, const PeerGraphSpec& graph);
+
+  /// The own model, as the peers know it.
+  const Tensor& own() const { return own_; }
+  /// y += a sum over j of w_ij replica_j, the own one included.
+  void add_mixed(Context ctx, float a, const Tensor& y) const;
+  /// replica_j += Q(z_j), of all peers and the own one: the code of `z` goes to every peer. (peers)
+  /// C bytes, where C is the size of the code.
+  void advance(Context ctx, const Tensor& z, Codec& codec);
+
+ private:
+  Peers peers_;
+  Tensor own_;
+  std::vector<Tensor> others_;  // in the order of peers_.receive_from
+};
+
+}  // namespace trigram
