@@ -142,6 +142,34 @@ TEST_P(Primitives, DecentralisedLowPrecisionMixesWhatTravels) {
   }
 }
 
+/// The sums of x and of w over all ranks are kept, and x / w comes to the mean, on a graph where
+/// the ranks receive from different numbers of peers.
+TEST_P(Primitives, PushSumConservesMassAndFindsTheMean) {
+  Vectors inputs = make_inputs(ranks(), 5);
+  for (auto& x : inputs) x.push_back(1);  // w
+  const auto pushed = [&](long rounds) {
+    return apply_flat(inputs, [rounds](Context ctx, const Tensor& x) {
+      for (long t = 0; t < rounds; ++t)
+        push_sum(ctx, x, make_peer_graph({"star"})->peers(ctx.rank(), ctx.size(), t));
+    });
+  };
+  for (const auto& output : pushed(60))
+    for (std::size_t i = 0; i < 5; ++i)
+      EXPECT_NEAR(output[i] / output[5], mean(inputs)[i], 1e-4f) << "element " << i;
+  for (const long rounds : {1, 2, 3}) {
+    const Vectors outputs = pushed(rounds);
+    for (std::size_t i = 0; i < 6; ++i) {
+      double before = 0, after = 0;
+      for (const auto& x : inputs) before += x[i];
+      for (const auto& x : outputs) after += x[i];
+      EXPECT_NEAR(after, before, 1e-4) << "element " << i;
+    }
+    if (ranks() > 2) {
+      EXPECT_GT(std::abs(outputs[0][5] - 1), 0.1f) << "the centre gathers weight";
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, Primitives, every_world(1, 2, 3, 4, 7), world_test_name);
 
 class Hierarchy : public WorldTest {};

@@ -40,6 +40,26 @@ CASES = {
         "/workload",
         'did you mean "fashion_mnist"?',
     ),
+    "graph that cannot serve so many": (
+        experiment(algorithm={"name": "dpsgd", "graph": {"name": "butterfly", "group": 128}}),
+        "/algorithm/graph",
+        "its groups have 128 members",
+    ),
+    "directed graph": (
+        experiment(algorithm={"name": "dpsgd", "graph": "static_exponential"}),
+        "/algorithm/graph",
+        "is directed, and dpsgd needs a symmetric mixing matrix",
+    ),
+    "graph that changes": (
+        experiment(algorithm={"name": "choco_sgd", "graph": "random_matching"}),
+        "/algorithm/graph",
+        "keeps replicas of fixed peers",
+    ),
+    "unknown graph": (
+        experiment(algorithm={"name": "sgp", "graph": "exponential"}),
+        "/algorithm/graph",
+        "one_peer_exponential",
+    ),
     "unknown world": (experiment(runtime="thread"), "/runtime", 'did you mean "threads"?'),
     "unknown optimizer": (experiment(optimizer="adamm"), "/optimizer", 'did you mean "adam"?'),
     "missing key": (

@@ -37,6 +37,7 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
       component_options(resolve_component(algorithms(), "algorithm", training.algorithm, ""));
   const auto results = results_in_world(training.world, training.cluster, [&](Context ctx) {
     AffineWorkload workload(ctx, training.numel, static_cast<float>(training.slope));
+    workload.tilt = static_cast<float>(training.tilt);
     workload.bucketize(0);
     const auto& sgd = find_component(optimizers(), "optimizer", Json("sgd"), "");
     auto optimizer =

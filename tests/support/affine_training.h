@@ -17,6 +17,7 @@ struct AffineTraining {
   Json algorithm;  // "name" or {"name": ..., options}
   long steps = 3;
   double slope = 0.5;
+  double tilt = 0;  // gradient i: slope x + (r + 1) (1 + tilt i)
   double lr = 0.125;
   std::size_t numel = 10;
 };

@@ -32,7 +32,7 @@ class AffineWorkload final : public Workload {
     for (Bucket& bucket : buckets_) {
       ctx.stream->compute(backward_s);
       for (std::size_t i = 0; i < bucket.grad.numel(); ++i)
-        bucket.grad.floats()[i] = slope_ * bucket.weight.floats()[i] + offset_;
+        bucket.grad.floats()[i] = slope_ * bucket.weight.floats()[i] + offset_ * tilt_at(bucket, i);
       on_ready(bucket);
     }
   }
@@ -42,8 +42,15 @@ class AffineWorkload final : public Workload {
   std::size_t batch() const override { return 1; }
 
   double forward_s = 1e-4, backward_s = 1e-4;
+  /// Makes the offset of weight i (rank + 1) (1 + tilt i), so that weights differ.
+  float tilt = 0;
 
  private:
+  float tilt_at(const Bucket& bucket, std::size_t i) const {
+    const auto before = bucket.grad.floats().data() - gradients_.floats().data();
+    return 1 + tilt * static_cast<float>(static_cast<std::size_t>(before) + i);
+  }
+
   float slope_, offset_;
   Tensor weights_, gradients_;
   std::vector<Bucket> buckets_;

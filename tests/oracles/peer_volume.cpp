@@ -1,0 +1,117 @@
+#include "tests/oracles/peer_volume.h"
+
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+
+namespace trigram::test {
+namespace {
+
+int floor_log2(int n) {
+  int log = 0;
+  while (2 << log <= n) ++log;
+  return log;
+}
+
+int ceil_log2(int n) {
+  int log = 0;
+  while (1 << log < n) ++log;
+  return log;
+}
+
+/// Rows of the most nearly square rectangle.
+int rows_of(int P) {
+  int rows = 1;
+  for (int r = 1; r <= P / r; ++r)
+    if (P % r == 0) rows = r;
+  return rows;
+}
+
+/// Whether i sends to j.
+using Sends = std::function<bool(int i, int j)>;
+
+Sends sends(const std::string& graph, int P, long step) {
+  const int columns = P / rows_of(P), rows = rows_of(P);
+  const auto apart = [](int a, int b, int side) { return ((b - a) % side + side) % side; };
+  const auto beside = [apart](int a, int b, int side) {
+    return apart(a, b, side) == 1 || apart(b, a, side) == 1;
+  };
+  if (graph == "ring") return [=](int i, int j) { return beside(i, j, P); };
+  if (graph == "torus")
+    return [=](int i, int j) {
+      const bool same_row = i / columns == j / columns, same_column = i % columns == j % columns;
+      return (same_row && beside(i % columns, j % columns, columns)) ||
+             (same_column && beside(i / columns, j / columns, rows));
+    };
+  if (graph == "grid")
+    return [=](int i, int j) {
+      return std::abs(i / columns - j / columns) + std::abs(i % columns - j % columns) == 1;
+    };
+  if (graph == "complete") return [](int, int) { return true; };
+  if (graph == "star") return [](int i, int j) { return i == 0 || j == 0; };
+  if (graph == "static_exponential")
+    return [=](int i, int j) {
+      const int hop = apart(i, j, P);
+      return (hop & (hop - 1)) == 0;
+    };
+  if (graph == "one_peer_exponential")
+    return [=](int i, int j) { return apart(i, j, P) == 1 << step % ceil_log2(P); };
+  if (graph == "shift_one")
+    return [=](int i, int j) {
+      const int lower = std::min(i, j), upper = std::max(i, j), half = P / 2;
+      return lower < half && upper == half + static_cast<int>((lower + step) % half);
+    };
+  if (graph == "butterfly")  // groups of about sqrt(P): ranks that differ in the bits of the step
+    return [=](int i, int j) {
+      const int bits = floor_log2(P), in_group = (bits + 1) / 2;
+      int mask = 0;
+      for (int k = 0; k < in_group; ++k) mask |= 1 << (step * in_group + k) % bits;
+      return ((i ^ j) & ~mask) == 0;
+    };
+  throw std::invalid_argument("no formula for " + graph);
+}
+
+Traffic every_step(const Layout& layout, std::uint64_t n, long steps, const std::string& graph,
+                   std::uint64_t bytes, bool hierarchical) {
+  Traffic traffic(layout);
+  for (long t = 0; t < steps; ++t) {
+    const auto along_edges = [&](Traffic& sum, const Members& members, std::uint64_t) {
+      for (const auto& [i, j] : edges_of(graph, static_cast<int>(members.size()), t))
+        sum.send(members[static_cast<std::size_t>(i)], members[static_cast<std::size_t>(j)], 1,
+                 bytes);
+    };
+    if (hierarchical) add_hierarchical(traffic, n, along_edges);
+    else along_edges(traffic, all_ranks(layout), n);
+  }
+  return traffic;
+}
+
+std::uint64_t model(const Buckets& buckets) {
+  return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+std::vector<std::pair<int, int>> edges_of(const std::string& graph, int P, long step) {
+  std::vector<std::pair<int, int>> edges;
+  if (P == 1) return edges;
+  const Sends meet = sends(graph, P, step);
+  for (int i = 0; i < P; ++i)
+    for (int j = 0; j < P; ++j)
+      if (i != j && meet(i, j)) edges.emplace_back(i, j);
+  return edges;
+}
+
+Traffic peer_volume(const Layout& layout, const Buckets& buckets, long steps,
+                    const std::string& graph, std::uint64_t extra, bool hierarchical) {
+  const std::uint64_t n = model(buckets) + extra;
+  return every_step(layout, n, steps, graph, 4 * n, hierarchical);
+}
+
+Traffic coded_peer_volume(const Layout& layout, const Buckets& buckets, long steps,
+                          const std::string& graph, bool hierarchical) {
+  const std::uint64_t n = model(buckets);
+  return every_step(layout, n, steps, graph, coded_bytes(n), hierarchical);
+}
+
+}  // namespace trigram::test

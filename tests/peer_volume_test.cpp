@@ -1,0 +1,110 @@
+#include "tests/oracles/peer_volume.h"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/registry.h"
+#include "tests/support/expect_volume.h"
+
+// Invariant D for methods over peer graphs: every rank sends exactly the bytes and messages of
+// formulas written apart from the algorithms and the graphs.
+
+namespace trigram::test {
+namespace {
+
+class PeerVolume : public ::testing::TestWithParam<Nodes> {
+ protected:
+  Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
+
+  /// Checks `algorithm` over each of `graphs` that the layout has the ranks for.
+  template <class Expected>
+  void check(const std::string& algorithm, const std::vector<std::string>& graphs,
+             Expected expected) {
+    for (const std::string& graph : graphs)
+      for (const bool hierarchical : {false, true}) {
+        SCOPED_TRACE(testing::Message() << algorithm << " " << graph << " " << hierarchical);
+        const Json spec = {{"name", algorithm}, {"graph", graph}, {"hierarchical", hierarchical}};
+        const int ranks = hierarchical ? GetParam().nodes : layout().ranks();
+        if (graph == "shift_one" && ranks != 1 && ranks % 2 != 0) continue;
+        if (graph == "butterfly" && (ranks & (ranks - 1)) != 0) continue;
+        const Training training = training_of(spec, GetParam());
+        const Trained trained = train(training);
+        EXPECT_EQ(trained.model(), 1003u);
+        expect_volume(trained, expected(buckets_of(trained), training.steps, graph, hierarchical));
+      }
+  }
+};
+
+TEST_P(PeerVolume, Dpsgd) {
+  check("dpsgd", {"ring", "torus", "grid", "complete", "star", "shift_one", "butterfly"},
+        [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
+          return peer_volume(layout(), buckets, steps, graph, 0, hierarchical);
+        });
+}
+
+TEST_P(PeerVolume, Sgp) {
+  check("sgp", {"one_peer_exponential", "static_exponential", "star"},
+        [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
+          return peer_volume(layout(), buckets, steps, graph, 1, hierarchical);
+        });
+}
+
+TEST_P(PeerVolume, DcdPsgdAndChocoSgd) {
+  for (const char* algorithm : {"dcd_psgd", "choco_sgd"})
+    check(algorithm, {"ring", "torus", "star"},
+          [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
+            return coded_peer_volume(layout(), buckets, steps, graph, hierarchical);
+          });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, PeerVolume,
+                         ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{8, 1},
+                                           Nodes{1, 4}, Nodes{3, 2}, Nodes{2, 3}, Nodes{4, 4}),
+                         ::testing::PrintToStringParamName());
+
+/// One message per step whatever is drawn: where every rank has its own node, nothing else counts.
+TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
+  for (const char* graph : {"random_matching", "bipartite"}) {
+    const Trained trained = train(training_of({{"name", "dpsgd"}, {"graph", graph}}, Nodes{6, 1}));
+    ASSERT_EQ(trained.counters.size(), 6u);
+    for (const Counters& c : trained.counters)
+      EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3})) << graph;
+  }
+}
+
+// Graphs that do not fit are refused before any worker starts.
+
+std::string refusal(const Json& spec, const Layout& layout) {
+  const auto& entry = find_component(algorithms(), "algorithm", spec, "/algorithm");
+  try {
+    entry.check(resolve_component(algorithms(), "algorithm", spec, "/algorithm"), layout,
+                "/algorithm");
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(PeerMethodsRefuse, WhatTheirGraphsCannotServe) {
+  const Layout odd(5, 1), pairs(3, 2);
+  for (const char* name : {"dpsgd", "sgp"}) {
+    const Json shift_one = {{"name", name}, {"graph", "shift_one"}};
+    EXPECT_EQ(refusal(shift_one, odd),
+              "/algorithm/graph: shift_one cannot serve 5 workers: it pairs them, so their number "
+              "must be even");
+    EXPECT_EQ(refusal(shift_one, pairs), "");
+    const Json in_nodes = {{"name", name}, {"graph", "shift_one"}, {"hierarchical", true}};
+    EXPECT_NE(refusal(in_nodes, pairs).find("3 nodes"), std::string::npos);
+  }
+  const Json dpsgd = {{"name", "dpsgd"}, {"graph", "one_peer_exponential"}};
+  EXPECT_NE(refusal(dpsgd, odd).find("directed"), std::string::npos);
+  for (const char* name : {"dcd_psgd", "choco_sgd"}) {
+    EXPECT_NE(refusal({{"name", name}, {"graph", "static_exponential"}}, odd).find("directed"),
+              std::string::npos);
+    EXPECT_NE(refusal({{"name", name}, {"graph", "random_matching"}}, odd).find("fixed"),
+              std::string::npos);
+    EXPECT_EQ(refusal({{"name", name}, {"graph", "grid"}}, odd), "");
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test
