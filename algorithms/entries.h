@@ -74,5 +74,6 @@ AlgorithmEntry dcd_psgd_entry();
 AlgorithmEntry choco_sgd_entry();
 AlgorithmEntry async_model_average_entry();
 AlgorithmEntry parameter_server_entry();
+AlgorithmEntry adpsgd_entry();
 
 }  // namespace trigram

@@ -154,6 +154,7 @@ std::vector<NamedAlgorithm> every_algorithm() {
                  {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}}});
   all.push_back(
       {"async_model_average_by_time", {{"name", "async_model_average"}, {"interval", "100us"}}});
+  all.push_back({"adpsgd", {{"name", "adpsgd"}}});
   return all;
 }
 
