@@ -16,7 +16,8 @@ struct Message {
 class Control {
  public:
   virtual ~Control() = default;
-  /// Never blocks. `dest` may be the own rank.
+  /// Never blocks. `dest` may be the own rank: such a message may come from any stream of the rank,
+  /// which is how one stream wakes another that waits in `receive`.
   virtual void post(int dest, int tag, std::int64_t a, std::int64_t b = 0) = 0;
   /// Blocks for the next message with this tag; empty when the owning stream is closed.
   virtual std::optional<Message> receive(int tag) = 0;

@@ -132,6 +132,47 @@ TEST_P(ControlTest, AgentsServeRequestsUntilTheyAreClosed) {
   });
 }
 
+/// Main and agent wake each other, through the control planes of their own rank.
+TEST_P(ControlTest, StreamsOfARankMayPostToIt) {
+  run([](Context ctx) {
+    constexpr int kRounds = 20, kTag = 3;
+    auto agent_control = std::make_shared<std::atomic<Control*>>(nullptr);
+    auto agent = ctx.stream->fork("agent");
+    Control* const main_control = ctx.control;
+    ctx.stream->wait(*agent->submit(ctx, [=](Context c) { *agent_control = c.control; }));
+    auto work = agent->submit(ctx, [=](Context c) {
+      for (int i = 0; i < kRounds; ++i) {
+        const auto message = c.control->receive(kTag);
+        ASSERT_TRUE(message.has_value());
+        EXPECT_EQ(message->source, c.world_rank);
+        EXPECT_EQ(message->a, i);
+        c.stream->sleep_for(1e-4);
+        main_control->post(c.world_rank, kTag, 10 * i);
+      }
+    });
+    for (int i = 0; i < kRounds; ++i) {
+      const double before_s = ctx.stream->now();
+      agent_control->load()->post(ctx.world_rank, kTag, i);
+      const auto message = ctx.control->receive(kTag);
+      ASSERT_TRUE(message.has_value());
+      EXPECT_EQ(message->a, 10 * i);
+      EXPECT_GE(ctx.stream->now() - before_s, 0.99e-4);
+    }
+    ctx.stream->wait(*work);
+  });
+}
+
+TEST_P(ControlTest, OnlyItsStreamPostsToOtherRanks) {
+  const WorldError e = error([](Context ctx) {
+    if (ctx.size() == 1) ctx.control->post(1, 1, 0);  // refused as well
+    auto agent = ctx.stream->fork("agent");
+    Control* const control = ctx.control;
+    ctx.stream->wait(
+        *agent->submit(ctx, [=](Context c) { control->post((c.rank() + 1) % c.size(), 1, 0); }));
+  });
+  EXPECT_EQ(e.kind, WorldError::invariant) << e.text;
+}
+
 TEST_P(ControlTest, RefusesADestinationOutsideTheWorld) {
   const WorldError e = error([](Context ctx) { ctx.control->post(ctx.size(), 1, 0); });
   EXPECT_EQ(e.kind, WorldError::invariant) << e.text;

@@ -24,15 +24,22 @@ std::optional<Message> Inbox::pop(int tag) {
 
 void SimControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
   World& world = stream_.world();
-  stream_.check_current();
-  check_peer(stream_.rank(), dest, world.layout().ranks(), stream_.name());
   const Message message{stream_.rank(), a, b};
   if (dest == stream_.rank()) {
-    inbox_.push(tag, message);
+    post_here(tag, message);
     return;
   }
+  stream_.check_current();
+  check_peer(stream_.rank(), dest, world.layout().ranks(), stream_.name());
   const double arrival = stream_.now() + world.cluster().latency(stream_.rank(), dest);
   world.deliver(arrival, stream_.id(), dest, tag, message);
+}
+
+void SimControl::post_here(int tag, const Message& message) {
+  SimStream* poster = stream_.world().current();
+  check_owner(poster && poster->rank() == stream_.rank(), stream_.rank(), stream_.name());
+  if (poster != &stream_) poster->settle();  // the message leaves when the poster's work is done
+  inbox_.push(tag, message);
 }
 
 std::optional<Message> SimControl::receive(int tag) {

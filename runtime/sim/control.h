@@ -15,6 +15,8 @@ class SimControl final : public Control {
   std::optional<Message> poll(int tag) override;
 
  private:
+  void post_here(int tag, const Message& message);
+
   SimStream& stream_;
   Inbox& inbox_;
 };

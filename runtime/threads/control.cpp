@@ -15,7 +15,8 @@ std::optional<Message> take(std::deque<Message>& messages) {
 }  // namespace
 
 void ThreadsControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
-  check_on_stream(self_);
+  if (dest == self_.rank) check_on_rank(self_);
+  else check_on_stream(self_);
   check_peer(self_.rank, dest, static_cast<int>(self_.meeting.size()), self_.stream);
   self_.world.check_not_failed();
   Endpoint& receiver = group_.at(dest);

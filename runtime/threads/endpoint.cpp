@@ -37,4 +37,10 @@ void check_on_stream(const Endpoint& endpoint) {
   check_owner(this_endpoint() == &endpoint, endpoint.rank, endpoint.stream);
 }
 
+void check_on_rank(const Endpoint& endpoint) {
+  const Endpoint* caller = this_endpoint();
+  const bool here = caller && &caller->world == &endpoint.world && caller->rank == endpoint.rank;
+  check_owner(here, endpoint.rank, endpoint.stream);
+}
+
 }  // namespace trigram::threads

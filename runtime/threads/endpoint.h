@@ -84,5 +84,7 @@ Endpoint*& this_endpoint();
 
 /// Throws InvariantError unless the calling thread is the one of `endpoint`.
 void check_on_stream(const Endpoint& endpoint);
+/// The same for the thread of any stream of the endpoint's rank.
+void check_on_rank(const Endpoint& endpoint);
 
 }  // namespace trigram::threads
