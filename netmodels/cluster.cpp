@@ -37,6 +37,14 @@ FieldTable<SlowWorker> slow_worker_fields() {
                 "its computation takes this many times as long");
 }
 
+FieldTable<Stragglers> straggler_fields() {
+  return FieldTable<Stragglers>{}
+      .field("count", &Stragglers::count, integer(0), "workers that are held up in every step")
+      .field("delay", &Stragglers::delay_s, quantity(Dimension::duration),
+             "time by which they are, before the step")
+      .field("seed", &Stragglers::seed, integer(0), "seed of the draw of workers");
+}
+
 double jittered(double bandwidth, const Cluster& cluster, int index, bool nic) {
   if (cluster.bandwidth_jitter == 0) return bandwidth;
   Philox random(static_cast<std::uint64_t>(cluster.jitter_seed), index, nic ? 0 : 1,
@@ -88,6 +96,8 @@ FieldTable<Cluster> cluster_fields() {
              "rates that price computation (roofline model)")
       .field("slow_workers", &Cluster::slow_workers, list_of(nested(slow_worker_fields())),
              "workers that compute more slowly than the others")
+      .field("stragglers", &Cluster::stragglers, nested(straggler_fields()),
+             "workers, drawn anew for every step, that are held up before it")
       .field("bandwidth_jitter", &Cluster::bandwidth_jitter, number(0, 0.99),
              "each NIC and port is faster or slower by up to this fraction, drawn evenly")
       .field("jitter_seed", &Cluster::jitter_seed, integer(0),
@@ -100,6 +110,10 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
     throw ConfigError(child(pointer, "workers_per_node"),
                       fmt::format("expected at most {} workers in all, not {} x {}", kMaxRanks,
                                   cluster.nodes, cluster.workers_per_node));
+  if (cluster.stragglers.count > cluster.ranks())
+    throw ConfigError(child(child(pointer, "stragglers"), "count"),
+                      fmt::format("expected at most {}, the number of workers, not {}",
+                                  cluster.ranks(), cluster.stragglers.count));
   std::vector<bool> seen(static_cast<std::size_t>(cluster.ranks()));
   for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {
     const std::int64_t rank = cluster.slow_workers[i].rank;

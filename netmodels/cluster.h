@@ -32,6 +32,13 @@ struct SlowWorker {
   double factor = 1;
 };
 
+/// Workers that are held up for a while: so many in every step, drawn anew each time.
+struct Stragglers {
+  std::int64_t count = 0;
+  double delay_s = 0;
+  std::int64_t seed = 0;
+};
+
 /// A cluster as users describe it: nodes of equal workers, one full-duplex NIC per node shared by
 /// its workers, a fabric inside the node with a full-duplex port per worker. The one description
 /// from which simulated platforms and closed-form predictions are both made.
@@ -46,6 +53,7 @@ struct Cluster {
   LinkSpec inter{12.5e9, 25e-6};  // between nodes: the NIC; latency is end to end
   Accelerator accelerator;
   std::vector<SlowWorker> slow_workers;
+  Stragglers stragglers;
   double bandwidth_jitter = 0;  // NICs and ports differ by up to this fraction, drawn evenly
   std::int64_t jitter_seed = 0;
 

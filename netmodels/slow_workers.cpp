@@ -1,24 +1,45 @@
 #include "netmodels/slow_workers.h"
 
+#include <algorithm>
 #include <vector>
+
+#include "core/random/philox.h"
 
 namespace trigram {
 namespace {
 
+/// Whether `rank` is among `count` of `ranks`, drawn for `step` (Floyd's sampling: Bentley and
+/// Floyd, "A sample of brilliance", CACM 30(9), 1987, doi:10.1145/30401.315746).
+bool is_drawn(int rank, const Stragglers& stragglers, std::size_t ranks, long step) {
+  Philox random(static_cast<std::uint64_t>(stragglers.seed), 0, step, Purpose::machine_delay);
+  std::vector<std::uint32_t> drawn;
+  const auto P = static_cast<std::uint32_t>(ranks);
+  for (auto last = P - static_cast<std::uint32_t>(stragglers.count); last < P; ++last) {
+    const std::uint32_t candidate = random.below(last + 1);
+    const bool again = std::find(drawn.begin(), drawn.end(), candidate) != drawn.end();
+    drawn.push_back(again ? last : candidate);
+  }
+  return std::find(drawn.begin(), drawn.end(), static_cast<std::uint32_t>(rank)) != drawn.end();
+}
+
 class SlowWorkers final : public MachineModel {
  public:
   explicit SlowWorkers(const Cluster& cluster)
-      : factors_(static_cast<std::size_t>(cluster.ranks()), 1.0) {
+      : factors_(static_cast<std::size_t>(cluster.ranks()), 1.0), stragglers_(cluster.stragglers) {
     for (const SlowWorker& slow : cluster.slow_workers)
       factors_.at(static_cast<std::size_t>(slow.rank)) = slow.factor;
   }
   double compute_factor(int rank, long) const override {
     return factors_.at(static_cast<std::size_t>(rank));
   }
-  double delay(int, long) const override { return 0; }
+  double delay(int rank, long step) const override {
+    if (stragglers_.count == 0 || stragglers_.delay_s == 0) return 0;
+    return is_drawn(rank, stragglers_, factors_.size(), step) ? stragglers_.delay_s : 0;
+  }
 
  private:
   std::vector<double> factors_;
+  Stragglers stragglers_;
 };
 
 }  // namespace

@@ -40,6 +40,10 @@ std::vector<Knob> knobs() {
          t.cluster.slow_workers = {{1, 4}};
        },
        true},
+      {"a straggler", [](Training& t) { t.cluster.stragglers = {.count = 1, .delay_s = 0.1}; },
+       true},
+      {"longer delays of more stragglers",
+       [](Training& t) { t.cluster.stragglers = {.count = 2, .delay_s = 0.2}; }, true},
       {"a tenth of the memory bandwidth",
        [](Training& t) { t.cluster.accelerator.memory_Bps /= 10; }, true},
       {"ten times the launch overhead",

@@ -115,6 +115,37 @@ TEST(SlowWorkers, compute_more_slowly) {
   EXPECT_EQ(machine->delay(3, 0), 0);
 }
 
+TEST(Stragglers, are_so_many_in_every_step_and_everyone_in_turn) {
+  Cluster c = two_by_two();
+  c.nodes = 16;
+  c.stragglers = {.count = 2, .delay_s = 0.32};
+  const auto machine = make_machine_model(c);
+  constexpr long kSteps = 4000;
+  std::vector<double> times(32);
+  for (long step = 0; step < kSteps; ++step) {
+    double sum = 0;
+    for (int rank = 0; rank < 32; ++rank) {
+      const double delay = machine->delay(rank, step);
+      EXPECT_TRUE(delay == 0 || delay == 0.32);
+      EXPECT_EQ(machine->delay(rank, step), delay);
+      sum += delay;
+      times[static_cast<std::size_t>(rank)] += delay / 0.32;
+    }
+    EXPECT_DOUBLE_EQ(sum, 2 * 0.32);
+  }
+  // Binomial: mean 250, standard deviation 15.3; five of them is one failure in 50,000 ranks.
+  for (const double t : times) EXPECT_NEAR(t, kSteps * 2 / 32, 77);
+  EXPECT_EQ(make_machine_model(two_by_two())->delay(3, 0), 0);
+}
+
+TEST(Stragglers, may_be_everyone_but_no_more) {
+  Cluster c = two_by_two();
+  c.stragglers = {.count = 4, .delay_s = 1};
+  for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(make_machine_model(c)->delay(rank, 5), 1);
+  EXPECT_THAT(error_of(R"({"nodes": 2, "stragglers": {"count": 3, "delay": "1ms"}})"),
+              HasSubstr("/cluster/stragglers/count: expected at most 2, the number of workers"));
+}
+
 TEST(LowerBound, is_the_most_loaded_link) {
   const Cluster c = two_by_two();
   std::vector<Traffic> sent(4);
