@@ -73,6 +73,8 @@ AlgorithmEntry sgp_entry();
 AlgorithmEntry dcd_psgd_entry();
 AlgorithmEntry choco_sgd_entry();
 AlgorithmEntry async_model_average_entry();
+AlgorithmEntry eager_sgd_entry();
+AlgorithmEntry wagma_entry();
 AlgorithmEntry parameter_server_entry();
 AlgorithmEntry adpsgd_entry();
 

@@ -22,6 +22,8 @@ const std::vector<AlgorithmEntry>& algorithms() {
       dcd_psgd_entry(),
       choco_sgd_entry(),
       async_model_average_entry(),
+      eager_sgd_entry(),
+      wagma_entry(),
       adpsgd_entry(),
   };
   return entries;

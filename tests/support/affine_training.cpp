@@ -13,19 +13,23 @@
 namespace trigram::test {
 namespace {
 
-std::string to_bytes(const Steps::Staleness& staleness, std::span<const float> weights) {
+std::string to_bytes(const Steps::Staleness& staleness, std::span<const float> path,
+                     std::span<const float> weights) {
   std::string bytes(reinterpret_cast<const char*>(&staleness), sizeof staleness);
+  bytes.append(reinterpret_cast<const char*>(path.data()), path.size_bytes());
   return bytes.append(reinterpret_cast<const char*>(weights.data()), weights.size_bytes());
 }
 
-AffineEnd from_bytes(const std::string& bytes) {
+AffineEnd from_bytes(const std::string& bytes, const AffineTraining& training) {
   AffineEnd end;
-  EXPECT_GE(bytes.size(), sizeof end.staleness);
-  if (bytes.size() < sizeof end.staleness) return end;
+  std::vector<float> numbers(static_cast<std::size_t>(training.steps) + training.numel);
+  const std::size_t expected = sizeof end.staleness + numbers.size() * sizeof(float);
+  EXPECT_EQ(bytes.size(), expected);
+  if (bytes.size() != expected) return end;
   std::memcpy(&end.staleness, bytes.data(), sizeof end.staleness);
-  end.weights.resize((bytes.size() - sizeof end.staleness) / sizeof(float));
-  std::memcpy(end.weights.data(), bytes.data() + sizeof end.staleness,
-              end.weights.size() * sizeof(float));
+  std::memcpy(numbers.data(), bytes.data() + sizeof end.staleness, numbers.size() * sizeof(float));
+  end.path.assign(numbers.begin(), numbers.begin() + training.steps);
+  end.weights.assign(numbers.begin() + training.steps, numbers.end());
   return end;
 }
 
@@ -38,17 +42,25 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
   const auto results = results_in_world(training.world, training.cluster, [&](Context ctx) {
     AffineWorkload workload(ctx, training.numel, static_cast<float>(training.slope));
     workload.tilt = static_cast<float>(training.tilt);
+    workload.forward_s = workload.backward_s = training.compute_s;
     workload.bucketize(0);
+    const auto start = static_cast<float>(ctx.world_rank);
+    if (training.start_at_rank) ctx.device->fill(workload.weights(), start);
     const auto& sgd = find_component(optimizers(), "optimizer", Json("sgd"), "");
     auto optimizer =
         sgd.make(sgd.resolve({{"lr", training.lr}}, ""), ctx, workload, training.steps);
-    Steps steps(training.steps);
+    std::vector<float> path;
+    Steps::Hooks hooks;
+    hooks.end = [&](long) { path.push_back(workload.weights().floats()[0]); };
+    if (training.delay)
+      hooks.begin = [&](long t) { ctx.stream->sleep_for(training.delay(ctx.world_rank, t)); };
+    Steps steps(training.steps, hooks);
     Run run{workload, *optimizer, steps, entry.execution(resolved)};
     entry.make(resolved)->train(ctx, run);
-    return to_bytes(steps.take_staleness(), workload.weights().floats());
+    return to_bytes(steps.take_staleness(), path, workload.weights().floats());
   });
   std::vector<AffineEnd> ends;
-  for (const std::string& bytes : results) ends.push_back(from_bytes(bytes));
+  for (const std::string& bytes : results) ends.push_back(from_bytes(bytes, training));
   return ends;
 }
 
@@ -59,6 +71,13 @@ std::vector<double> common_weights(const std::vector<AffineEnd>& ends) {
     weights.push_back(end.weights.at(0));
   }
   return weights;
+}
+
+std::vector<std::vector<double>> paths(const std::vector<AffineEnd>& ends) {
+  std::vector<std::vector<double>> by_step(ends.empty() ? 0 : ends[0].path.size());
+  for (const AffineEnd& end : ends)
+    for (std::size_t t = 0; t < by_step.size(); ++t) by_step[t].push_back(double{end.path.at(t)});
+  return by_step;
 }
 
 void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,16 @@ struct AffineTraining {
   double tilt = 0;  // gradient i: slope x + (r + 1) (1 + tilt i)
   double lr = 0.125;
   std::size_t numel = 10;
+  bool start_at_rank = false;  // weights, instead of at 1
+  double compute_s = 1e-4;     // of forward and of each half of backward
+  /// Seconds by which a rank is held up before a step; nobody when empty.
+  std::function<double(int rank, long step)> delay = {};
 };
 
 /// What one rank ends with.
 struct AffineEnd {
   std::vector<float> weights;
+  std::vector<float> path;  // the first weight after each step
   Steps::Staleness staleness;
 };
 /// Trains, and hands back every rank's end.
@@ -32,6 +38,9 @@ std::vector<AffineEnd> train(const AffineTraining& training);
 
 /// The one number that all weights of a rank are, by rank; fails the test unless they are equal.
 std::vector<double> common_weights(const std::vector<AffineEnd>& ends);
+
+/// The same after each step: [step][rank], of the first weight.
+std::vector<std::vector<double>> paths(const std::vector<AffineEnd>& ends);
 
 /// Fails the test unless the numbers are equal within 1e-5.
 void expect_near(const std::vector<double>& actual, const std::vector<double>& expected);

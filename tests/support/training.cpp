@@ -47,7 +47,11 @@ class Session {
 
   void run_rank(const Context& raw) {
     const auto rank = static_cast<std::size_t>(raw.world_rank);
-    Steps steps(training_.steps);
+    Steps steps(training_.steps, {[&](long step) {
+                                    const double delay_s = machine_->delay(raw.world_rank, step);
+                                    if (delay_s > 0) raw.stream->sleep_for(delay_s);
+                                  },
+                                  {}});
     auto meter = instrument(raw, {.phantom = !factory_->has_values(),
                                   .machine = machine_.get(),
                                   .steps = &steps,
@@ -154,8 +158,22 @@ std::vector<NamedAlgorithm> every_algorithm() {
                  {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}}});
   all.push_back(
       {"async_model_average_by_time", {{"name", "async_model_average"}, {"interval", "100us"}}});
+  all.push_back({"eager_sgd_solo", {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 3}}});
+  all.push_back({"eager_sgd_majority", {{"name", "eager_sgd"}, {"mode", "majority"}}});
+  all.push_back({"wagma", {{"name", "wagma"}, {"tau", 3}, {"group_size", 2}}});
   all.push_back({"adpsgd", {{"name", "adpsgd"}}});
   return all;
+}
+
+bool fits(const NamedAlgorithm& algorithm, const Cluster& cluster) {
+  const auto& entry = find_component(algorithms(), "algorithm", algorithm.spec, "");
+  try {
+    entry.check(resolve_component(algorithms(), "algorithm", algorithm.spec, ""), cluster.layout(),
+                "");
+  } catch (const ConfigError&) {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace trigram::test

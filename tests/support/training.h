@@ -62,6 +62,8 @@ struct TestName {
     return info.param.name;
   }
 };
+/// Whether an algorithm can run on a cluster.
+bool fits(const NamedAlgorithm& algorithm, const Cluster& cluster);
 /// Every algorithm and mode, flat, and hierarchical where that applies.
 std::vector<NamedAlgorithm> every_algorithm();
 /// Those whose result does not depend on timing.

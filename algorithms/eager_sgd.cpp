@@ -1,0 +1,108 @@
+// Eager-SGD: gradients are summed by a partial allreduce, which runs without those that are late
+// (arXiv 1908.04207).
+//
+//   worker i, step t:  send_i += g_i(x_i)                     (adds to what came too late before)
+//                      wait until version t has run;  x_i = x_i - lr U(received_i / P)
+//                      received_i = 0
+//   version t, agents: sum = sum_j send_j;  send_j = 0;  received_i += sum
+//
+// solo: the first worker to arrive starts the version, for all. majority: the only one that may is
+// drawn anew for every version, so that on average half of the workers have arrived. A worker that
+// is late by several versions takes their sums together (the paper's buffer keeps the latest), so
+// with plain SGD all models take the same steps. They are averaged, synchronously, every
+// `sync_every` steps: what rounding and optimisers with memory make of the order drifts apart.
+//
+// Steps and bytes per rank and iteration, S bytes of gradient, ring: 2(P-1) messages and
+// 2(P-1)/P S bytes; as much again for an average of models. Activation: P-1 control messages.
+
+#include <memory>
+
+#include "algorithms/entries.h"
+#include "algorithms/options.h"
+#include "algorithms/primitives/late_contributions.h"
+#include "algorithms/primitives/partial_collective.h"
+#include "algorithms/primitives/primitives.h"
+#include "core/random/philox.h"
+
+namespace trigram {
+namespace {
+
+enum class Mode { solo, majority };
+
+struct Options {
+  Execution execution;
+  Mode mode = Mode::majority;
+  std::int64_t sync_every = 100;
+  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+};
+
+class EagerSgd final : public Algorithm {
+ public:
+  explicit EagerSgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const auto shared = std::make_shared<LateGradients>(ctx, run);
+    const Tensor gradient = run.workload.gradients(), weights = run.workload.weights();
+    PartialCollective partial(
+        ctx, "agent",
+        {.versions = versions(run.steps.count()),
+         .initiator =
+             [*this, P = ctx.world_size, seed = run.seed](long v) {
+               if (averages_models(v)) return Activation::kAllRanks;
+               if (options_.mode == Mode::solo) return Activation::kAnyRank;
+               return static_cast<int>(
+                   Philox(seed, 0, v, Purpose::peers).below(static_cast<std::uint32_t>(P)));
+             },
+         .execute =
+             [*this, shared, weights](Context c, long v) {
+               if (averages_models(v)) c_fp_s(c, weights, options_.allreduce);
+               else shared->sum(c, step_of(v), options_.allreduce);
+             }});
+    long version = 0;
+    for (long t : run.steps) {
+      run.workload.forward(ctx);
+      run.workload.backward(ctx, [](Bucket&) {});
+      shared->add(ctx, gradient, t);
+      partial.arrive(ctx, version++);
+      shared->take_mean(ctx, gradient);
+      for (Bucket& bucket : run.workload.buckets()) run.optimizer.step(ctx, bucket);
+      if (averages_models(version)) partial.arrive(ctx, version++);
+    }
+  }
+
+ private:
+  // Versions are numbered through: after every `sync_every` sums comes an average of models.
+  long versions(long steps) const {
+    return options_.sync_every == 0 ? steps : steps + steps / options_.sync_every;
+  }
+  bool averages_models(long version) const {
+    const long k = options_.sync_every;
+    return k > 0 && version % (k + 1) == k;
+  }
+  long step_of(long version) const {
+    const long k = options_.sync_every;
+    return k == 0 ? version : version - version / (k + 1);
+  }
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry eager_sgd_entry() {
+  return algorithm_entry<EagerSgd>(
+      {.name = "eager_sgd",
+       .doc = "SGD on sums of gradients that do not wait for late workers",
+       .trigram = kAsyncFullCentralised,
+       .execution_options = "",
+       .source = "Li et al., arXiv 1908.04207"},
+      FieldTable<Options>{}
+          .field("mode", &Options::mode,
+                 one_of<Mode>({{"solo", Mode::solo}, {"majority", Mode::majority}}),
+                 "Who starts a sum: the first worker to arrive, or one drawn anew for each")
+          .field("sync_every", &Options::sync_every, integer(0),
+                 "Average the models every so many steps; 0: never")
+          .field("allreduce", &Options::allreduce, allreduce_kind(),
+                 "Algorithm of the partial allreduce and of the averages"));
+}
+
+}  // namespace trigram

@@ -1,0 +1,74 @@
+#include "algorithms/primitives/late_contributions.h"
+
+#include <utility>
+
+namespace trigram {
+
+LateGradients::LateGradients(Context ctx, Run& run)
+    : steps_(run.steps), guard_(ctx.stream->make_mutex()) {
+  for (Tensor* x : {&waiting_, &working_, &received_}) {
+    *x = ctx.device->empty_like(run.workload.gradients());
+    ctx.device->fill(*x, 0);
+  }
+}
+
+void LateGradients::add(Context ctx, const Tensor& gradient, long step) {
+  Lock lock(*guard_);
+  ctx.device->axpby(1, gradient, 1, waiting_);
+  newest_ = step;
+}
+
+void LateGradients::sum(Context ctx, long step, AllreduceAlgorithm algorithm) {
+  {
+    Lock lock(*guard_);
+    std::swap(working_, waiting_);
+    ctx.device->fill(waiting_, 0);
+    while (taken_ < newest_) steps_.record_staleness(step - ++taken_);
+  }
+  allreduce(ctx, working_, Reduce::sum, algorithm);
+  Lock lock(*guard_);
+  ctx.device->axpby(1, working_, 1, received_);
+}
+
+void LateGradients::take_mean(Context ctx, const Tensor& gradient) {
+  Lock lock(*guard_);
+  ctx.device->axpby(1.0f / static_cast<float>(ctx.world_size), received_, 0, gradient);
+  ctx.device->fill(received_, 0);
+}
+
+LateModels::LateModels(Context ctx, const Tensor& weights)
+    : guard_(ctx.stream->make_mutex()),
+      model_(ctx.device->empty_like(weights)),
+      working_(ctx.device->empty_like(weights)),
+      sum_(ctx.device->empty_like(weights)) {
+  ctx.device->copy(model_, weights);
+}
+
+void LateModels::contribute(Context ctx, const Tensor& weights, long step) {
+  Lock lock(*guard_);
+  ctx.device->copy(model_, weights);
+  contributed_ = step;
+}
+
+void LateModels::sum(Context ctx, AllreduceAlgorithm algorithm) {
+  long inside = 0;
+  {
+    Lock lock(*guard_);
+    ctx.device->copy(working_, model_);
+    inside = contributed_;
+  }
+  allreduce(ctx, working_, Reduce::sum, algorithm);
+  Lock lock(*guard_);
+  std::swap(working_, sum_);
+  inside_ = inside;
+}
+
+long LateModels::merge(Context ctx, const Tensor& weights, int S, long step) {
+  Lock lock(*guard_);
+  const bool late = inside_ != step;
+  const float share = 1.0f / static_cast<float>(late ? S + 1 : S);
+  ctx.device->axpby(share, sum_, late ? share : 0, weights);
+  return step - inside_;
+}
+
+}  // namespace trigram
