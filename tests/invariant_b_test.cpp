@@ -58,6 +58,23 @@ TEST_P(InvariantB, PricedAsAProfile) {
                       2, 2);
 }
 
+TEST(UnevenShards, AreTheSameInAllWorldsAndChangeWhatIsLearned) {
+  const IdxFolder data;
+  Training training;
+  training.algorithm = "gradient_allreduce";
+  training.workload = {{"name", "fashion_mnist"}, {"batch", 5}, {"data", data.path().string()}};
+  training.cluster = small_cluster(2, 2);
+  training.steps = 8;
+  const Trained shared = train(training);
+  training.workload["sharding"] = {{"dirichlet", 0.2}};
+  const Trained simulated = train(training);
+  training.world = "threads";
+  const Trained threaded = train(training);
+  for (std::size_t rank = 0; rank < 4; ++rank)
+    EXPECT_TRUE(same_bits(simulated.weights.at(rank), threaded.weights.at(rank)));
+  EXPECT_FALSE(same_bits(simulated.weights[0], shared.weights[0]));
+}
+
 INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantB, ::testing::ValuesIn(deterministic_algorithms()),
                          TestName{});
 

@@ -16,6 +16,7 @@ enum class Purpose : std::uint8_t {
   peers,
   machine_delay,
   network_jitter,
+  data_shards,
 };
 
 /// Philox4x32-10, the counter-based generator of Salmon et al., "Parallel Random Numbers: As Easy

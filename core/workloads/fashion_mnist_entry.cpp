@@ -18,6 +18,7 @@ struct Options {
   ModelKind model = ModelKind::mlp;
   std::optional<std::vector<std::size_t>> hidden;  // what it is when absent depends on the model
   std::size_t batch = 32;
+  std::optional<Sharding> sharding;
   std::string data = kDebianFolder;
   Pricing pricing;
 };
@@ -31,6 +32,9 @@ FieldTable<Options> fields() {
       .field("hidden", &Options::hidden, optional(counts(1, 1 << 16)),
              "width of each hidden dense layer; 64 for mlp, none for cnn unless given")
       .field("batch", &Options::batch, count(1, 1 << 20), "samples per worker and step")
+      .field("sharding", &Options::sharding, sharding_kind(),
+             "shards of uneven classes, one per worker, such as {\"dirichlet\": 0.1}; absent: all "
+             "workers draw from all images")
       .field("data", &Options::data, text(),
              "folder of {train,t10k}-{images-idx3,labels-idx1}-ubyte files, gzipped or plain")
       .include(&Options::pricing, pricing_fields());
@@ -50,6 +54,7 @@ class ClassifierFactory final : public ModelFactory {
   ClassifierFactory(const Options& options, const std::string& pointer)
       : pointer_(pointer),
         batch_(options.batch),
+        sharding_(options.sharding),
         files_(image_data_files(options.data)),
         data_(std::make_shared<ImageData>(load(options.data, child(pointer, "data")))) {
     architecture_ = {data_->train.height, data_->train.width, data_->classes, {}, *options.hidden};
@@ -65,7 +70,8 @@ class ClassifierFactory final : public ModelFactory {
   }
   std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const override {
     check_ranks(place.ranks);
-    return std::make_unique<ImageClassifier>(device, data_, architecture_, batch_, place);
+    return std::make_unique<ImageClassifier>(device, data_, architecture_, batch_, sharding_,
+                                             place);
   }
   std::vector<std::filesystem::path> input_files() const override { return files_; }
 
@@ -78,6 +84,7 @@ class ClassifierFactory final : public ModelFactory {
 
   std::string pointer_;
   std::size_t batch_;
+  std::optional<Sharding> sharding_;
   std::vector<std::filesystem::path> files_;
   std::shared_ptr<const ImageData> data_;
   Architecture architecture_;

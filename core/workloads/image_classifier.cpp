@@ -20,17 +20,24 @@ std::size_t count_correct(const Tensor& logits, const Tensor& labels, std::size_
   return correct;
 }
 
+Sampler make_sampler(const ImageSet& set, std::size_t batch,
+                     const std::optional<Sharding>& sharding, const ModelPlace& place) {
+  if (!sharding) return {set.size(), batch, place.rank, place.ranks, place.seed};
+  auto shards = dirichlet_shards(set.labels, sharding->dirichlet, place.ranks, place.seed);
+  return {std::move(shards[static_cast<std::size_t>(place.rank)]), batch, place.rank, place.seed};
+}
+
 }  // namespace
 
 ImageClassifier::ImageClassifier(Device& device, std::shared_ptr<const ImageData> data,
                                  const Architecture& architecture, std::size_t batch,
-                                 const ModelPlace& place)
+                                 const std::optional<Sharding>& sharding, const ModelPlace& place)
     : data_(std::move(data)),
       architecture_(architecture),
       batch_(batch),
       seed_(place.seed),
       network_(device, architecture, batch),
-      sampler_(data_->train.size(), batch, place.rank, place.ranks, place.seed) {}
+      sampler_(make_sampler(data_->train, batch, sharding, place)) {}
 
 void ImageClassifier::forward(Device& device, const Tensor& weights) {
   data_->gather(data_->train, sampler_.next(), network_.images(), network_.labels());

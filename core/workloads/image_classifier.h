@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/workloads/image_data.h"
 #include "core/workloads/model.h"
 #include "core/workloads/network.h"
 #include "core/workloads/sampler.h"
+#include "core/workloads/sharding.h"
 
 namespace trigram {
 
@@ -14,7 +16,8 @@ class ImageClassifier final : public Model {
  public:
   /// `data` is shared by the ranks, read-only.
   ImageClassifier(Device& device, std::shared_ptr<const ImageData> data,
-                  const Architecture& architecture, std::size_t batch, const ModelPlace& place);
+                  const Architecture& architecture, std::size_t batch,
+                  const std::optional<Sharding>& sharding, const ModelPlace& place);
 
   std::vector<std::size_t> tensor_lengths() const override { return network_.tensor_lengths(); }
   void initialise(std::span<float> weights) const override { network_.initialise(weights, seed_); }
