@@ -8,5 +8,6 @@ namespace trigram {
 CodecEntry minmax_uint8_entry();
 CodecEntry fp16_entry();
 CodecEntry bf16_entry();
+CodecEntry sign_entry();
 
 }  // namespace trigram

@@ -9,6 +9,7 @@ const std::vector<CodecEntry>& codecs() {
       minmax_uint8_entry(),
       fp16_entry(),
       bf16_entry(),
+      sign_entry(),
   };
   return entries;
 }

@@ -70,6 +70,7 @@ const Speed kSpeeds[] = {
     {{"minmax_uint8"}, 0.6, 0.9},
     {{"fp16"}, 0.8, 0.8},
     {{"bf16"}, 0.8, 0.8},
+    {{"sign"}, 0.8, 0.8},
 };
 
 INSTANTIATE_TEST_SUITE_P(Codecs, CodecSpeedTest, ::testing::ValuesIn(kSpeeds),

@@ -27,6 +27,8 @@ std::vector<Case> cases() {
       {{"minmax_uint8"}},
       {{"fp16"}, true},
       {{"bf16"}, true},
+      {{"sign"}},
+      {{"sign", {{"scale", "l1_mean"}}}},
   };
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace trigram::test {
+
+/// The code of signs, element by element: f32 scale, then one bit per element, set where x < 0.
+/// `l1_mean` takes the mean magnitude for the scale, instead of the root mean square. The scale's
+/// last bit depends on the order of summation, so it is given.
+inline double sign_scale(const std::vector<float>& x, bool l1_mean) {
+  long double sum = 0;
+  for (const float v : x) {
+    sum += l1_mean ? std::fabs(static_cast<long double>(v)) : static_cast<long double>(v) * v;
+  }
+  const long double mean = sum / static_cast<long double>(x.size());
+  return static_cast<double>(l1_mean ? mean : std::sqrt(mean));
+}
+
+inline std::vector<std::uint8_t> sign_wire(const std::vector<float>& x, float scale) {
+  std::vector<std::uint8_t> wire(4 + (x.size() + 7) / 8, 0);
+  std::memcpy(wire.data(), &scale, 4);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (x[i] < 0) wire[4 + i / 8] |= static_cast<std::uint8_t>(1u << (i % 8));
+  }
+  return wire;
+}
+
+}  // namespace trigram::test
