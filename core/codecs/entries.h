@@ -9,5 +9,6 @@ CodecEntry minmax_uint8_entry();
 CodecEntry fp16_entry();
 CodecEntry bf16_entry();
 CodecEntry sign_entry();
+CodecEntry qsgd_entry();
 
 }  // namespace trigram

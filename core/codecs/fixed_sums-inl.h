@@ -1,18 +1,9 @@
-// Sums over floats that do not depend on the width of the vectors. Included by kernels, once per
-// target.
+// Sums over floats that do not depend on the width of the vectors. Without an include guard: a
+// kernels file includes it once for each target it is compiled for.
 
 #include <cstddef>
-#include <cstring>
 
 #include "hwy/highway.h"
-
-// As in Highway's own -inl.h: the guard is flipped for every target.
-#if defined(TRIGRAM_CODECS_FIXED_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRIGRAM_CODECS_FIXED_SUMS_INL_H_
-#undef TRIGRAM_CODECS_FIXED_SUMS_INL_H_
-#else
-#define TRIGRAM_CODECS_FIXED_SUMS_INL_H_
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace trigram::fixed_sums::HWY_NAMESPACE {
@@ -63,5 +54,3 @@ class FixedSums {
 
 }  // namespace trigram::fixed_sums::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#endif

@@ -6,10 +6,7 @@ namespace trigram {
 
 const std::vector<CodecEntry>& codecs() {
   static const std::vector<CodecEntry> entries = {
-      minmax_uint8_entry(),
-      fp16_entry(),
-      bf16_entry(),
-      sign_entry(),
+      minmax_uint8_entry(), fp16_entry(), bf16_entry(), sign_entry(), qsgd_entry(),
   };
   return entries;
 }

@@ -22,7 +22,8 @@ constexpr std::size_t kLanes = hn::MaxLanes(F32());
 
 HWY_INLINE void PackGroup(const float* x, std::uint8_t* bits) {
   const F32 d;
-  const auto negative = [&](std::size_t i) { return hn::Lt(hn::LoadU(d, x + i), hn::Zero(d)); };
+  const auto negative = [&](std::size_t i)
+                            HWY_ATTR { return hn::Lt(hn::LoadU(d, x + i), hn::Zero(d)); };
   if constexpr (kLanes >= 8) {  // whole bytes
     for (std::size_t i = 0; i < kGroup; i += kLanes) {
       hn::StoreMaskBits(d, negative(i), bits + i / 8);

@@ -86,7 +86,7 @@ struct FromF16 {
     const auto integer = hn::ConvertTo(F32(), hn::BitCast(I32(), magnitude));
     const auto tiny = hn::BitCast(U32(), hn::Mul(integer, hn::Set(F32(), 0x1p-24f)));
     const auto signed_magnitude = hn::BitCast(I32(), magnitude);
-    const auto at_least = [&](std::int32_t bound) {
+    const auto at_least = [&](std::int32_t bound) HWY_ATTR {
       return hn::RebindMask(U32(), hn::Gt(signed_magnitude, hn::Set(I32(), bound - 1)));
     };
     auto result = hn::IfThenElse(at_least(0x0400), normal, tiny);

@@ -35,6 +35,11 @@ class Philox {
 
   /// The `index`-th block of the stream, wherever the draws below have got to.
   Block block(std::uint32_t index) const;
+  /// What `encrypt` makes that block of, for loops of vectors.
+  Block counter(std::uint32_t index) const {
+    return {index, counter_[1], counter_[2], counter_[3]};
+  }
+  Key key() const { return key_; }
 
   std::uint32_t bits();
   /// Uniform on [0, 1), a multiple of 2^-24.

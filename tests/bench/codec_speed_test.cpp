@@ -71,6 +71,7 @@ const Speed kSpeeds[] = {
     {{"fp16"}, 0.8, 0.8},
     {{"bf16"}, 0.8, 0.8},
     {{"sign"}, 0.8, 0.8},
+    {{"qsgd"}, 0.2, 0.5},
 };
 
 INSTANTIATE_TEST_SUITE_P(Codecs, CodecSpeedTest, ::testing::ValuesIn(kSpeeds),

@@ -29,6 +29,9 @@ std::vector<Case> cases() {
       {{"bf16"}, true},
       {{"sign"}},
       {{"sign", {{"scale", "l1_mean"}}}},
+      {{"qsgd"}, false, true},
+      {{"qsgd", {{"levels", 7}, {"bucket", 2048}}}, false, true},
+      {{"qsgd", {{"levels", 20}, {"bucket", 100001}, {"norm", "max"}}}, false, true},
   };
 }
 

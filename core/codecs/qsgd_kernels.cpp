@@ -1,0 +1,283 @@
+#include "core/codecs/qsgd_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "core/codecs/bit_packing.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/codecs/qsgd_kernels.cpp"
+#include "hwy/foreach_target.h"  // compiles this file once per target
+//
+#include "core/codecs/fixed_sums-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace trigram::qsgd::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using fixed_sums::HWY_NAMESPACE::FixedSums;
+
+// What one turn of the loops handles: the elements of eight blocks of random numbers. Element
+// 16 k + 2 j + i (k = 0 .. 3, j = 0 .. 7, i = 0, 1) gets 15 bits of word (k mod 2) + 2 i of block
+// j: the lowest if k < 2, else the highest. So a vector of elements gets its bits without a
+// shuffle.
+constexpr std::size_t kGroup = 64;
+
+using F32 = hn::CappedTag<float, 16>;
+using I32 = hn::RebindToSigned<F32>;
+using U32 = hn::RebindToUnsigned<F32>;
+using U8 = hn::Rebind<std::uint8_t, F32>;
+constexpr std::size_t kLanes = hn::MaxLanes(F32());
+
+// Element by element:  code = floor(x * scale + s + u),  u uniform on [0, 1), in fixed point of
+// 2^-15: `scale` is s 2^15 / norm, `limit` s 2^15, which is below 2^22.
+struct Rounding {
+  float scale = 0;
+  float limit = 0;
+};
+
+HWY_INLINE hn::Vec<U8> Code(const Rounding& to, const float* x, hn::Vec<U32> random15) {
+  const F32 d;
+  const auto limit = hn::Set(d, to.limit);
+  const auto scaled = hn::Mul(hn::LoadU(d, x), hn::Set(d, to.scale));
+  // By its rounding the largest may be a little beyond.
+  const auto bounded = hn::Max(hn::Min(scaled, limit), hn::Neg(limit));
+  // The neighbours of 1.5 * 2^23 are the integers: the sum is rounded, ties to even, and the
+  // integer appears in its low bits.
+  constexpr float kIntegers = 12582912;
+  constexpr std::uint32_t kIntegersBits = 0x4B400000;
+  const auto bits = hn::BitCast(U32(), hn::Add(bounded, hn::Set(d, kIntegers)));
+  const auto zero = hn::Set(U32(), static_cast<std::uint32_t>(to.limit) - kIntegersBits);
+  return hn::U8FromU32(hn::ShiftRight<15>(hn::Add(bits, hn::Add(zero, random15))));
+}
+
+// Philox4x32-10 on half as many counters as there are lanes, each word in the lower half of a
+// 64-bit lane. What is in the upper halves does not matter: only lower halves are multiplied, only
+// products shifted.
+template <class D>
+struct Words {
+  hn::Vec<D> w0, w1, w2, w3;
+};
+
+// What all counters share, in vectors: keys of the rounds, words 1 to 3 of the counter.
+template <class D>
+struct Generator {
+  hn::Vec<D> keys0[10], keys1[10], w1, w2, w3;
+
+  HWY_INLINE explicit Generator(const Philox& random) {
+    const D d;
+    Philox::Key key = random.key();
+    for (int round = 0; round < 10; ++round) {
+      keys0[round] = hn::Set(d, key[0]);
+      keys1[round] = hn::Set(d, key[1]);
+      key[0] += 0x9E3779B9u;
+      key[1] += 0xBB67AE85u;
+    }
+    const Philox::Block counter = random.counter(0);
+    w1 = hn::Set(d, counter[1]);
+    w2 = hn::Set(d, counter[2]);
+    w3 = hn::Set(d, counter[3]);
+  }
+  HWY_INLINE Words<D> Blocks(std::uint32_t first) const {
+    using D64 = hn::Repartition<std::uint64_t, D>;
+    const D d;
+    const auto index = hn::Add(hn::Set(D64(), first), hn::Iota(D64(), 0));
+    Words<D> c{hn::BitCast(d, index), w1, w2, w3};
+    for (int round = 0; round < 10; ++round) {
+      const auto p0 = hn::MulEven(c.w0, hn::Set(d, 0xD2511F53u));
+      const auto p1 = hn::MulEven(c.w2, hn::Set(d, 0xCD9E8D57u));
+      const auto high0 = hn::BitCast(d, hn::ShiftRight<32>(p0));
+      const auto high1 = hn::BitCast(d, hn::ShiftRight<32>(p1));
+      c.w0 = hn::Xor(high1, hn::Xor(keys0[round], c.w1));
+      c.w1 = hn::BitCast(d, p1);
+      c.w2 = hn::Xor(high0, hn::Xor(keys1[round], c.w3));
+      c.w3 = hn::BitCast(d, p0);
+    }
+    return c;
+  }
+};
+
+// The words of `even` in even lanes, those of `odd` beside them.
+template <class D, class D64 = hn::Repartition<std::uint64_t, D>>
+HWY_INLINE hn::Vec<D> Beside(D d, hn::Vec<D> even, hn::Vec<D> odd) {
+  const auto moved = hn::ShiftLeft<32>(hn::BitCast(D64(), odd));
+  return hn::OddEven(hn::BitCast(d, moved), even);
+}
+
+template <class D>
+HWY_INLINE void CodeGroup(const Generator<D>& random, const Rounding& to, const float* x,
+                          std::uint32_t first_block, std::uint8_t* codes) {
+  const D d;
+  const auto low = hn::Set(d, 0x7FFFu);
+  for (std::size_t j = 0; j < 8; j += kLanes / 2) {
+    const auto words = random.Blocks(first_block + static_cast<std::uint32_t>(j));
+    const auto w02 = Beside(d, words.w0, words.w2), w13 = Beside(d, words.w1, words.w3);
+    const float* const from = x + 2 * j;
+    std::uint8_t* const target = codes + 2 * j;
+    hn::StoreU(Code(to, from, hn::And(w02, low)), U8(), target);
+    hn::StoreU(Code(to, from + 16, hn::And(w13, low)), U8(), target + 16);
+    hn::StoreU(Code(to, from + 32, hn::ShiftRight<17>(w02)), U8(), target + 32);
+    hn::StoreU(Code(to, from + 48, hn::ShiftRight<17>(w13)), U8(), target + 48);
+  }
+}
+
+// Where vectors have one lane only, which two words cannot share.
+HWY_INLINE void CodeGroup(const Philox& random, const Rounding& to, const float* x,
+                          std::uint32_t first_block, std::uint8_t* codes) {
+  for (std::uint32_t j = 0; j < 8; ++j) {
+    const auto words = random.block(first_block + j);
+    for (std::size_t k = 0; k < 4; ++k) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        const std::uint32_t word = words[k % 2 + 2 * i];
+        const std::size_t at = 16 * k + 2 * j + i;
+        const auto bits = hn::Set(U32(), k < 2 ? word & 0x7FFF : word >> 17);
+        HWY_ALIGN std::uint8_t lanes[kLanes];
+        hn::StoreU(Code(to, x + at, bits), U8(), lanes);
+        codes[at] = lanes[0];
+      }
+    }
+  }
+}
+
+using Source = std::conditional_t<kLanes == 1, const Philox&, Generator<U32>>;
+
+// Calls add(16 floats) for all of x, zeros appended.
+template <class Add>
+HWY_INLINE void EachSixteen(const float* x, std::size_t n, const Add& add) {
+  std::size_t i = 0;
+  for (; i + 16 <= n; i += 16) add(x + i);
+  if (i == n) return;
+  float rest[16] = {};
+  std::copy(x + i, x + n, rest);
+  add(rest);
+}
+
+HWY_INLINE double SumOfSquares(const float* x, std::size_t n) {
+  FixedSums sums;
+  EachSixteen(x, n, [&sums](const float* group) HWY_ATTR { sums.AddSquares(group); });
+  return sums.Total();
+}
+
+HWY_INLINE float LargestMagnitude(const float* x, std::size_t n) {
+  const F32 d;
+  auto largest = hn::Zero(d);
+  EachSixteen(x, n, [&largest](const float* group) HWY_ATTR {
+    for (std::size_t i = 0; i < 16; i += kLanes) {
+      largest = hn::Max(largest, hn::Abs(hn::LoadU(F32(), group + i)));
+    }
+  });
+  return hn::GetLane(hn::MaxOfLanes(d, largest));
+}
+
+float Norm(const Format& format, const float* x, std::size_t n) {
+  const double squares = SumOfSquares(x, n);
+  const float result =
+      format.max_norm ? LargestMagnitude(x, n) : static_cast<float>(std::sqrt(squares));
+  const bool finite = std::isfinite(squares) && std::isfinite(result);
+  return finite ? result : std::numeric_limits<float>::quiet_NaN();
+}
+
+void Encode(const Format& format, const float* x, std::size_t n, float norm, const Philox& random,
+            std::uint32_t first_block, std::uint8_t* codes) {
+  const std::size_t bytes = format.code_bytes(n);
+  if (std::isnan(norm)) {
+    std::memset(codes, 0, bytes);
+    return;
+  }
+  Rounding to;
+  to.limit = static_cast<float>(format.levels << 15);
+  if (norm > 0) to.scale = to.limit / norm;
+  const Source source(random);
+  std::uint8_t* const end = codes + bytes;
+  for (std::size_t i = 0; i < n; i += kGroup, first_block += 8) {
+    HWY_ALIGN float rest[kGroup];
+    HWY_ALIGN std::uint8_t group[kGroup];
+    const std::size_t here = std::min(n - i, kGroup);
+    const float* from = x + i;
+    if (here < kGroup) {
+      std::fill_n(std::copy_n(x + i, here, rest), kGroup - here, 0.0f);
+      from = rest;
+    }
+    if (format.bits == 8 && here == kGroup) {
+      CodeGroup(source, to, from, first_block, codes);
+      codes += kGroup;
+      continue;
+    }
+    CodeGroup(source, to, from, first_block, group);
+    std::fill(group + here, group + kGroup, std::uint8_t{0});
+    for (std::size_t k = 0; k < here; k += 8, codes += format.bits) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, group + k, sizeof(eight));
+      eight = pack_eight(eight, format.bits);
+      // Where there is room, more than is needed, for the next ones to overwrite.
+      const auto room = static_cast<std::size_t>(end - codes);
+      if (room >= sizeof(eight)) std::memcpy(codes, &eight, sizeof(eight));
+      else std::memcpy(codes, &eight, std::min(room, static_cast<std::size_t>(format.bits)));
+    }
+  }
+}
+
+void Decode(const Format& format, const std::uint8_t* codes, std::size_t n, float norm, float* x) {
+  const F32 d;
+  const auto unit = hn::Set(d, norm / static_cast<float>(format.levels));
+  const auto zero = hn::Set(I32(), format.levels);
+  const auto decode_group = [&](const std::uint8_t* group, float* to) HWY_ATTR {
+    for (std::size_t k = 0; k < kGroup; k += kLanes) {
+      const auto code = hn::PromoteTo(I32(), hn::LoadU(U8(), group + k));
+      hn::StoreU(hn::Mul(hn::ConvertTo(d, hn::Sub(code, zero)), unit), d, to + k);
+    }
+  };
+  const std::uint8_t* const end = codes + format.code_bytes(n);
+  for (std::size_t i = 0; i < n; i += kGroup) {
+    const std::size_t here = std::min(n - i, kGroup);
+    HWY_ALIGN std::uint8_t group[kGroup];
+    HWY_ALIGN float rest[kGroup];
+    if (format.bits == 8 && here == kGroup) {
+      decode_group(codes, x + i);
+      codes += kGroup;
+      continue;
+    }
+    for (std::size_t k = 0; k < here; k += 8, codes += format.bits) {
+      std::uint64_t eight = 0;
+      const auto room = static_cast<std::size_t>(end - codes);
+      if (room >= sizeof(eight)) std::memcpy(&eight, codes, sizeof(eight));
+      else std::memcpy(&eight, codes, room);
+      eight = unpack_eight(eight, format.bits);
+      std::memcpy(group + k, &eight, sizeof(eight));
+    }
+    if (here == kGroup) {
+      decode_group(group, x + i);
+    } else {
+      std::fill(group + (here + 7) / 8 * 8, group + kGroup, std::uint8_t{0});
+      decode_group(group, rest);
+      std::copy_n(rest, here, x + i);
+    }
+  }
+}
+
+}  // namespace trigram::qsgd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace trigram::qsgd {
+
+HWY_EXPORT(Norm);
+HWY_EXPORT(Encode);
+HWY_EXPORT(Decode);
+
+float norm(const Format& format, const float* x, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(Norm)(format, x, n);
+}
+void encode(const Format& format, const float* x, std::size_t n, float norm, const Philox& random,
+            std::uint32_t first_block, std::uint8_t* codes) {
+  HWY_DYNAMIC_DISPATCH(Encode)(format, x, n, norm, random, first_block, codes);
+}
+void decode(const Format& format, const std::uint8_t* codes, std::size_t n, float norm, float* x) {
+  HWY_DYNAMIC_DISPATCH(Decode)(format, codes, n, norm, x);
+}
+
+}  // namespace trigram::qsgd
+#endif

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/random/philox.h"
+
+namespace trigram::test {
+
+struct QsgdFormat {
+  int levels, bits;
+  std::size_t bucket;
+  bool max_norm;
+};
+
+/// The code of x, element by element and bit by bit. The norms' last bits depend on the order of
+/// summation, so they are given, one per bucket. Shares nothing with core/ but the generator.
+std::vector<std::uint8_t> qsgd_wire(const QsgdFormat& format, const std::vector<float>& x,
+                                    const std::vector<float>& norms, const Philox& random);
+/// The norms that a wire holds.
+std::vector<float> qsgd_norms(const QsgdFormat& format, const std::vector<std::uint8_t>& wire,
+                              std::size_t numel);
+/// The norm of one bucket, in extended precision.
+double qsgd_norm(const QsgdFormat& format, const float* x, std::size_t n);
+
+}  // namespace trigram::test
