@@ -10,5 +10,8 @@ CodecEntry fp16_entry();
 CodecEntry bf16_entry();
 CodecEntry sign_entry();
 CodecEntry qsgd_entry();
+CodecEntry topk_entry();
+CodecEntry randk_entry();
+CodecEntry powersgd_entry();
 
 }  // namespace trigram

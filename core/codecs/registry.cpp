@@ -6,7 +6,8 @@ namespace trigram {
 
 const std::vector<CodecEntry>& codecs() {
   static const std::vector<CodecEntry> entries = {
-      minmax_uint8_entry(), fp16_entry(), bf16_entry(), sign_entry(), qsgd_entry(),
+      minmax_uint8_entry(), fp16_entry(), bf16_entry(),  sign_entry(),
+      qsgd_entry(),         topk_entry(), randk_entry(), powersgd_entry(),
   };
   return entries;
 }

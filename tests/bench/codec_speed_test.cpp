@@ -72,6 +72,7 @@ const Speed kSpeeds[] = {
     {{"bf16"}, 0.8, 0.8},
     {{"sign"}, 0.8, 0.8},
     {{"qsgd"}, 0.2, 0.5},
+    {{"topk"}, 0.15, 0.3},
 };
 
 INSTANTIATE_TEST_SUITE_P(Codecs, CodecSpeedTest, ::testing::ValuesIn(kSpeeds),

@@ -19,6 +19,18 @@ std::size_t codec_wire_bytes(const std::string& name, const nlohmann::json& opti
     }
     return bytes;
   }
+  if (name == "topk" || name == "randk") {
+    const double exact = options.at("density").get<double>() * static_cast<double>(numel);
+    auto k = static_cast<std::size_t>(exact);
+    if (exact > static_cast<double>(k)) ++k;
+    return name == "topk" ? 8 * k : 8 + 4 * k;
+  }
+  if (name == "powersgd") {
+    // The fewest rows and columns that hold the vector.
+    std::size_t sum = 0;
+    while (sum / 2 * ((sum + 1) / 2) < numel) ++sum;
+    return 4 * std::min(numel, options.at("rank").get<std::size_t>() * sum);
+  }
   throw std::invalid_argument("no wire format is stated for " + name);
 }
 

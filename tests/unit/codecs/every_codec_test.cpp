@@ -32,6 +32,12 @@ std::vector<Case> cases() {
       {{"qsgd"}, false, true},
       {{"qsgd", {{"levels", 7}, {"bucket", 2048}}}, false, true},
       {{"qsgd", {{"levels", 20}, {"bucket", 100001}, {"norm", "max"}}}, false, true},
+      {{"topk"}},
+      {{"topk", {{"density", 0.2}}}},
+      {{"randk", {{"unbiased", false}}}, false, true},
+      {{"randk", {{"density", 0.5}}}, false, true},
+      {{"powersgd"}, false, true},
+      {{"powersgd", {{"rank", 4}}}, false, true},
   };
 }
 

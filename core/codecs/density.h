@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// The option of sparse codecs: the part of the elements that travels, within (0, 1].
+inline Kind<double> density_kind() { return number(1e-9, 1); }
+
+/// ceil(density * numel), at least 1 of a vector that is not empty; a product that is an integer
+/// but for its rounding counts as that integer.
+inline std::size_t kept(double density, std::size_t numel) {
+  if (numel == 0) return 0;
+  const double exact = density * static_cast<double>(numel);
+  return static_cast<std::size_t>(std::ceil(exact * (1 - 0x1p-48)));
+}
+
+}  // namespace trigram

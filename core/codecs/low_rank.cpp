@@ -1,0 +1,94 @@
+#include "core/codecs/low_rank.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trigram::low_rank {
+namespace {
+
+// Partial sums that the compiler can hold in vectors, combined as a tree.
+template <class Sum>
+Sum dot(const float* x, const float* y, std::size_t n) {
+  constexpr std::size_t kLanes = 16;
+  Sum sums[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      sums[lane] += static_cast<Sum>(x[i + lane]) * y[i + lane];
+    }
+  }
+  for (std::size_t lane = 0; i + lane < n; ++lane) {
+    sums[lane] += static_cast<Sum>(x[i + lane]) * y[i + lane];
+  }
+  for (std::size_t width = kLanes / 2; width > 0; width /= 2) {
+    for (std::size_t lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
+  }
+  return sums[0];
+}
+
+// Calls each(row, its elements, their number): the last row may be cut short.
+template <class Float, class Each>
+void each_row(Float* m, std::size_t n, MatrixShape shape, const Each& each) {
+  for (std::size_t row = 0; row < shape.rows; ++row) {
+    const std::size_t begin = row * shape.cols;
+    each(row, m + begin, std::min(shape.cols, n - begin));
+  }
+}
+
+void add_multiple(float a, const float* x, std::size_t n, float* y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+}  // namespace
+
+void multiply(const float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* q,
+              float* p) {
+  each_row(m, n, shape, [&](std::size_t row, const float* elements, std::size_t count) {
+    for (std::size_t j = 0; j < rank; ++j) {
+      p[j * shape.rows + row] = dot<float>(elements, q + j * shape.cols, count);
+    }
+  });
+}
+
+void multiply_transposed(const float* m, std::size_t n, MatrixShape shape, std::size_t rank,
+                         const float* p, float* q) {
+  std::fill_n(q, rank * shape.cols, 0.0f);
+  each_row(m, n, shape, [&](std::size_t row, const float* elements, std::size_t count) {
+    for (std::size_t j = 0; j < rank; ++j) {
+      add_multiple(p[j * shape.rows + row], elements, count, q + j * shape.cols);
+    }
+  });
+}
+
+void reconstruct(float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* p,
+                 const float* q) {
+  std::fill_n(m, n, 0.0f);
+  each_row(m, n, shape, [&](std::size_t row, float* elements, std::size_t count) {
+    for (std::size_t j = 0; j < rank; ++j) {
+      add_multiple(p[j * shape.rows + row], q + j * shape.cols, count, elements);
+    }
+  });
+}
+
+void orthonormalise(float* factors, std::size_t rows, std::size_t rank) {
+  // What is left of a vector after its projections, if not more than its rounding errors, is none.
+  constexpr double kDependent = 1e-5;
+  for (std::size_t j = 0; j < rank; ++j) {
+    float* const vector = factors + j * rows;
+    const double before = std::sqrt(dot<double>(vector, vector, rows));
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::size_t i = 0; i < j; ++i) {
+        const float* const basis = factors + i * rows;
+        const double along = dot<double>(vector, basis, rows);
+        for (std::size_t k = 0; k < rows; ++k) {
+          vector[k] = static_cast<float>(vector[k] - along * basis[k]);
+        }
+      }
+    }
+    const double norm = std::sqrt(dot<double>(vector, vector, rows));
+    const double factor = norm > kDependent * before ? 1 / norm : 0;
+    for (std::size_t k = 0; k < rows; ++k) vector[k] = static_cast<float>(vector[k] * factor);
+  }
+}
+
+}  // namespace trigram::low_rank

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/codecs/entries.h"
+#include "core/codecs/host_wire.h"
+#include "core/codecs/low_rank.h"
+#include "core/codecs/magnitude_kernels.h"
+#include "core/random/philox.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  std::int64_t rank = 2;
+};
+
+// One power iteration towards the best approximation of low rank (PowerSGD, arXiv 1905.13727) of
+// the chunk, which is all that one call encodes, as the most nearly square matrix M:
+//
+//   Q random normal;  P = orthonormalise(M Q);  Q = M^T P;  M^ = P Q^T
+//
+// M^ is M projected on the columns of P, so ||M - M^|| <= ||M||, and M^ = M if M has that rank.
+// Biased: meant for error feedback. Q is drawn anew for every vector, not kept from the last one:
+// a codec has no memory of values.
+//
+// A chunk with a NaN, an infinity, or products beyond f32 decodes to NaN everywhere, so that a
+// diverged run stays visible.
+//
+// Wire: the columns of P, then those of Q, as f32: 4 rank (rows + cols) bytes; or the chunk as it
+// is, 4n bytes, where that is not more.
+class PowerSgd final : public Codec {
+ public:
+  PowerSgd(const Options& options, const CodecKey& key)
+      : rank_(static_cast<std::size_t>(options.rank)),
+        random_(key.seed, key.rank, key.use, Purpose::codec) {}
+
+  std::size_t wire_bytes(std::size_t numel) const override {
+    return std::min(numel, factor_elements(numel)) * sizeof(float);
+  }
+  void encode(const Tensor& wire, const Tensor& x) override {
+    check_host_wire(*this, wire, x);
+    const std::size_t n = x.numel();
+    const float* m = x.floats().data();
+    if (n == 0) return;
+    if (!has_factors(n)) {
+      std::memcpy(wire.data(), m, n * sizeof(float));
+      return;
+    }
+    const MatrixShape shape = nearly_square(n);
+    std::vector<float> factors(factor_elements(n));
+    float* const p = factors.data();
+    float* const q = p + rank_ * shape.rows;
+    std::generate_n(q, rank_ * shape.cols, [this] { return random_.normal(); });
+    low_rank::multiply(m, n, shape, rank_, q, p);
+    low_rank::orthonormalise(p, shape.rows, rank_);
+    low_rank::multiply_transposed(m, n, shape, rank_, p, q);
+    if (!all_finite(m, n) || !all_finite(p, factors.size())) {
+      std::fill(factors.begin(), factors.end(), std::numeric_limits<float>::quiet_NaN());
+    }
+    std::memcpy(wire.data(), factors.data(), factors.size() * sizeof(float));
+  }
+  void decode(const Tensor& x, const Tensor& wire) override {
+    check_host_wire(*this, wire, x);
+    const std::size_t n = x.numel();
+    float* m = x.floats().data();
+    if (n == 0) return;
+    if (!has_factors(n)) {
+      std::memcpy(m, wire.data(), n * sizeof(float));
+      if (!all_finite(m, n)) std::fill_n(m, n, std::numeric_limits<float>::quiet_NaN());
+      return;
+    }
+    const MatrixShape shape = nearly_square(n);
+    std::vector<float> factors(factor_elements(n));
+    std::memcpy(factors.data(), wire.data(), factors.size() * sizeof(float));
+    low_rank::reconstruct(m, n, shape, rank_, factors.data(), factors.data() + rank_ * shape.rows);
+  }
+
+ private:
+  std::size_t factor_elements(std::size_t numel) const {
+    const MatrixShape shape = nearly_square(numel);
+    return rank_ * (shape.rows + shape.cols);
+  }
+  bool has_factors(std::size_t numel) const { return factor_elements(numel) < numel; }
+  static bool all_finite(const float* x, std::size_t n) {
+    return magnitudes::largest(x, n) < magnitudes::kInfinity;
+  }
+
+  std::size_t rank_;
+  Philox random_;
+};
+
+}  // namespace
+
+CodecEntry powersgd_entry() {
+  return component<Codec, const CodecKey&>(
+      "powersgd",
+      "A chunk as a nearly square matrix, approximated by one of low rank; biased, for use with "
+      "error "
+      "feedback (PowerSGD, arXiv 1905.13727)",
+      FieldTable<Options>{}.field("rank", &Options::rank, integer(1, 1024),
+                                  "Rank of the approximation; the paper uses 1 to 4"),
+      [](const Options& options, const CodecKey& key) {
+        return std::make_unique<PowerSgd>(options, key);
+      });
+}
+
+}  // namespace trigram

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/check.h"
+#include "core/codecs/density.h"
+#include "core/codecs/entries.h"
+#include "core/codecs/host_wire.h"
+#include "core/codecs/magnitude_kernels.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  double density = 0.01;
+};
+
+std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFF; }
+
+// A magnitude that somewhat more than k of n elements reach, if a sample of them tells: the bound
+// decides how many candidates are looked at twice, never which are chosen.
+std::uint32_t likely_bound(const float* x, std::size_t n, std::size_t k) {
+  constexpr std::size_t kSample = 2048;
+  if (n <= 2 * kSample) return 0;
+  // Multiples of the golden ratio mod 1 spread evenly and meet no period of the data.
+  std::vector<std::uint32_t> sample(kSample);
+  std::uint32_t position = 0;
+  for (std::uint32_t& value : sample) {
+    position += 0x9E3779B9;
+    value = magnitude(x[std::uint64_t{position} * n >> 32]);
+  }
+  const double expected =
+      static_cast<double>(kSample) * static_cast<double>(k) / static_cast<double>(n);
+  const auto rank = static_cast<std::size_t>(expected + 4 * std::sqrt(expected) + 4);
+  if (rank >= kSample) return 0;
+  const auto nth = sample.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(sample.begin(), nth, sample.end(), std::greater<>());
+  return *nth;
+}
+
+// The indices, ascending, of the k largest magnitudes; of equal ones those of the lowest indices.
+std::vector<std::uint32_t> largest_indices(const float* x, std::size_t n, std::size_t k) {
+  const auto candidates = std::make_unique_for_overwrite<std::uint32_t[]>(n);
+  std::size_t count = magnitudes::at_least(likely_bound(x, n, k), x, n, candidates.get());
+  if (count < k) count = magnitudes::at_least(0, x, n, candidates.get());
+
+  // Ordered by magnitude, then by index; no two are equal.
+  std::vector<std::uint64_t> keys(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    keys[i] = std::uint64_t{magnitude(x[candidates[i]])} << 32 |
+              static_cast<std::uint32_t>(~candidates[i]);
+  }
+  const auto in_order = keys;
+  const auto last = keys.begin() + static_cast<std::ptrdiff_t>(k - 1);
+  std::nth_element(keys.begin(), last, keys.end(), std::greater<>());
+  std::vector<std::uint32_t> chosen;
+  chosen.reserve(k);
+  for (const std::uint64_t key : in_order) {
+    if (key >= *last) chosen.push_back(~static_cast<std::uint32_t>(key));
+  }
+  return chosen;
+}
+
+// The k = ceil(density n) elements of largest magnitude, exactly; of equal ones those of the lowest
+// indices. All others decode to zero, so ||x - x^||^2 <= (1 - k/n) ||x||^2. Biased: meant for error
+// feedback (Stich et al., "Sparsified SGD with Memory", arXiv 1809.07599).
+//
+// A chunk, which is all that one call encodes, with a NaN or an infinity decodes to NaN everywhere,
+// so that a diverged run stays visible.
+//
+// Wire: k indices as u32, ascending, then their k values as f32. 8k bytes.
+class TopK final : public Codec {
+ public:
+  explicit TopK(const Options& options) : options_(options) {}
+
+  std::size_t wire_bytes(std::size_t numel) const override {
+    return kept(options_.density, numel) * (sizeof(std::uint32_t) + sizeof(float));
+  }
+  void encode(const Tensor& wire, const Tensor& x) override {
+    check_host_wire(*this, wire, x);
+    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    if (k == 0) return;
+    TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
+    const float* from = x.floats().data();
+    const auto indices = largest_indices(from, n, k);
+    std::vector<float> values;
+    bool finite = true;
+    for (const std::uint32_t i : indices) {
+      values.push_back(from[i]);
+      finite = finite && magnitude(from[i]) < magnitudes::kInfinity;
+    }
+    if (!finite) values.assign(k, std::numeric_limits<float>::quiet_NaN());
+    std::memcpy(wire.data(), indices.data(), k * sizeof(std::uint32_t));
+    std::memcpy(wire.data() + k * sizeof(std::uint32_t), values.data(), k * sizeof(float));
+  }
+  void decode(const Tensor& x, const Tensor& wire) override {
+    check_host_wire(*this, wire, x);
+    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    if (k == 0) return;
+    float* to = x.floats().data();
+    std::vector<std::uint32_t> indices(k);
+    std::vector<float> values(k);
+    std::memcpy(indices.data(), wire.data(), k * sizeof(std::uint32_t));
+    std::memcpy(values.data(), wire.data() + k * sizeof(std::uint32_t), k * sizeof(float));
+    std::fill_n(to, n, std::isnan(values[0]) ? values[0] : 0.0f);
+    for (std::size_t i = 0; i < k; ++i) {
+      TRIGRAM_CHECK(indices[i] < n, "element {} of {} on the wire", indices[i], n);
+      to[indices[i]] = values[i];
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+CodecEntry topk_entry() {
+  return component<Codec, const CodecKey&>(
+      "topk",
+      "The largest elements of a chunk with their indices, 8 bytes each; biased, for use with "
+      "error "
+      "feedback (arXiv 1809.07599)",
+      FieldTable<Options>{}.field("density", &Options::density, density_kind(),
+                                  "Part of the elements that travels, rounded up, at least one"),
+      [](const Options& options, const CodecKey&) { return std::make_unique<TopK>(options); });
+}
+
+}  // namespace trigram
