@@ -1,0 +1,128 @@
+// c_lp_s with every codec, against the same codecs applied in one loop over all ranks.
+
+#include <cmath>
+
+#include "algorithms/primitives/primitives.h"
+#include "core/codecs/registry.h"
+#include "tests/support/codec_testing.h"
+#include "tests/support/worlds.h"
+
+namespace trigram::test {
+namespace {
+
+struct Case {
+  CodecSpec spec;
+  /// ||result - mean|| over the norm of the inputs: two codings' worth.
+  double error;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {{"minmax_uint8"}, 0.01},
+      {{"fp16"}, 1e-3},
+      {{"bf16"}, 1e-2},
+      {{"sign"}, 1.5},
+      {{"qsgd"}, 0.25},
+      {{"qsgd", {{"levels", 7}, {"bucket", 16}}}, 0.6},
+      {{"topk", {{"density", 0.5}}}, 0.8},
+      {{"randk", {{"density", 0.9}, {"unbiased", false}}}, 0.8},
+      {{"randk", {{"density", 0.9}}}, 1.0},
+      {{"powersgd", {{"rank", 3}}}, 1.0},
+  };
+  return all;
+}
+
+constexpr std::uint64_t kSeed = 7;
+constexpr long kUse = 12;
+
+Values input(int rank, std::size_t n) {
+  Values x = normals(n + static_cast<std::size_t>(rank) * 10000, 1, 0.5f);
+  x.resize(n);
+  return x;
+}
+
+Values part(const Values& x, std::size_t j, std::size_t P) {
+  const auto at = [&](std::size_t i) {
+    return x.begin() + static_cast<std::ptrdiff_t>(x.size() * i / P);
+  };
+  return {at(j), at(j + 1)};
+}
+
+/// Every rank's codec codes its parts in order, then the mean of its own part.
+Values expected_mean(const CodecSpec& spec, const std::vector<Values>& inputs) {
+  const std::size_t P = inputs.size();
+  HostDevice device;
+  std::vector<std::unique_ptr<Codec>> codecs;
+  for (std::size_t r = 0; r < P; ++r) {
+    codecs.push_back(device.codec(spec, {kSeed, static_cast<int>(r), kUse}));
+  }
+  const auto through = [&](std::size_t rank, const Values& values) {
+    const Tensor x = to_tensor(device, values), wire = codecs[rank]->empty_wire(device, x);
+    codecs[rank]->encode(wire, x);
+    codecs[rank]->decode(x, wire);
+    return to_values(x);
+  };
+  std::vector<Values> sums;
+  for (std::size_t j = 0; j < P; ++j) sums.emplace_back(part(inputs[0], j, P).size(), 0.f);
+  for (std::size_t r = 0; r < P; ++r) {
+    for (std::size_t j = 0; j < P; ++j) {
+      const Values decoded = through(r, part(inputs[r], j, P));
+      for (std::size_t i = 0; i < decoded.size(); ++i) sums[j][i] += decoded[i];
+    }
+  }
+  Values result;
+  for (std::size_t j = 0; j < P; ++j) {
+    for (float& v : sums[j]) v *= 1.0f / static_cast<float>(P);
+    const Values merged = through(j, sums[j]);
+    result.insert(result.end(), merged.begin(), merged.end());
+  }
+  return result;
+}
+
+class CodedPrimitives : public WorldTest {};
+
+TEST_P(CodedPrimitives, CompressedScatterReduceWithEveryCodec) {
+  const auto P = static_cast<std::size_t>(ranks());
+  for (const auto& [spec, error] : cases()) {
+    for (const std::size_t n : {0, 1, 5, 257, 2000}) {
+      const std::string what = spec.name + spec.options.dump() + ", " + std::to_string(n);
+      std::vector<Values> inputs;
+      for (int r = 0; r < ranks(); ++r) inputs.push_back(input(r, n));
+      const auto outputs =
+          results_in_world(world(), flat_cluster(ranks()), [&, &coding = spec](Context ctx) {
+            const Values& mine = inputs[static_cast<std::size_t>(ctx.world_rank)];
+            const Tensor x = ctx.device->empty(mine.size());
+            std::copy(mine.begin(), mine.end(), x.floats().begin());
+            c_lp_s(ctx, x, *ctx.device->codec(coding, {kSeed, ctx.world_rank, kUse}));
+            return std::string(reinterpret_cast<const char*>(x.data()), x.nbytes());
+          });
+      ASSERT_EQ(outputs.size(), P);
+      Values result(n), mean(n, 0.f);
+      ASSERT_EQ(outputs[0].size(), 4 * n) << what;
+      if (n > 0) std::memcpy(result.data(), outputs[0].data(), 4 * n);
+      for (const std::string& other : outputs) EXPECT_EQ(other, outputs[0]) << what;
+      const Values expected = P == 1 ? inputs[0] : expected_mean(spec, inputs);
+      double norm = 0;
+      for (const Values& x : inputs) {
+        norm += std::sqrt(norm2_squared(x)) / static_cast<double>(P);
+        for (std::size_t i = 0; i < n; ++i) mean[i] += x[i] / static_cast<float>(P);
+      }
+      EXPECT_LE(std::sqrt(distance_squared(result, expected)), 1e-6 * norm) << what;
+      if (n < 257) continue;  // parts too short for their codec's typical error
+      EXPECT_LE(std::sqrt(distance_squared(result, mean)), error * norm) << what;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, CodedPrimitives, every_world(1, 2, 3, 4), world_test_name);
+
+TEST(CodedPrimitivesCases, NameEveryCodec) {
+  for (const CodecEntry& entry : codecs()) {
+    EXPECT_TRUE(std::any_of(cases().begin(), cases().end(), [&](const Case& c) {
+      return c.spec.name == entry.name;
+    })) << entry.name;
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test
