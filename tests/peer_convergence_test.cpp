@@ -66,6 +66,12 @@ TEST_P(PeerConvergence, MeanFindsTheOptimumAndTheSpreadFollowsTheLearningRate) {
 }
 
 Json over(const char* name, const char* graph) { return {{"name", name}, {"graph", graph}}; }
+Json coded(const char* name, const Json& codec) {
+  Json algorithm = over(name, "ring");
+  algorithm["codec"] = codec;
+  if (name == std::string("choco_sgd")) algorithm["gamma"] = 0.2;
+  return algorithm;
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Methods, PeerConvergence,
@@ -76,7 +82,12 @@ INSTANTIATE_TEST_SUITE_P(
                       NamedAlgorithm{"sgp_static", over("sgp", "static_exponential")},
                       NamedAlgorithm{"dcd_psgd_ring", over("dcd_psgd", "ring")},
                       NamedAlgorithm{"choco_sgd_ring", over("choco_sgd", "ring")},
-                      NamedAlgorithm{"choco_sgd_grid", over("choco_sgd", "grid")}),
+                      NamedAlgorithm{"choco_sgd_grid", over("choco_sgd", "grid")},
+                      NamedAlgorithm{"dcd_psgd_qsgd", coded("dcd_psgd", "qsgd")},
+                      NamedAlgorithm{"choco_sgd_qsgd", coded("choco_sgd", "qsgd")},
+                      NamedAlgorithm{"choco_sgd_sign", coded("choco_sgd", "sign")},
+                      NamedAlgorithm{"choco_sgd_topk",
+                                     coded("choco_sgd", {{"name", "topk"}, {"density", 0.25}})}),
     TestName{});
 
 }  // namespace

@@ -149,6 +149,9 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   for (const char* graph : {"one_peer_exponential", "star"}) add("sgp", "graph", graph);
   for (const char* graph : {"ring", "grid"}) add("dcd_psgd", "graph", graph);
   add("choco_sgd", "graph", "complete");
+  all.push_back({"dcd_psgd_qsgd", {{"name", "dcd_psgd"}, {"codec", "qsgd"}}});
+  all.push_back(
+      {"choco_sgd_topk", {{"name", "choco_sgd"}, {"codec", {{"name", "topk"}, {"density", 0.1}}}}});
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/peers/registry.h"
+#include "core/codecs/registry.h"
 #include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
@@ -312,6 +313,38 @@ TEST_P(PeerMethods, ChocoGossipsOnReplicas) {
       const Vectors exact = choco({graph}, n, 0.5f, [](const Vector& z) { return z; });
       EXPECT_GT(largest_difference(expected, exact), 1e-3) << "the code loses something";
     }
+}
+
+/// W is symmetric, so gossip on replicas keeps the sum of all models whatever the code loses, as
+/// long as all copies of a replica are equal: with gradients that do not depend on the weights, the
+/// mean model goes down the mean gradient.
+TEST_P(PeerMethods, ChocoConservesTheMeanWithEveryCodec) {
+  constexpr int kRanks = 6, kSteps = 5;
+  for (const auto& entry : codecs()) {
+    Json codec = {{"name", entry.name}};
+    if (entry.name == "randk") codec.update({{"unbiased", false}, {"density", 0.25}});
+    SCOPED_TRACE(codec);
+    Json spec = algorithm("choco_sgd", {"ring"}, false);
+    spec.update({{"codec", codec}, {"gamma", 0.3}});
+    const auto ends = train({.world = GetParam(),
+                             .cluster = flat_cluster(kRanks),
+                             .algorithm = spec,
+                             .steps = kSteps,
+                             .slope = 0,
+                             .tilt = kTilt,
+                             .lr = kLr,
+                             .numel = kNumel});
+    ASSERT_EQ(ends.size(), static_cast<std::size_t>(kRanks));
+    for (std::size_t i = 0; i < kNumel; ++i) {
+      double mean = 0, mean_rank = 0;
+      for (std::size_t r = 0; r < kRanks; ++r) {
+        mean += static_cast<double>(ends[r].weights.at(i)) / kRanks;
+        mean_rank += static_cast<double>(r + 1) / kRanks;
+      }
+      const double slant = 1 + static_cast<double>(kTilt) * static_cast<double>(i);
+      EXPECT_NEAR(mean, 1 - kLr * kSteps * mean_rank * slant, 1e-3) << "weight " << i;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, PeerMethods, ::testing::ValuesIn(world_names()),
