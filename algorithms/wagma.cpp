@@ -8,13 +8,12 @@
 //   version t: on every rank's agent, when the first worker has arrived: sum of the group's send_j
 //
 // Groups of S ranks: those that agree in all but the bits (t lg S + k) mod lg P, k < lg S, of their
-// rank. `sum` is that of the latest version, so what counts is which of the worker's models it
-// holds.
+// rank. `sum` is that of the latest version: what counts is which of the worker's models it holds.
+// With a codec, groups exchange codes of how far models are from the last average (low precision).
 //
 // Steps and bytes per rank, S_b bytes of model: lg S messages and lg S S_b bytes per group sum
 // (butterfly), 2(P-1) and 2(P-1)/P S_b per global average (ring); activation: P-1 control messages.
 
-#include <algorithm>
 #include <bit>
 #include <memory>
 
@@ -23,6 +22,7 @@
 #include "algorithms/options.h"
 #include "algorithms/peers/butterfly_group.h"
 #include "algorithms/primitives/late_contributions.h"
+#include "algorithms/primitives/model_sums.h"
 #include "algorithms/primitives/partial_collective.h"
 #include "algorithms/primitives/primitives.h"
 
@@ -38,13 +38,8 @@ struct Options {
   Grouping grouping = Grouping::dynamic;
   AllreduceAlgorithm group_allreduce = AllreduceAlgorithm::recursive_doubling;
   AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  std::optional<CodecSpec> codec;
 };
-
-/// Given, or the square root of P = 2^k, rounded up to a power of two.
-int group_size(const Options& options, int P) {
-  if (options.group_size > 0) return static_cast<int>(options.group_size);
-  return 1 << (std::bit_width(static_cast<unsigned>(P)) / 2);
-}
 
 class Wagma final : public Algorithm {
  public:
@@ -52,46 +47,50 @@ class Wagma final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     const Tensor weights = run.workload.weights();
-    const auto shared = std::make_shared<LateModels>(ctx, weights);
-    const int S = group_size(options_, ctx.world_size);
+    const auto models = std::make_shared<LateModels>(ctx, weights);
+    const auto sums =
+        std::make_shared<ModelSums>(ctx, run, options_.codec, options_.group_allreduce);
+    const int S = butterfly_group_size(static_cast<int>(options_.group_size), ctx.world_size);
     PartialCollective partial(
         ctx, "agent",
         {.versions = run.steps.count(),
          .initiator =
              [*this](long t) { return global(t) ? Activation::kAllRanks : Activation::kAnyRank; },
          .execute =
-             [*this, shared, S](Context c, long t) {
-               if (global(t)) return c_fp_s(c, shared->model(), options_.allreduce);
-               const long turn = options_.grouping == Grouping::dynamic ? t : 0;
-               const auto members = butterfly_group(c.rank(), c.size(), S, turn);
+             [*this, models, sums, S](Context c, long t) {
+               if (global(t)) {
+                 c_fp_s(c, models->model(), options_.allreduce);
+                 return sums->refer_to(c, models->model());
+               }
+               const auto members = butterfly_group(c.rank(), c.size(), S, turn(t));
                Subset group(*c.comm, members);
-               shared->sum(c.with(group), options_.group_allreduce);
+               models->sum(c, [&](const Tensor& x) { sums->add_up(c.with(group), x, t); });
              }});
     for (long t : run.steps) {
       local_step(ctx, run);
-      shared->contribute(ctx, weights, t);
+      models->contribute(ctx, weights, t);
       partial.arrive(ctx, t);
-      if (global(t)) ctx.device->copy(weights, shared->model());
-      else run.steps.record_staleness(shared->merge(ctx, weights, S, t));
+      if (global(t)) ctx.device->copy(weights, models->model());
+      else run.steps.record_staleness(models->merge(ctx, weights, S, t));
     }
   }
 
  private:
   bool global(long step) const { return (step + 1) % options_.tau == 0; }
+  long turn(long step) const { return options_.grouping == Grouping::dynamic ? step : 0; }
   Options options_;
 };
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   const int P = layout.ranks();
   if (!std::has_single_bit(static_cast<unsigned>(P)))
-    throw ConfigError(pointer, fmt::format("wagma groups workers by the bits of their ranks, so "
-                                           "their number must be a power of two, not {}",
-                                           P));
-  const std::int64_t S = options.group_size, least = std::min(P, 2);
+    throw ConfigError(
+        pointer, fmt::format("groups need a power of two as the number of workers, not {}", P));
+  const std::int64_t S = options.group_size, least = P > 1 ? 2 : 1;
   if (S != 0 && (S < least || S > P || !std::has_single_bit(static_cast<std::uint64_t>(S))))
-    throw ConfigError(pointer + "/group_size",
-                      fmt::format("expected a power of two from {} to the {} workers, or 0, not {}",
-                                  least, P, S));
+    throw ConfigError(
+        pointer + "/group_size",
+        fmt::format("expected 0 or a power of two from {} to {} workers, not {}", least, P, S));
 }
 
 }  // namespace
@@ -104,18 +103,17 @@ AlgorithmEntry wagma_entry() {
        .execution_options = "",
        .source = "Li et al., WAGMA-SGD, arXiv 2005.00124"},
       FieldTable<Options>{}
-          .field("tau", &Options::tau, integer(1), "Average over all workers every so many steps")
+          .field("tau", &Options::tau, integer(1), "Steps from one average over all to the next")
           .field("group_size", &Options::group_size, integer(0),
                  "Workers in a group, a power of two; 0: the square root of their number")
           .field("grouping", &Options::grouping,
                  one_of<Grouping>({{"dynamic", Grouping::dynamic}, {"fixed", Grouping::fixed}}),
                  "Whether groups change every step")
-          .field("group_allreduce", &Options::group_allreduce,
-                 one_of<AllreduceAlgorithm>({{"butterfly", AllreduceAlgorithm::recursive_doubling},
-                                             {"ring", AllreduceAlgorithm::ring},
-                                             {"rabenseifner", AllreduceAlgorithm::rabenseifner}}),
+          .field("group_allreduce", &Options::group_allreduce, group_allreduce_kind(),
                  "Algorithm of the sums in groups")
-          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the averages"),
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the averages")
+          .field("codec", &Options::codec, optional_codec_kind(),
+                 "Code of how far models in groups are from the last average"),
       check);
 }
 

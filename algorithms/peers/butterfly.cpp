@@ -41,8 +41,7 @@ class Butterfly final : public PeerGraph {
   }
 
  private:
-  /// By default sqrt(P), or the next larger power of two.
-  int group_of(int size) const { return group_ == 0 ? 1 << (log2(size) + 1) / 2 : group_; }
+  int group_of(int size) const { return butterfly_group_size(group_, size); }
   int group_;  // 0: the default
 };
 

@@ -22,4 +22,8 @@ std::vector<int> butterfly_group(int rank, int size, int group_size, long step) 
   return members;
 }
 
+int butterfly_group_size(int wanted, int size) {
+  return wanted > 0 ? wanted : 1 << (std::bit_width(static_cast<unsigned>(size)) / 2);
+}
+
 }  // namespace trigram

@@ -14,4 +14,7 @@ namespace trigram {
 /// `group_size` are powers of two, S <= P.
 std::vector<int> butterfly_group(int rank, int size, int group_size, long step);
 
+/// `wanted`, or for 0 the default of S: sqrt(P), or the next larger power of two.
+int butterfly_group_size(int wanted, int size);
+
 }  // namespace trigram

@@ -50,14 +50,14 @@ void LateModels::contribute(Context ctx, const Tensor& weights, long step) {
   contributed_ = step;
 }
 
-void LateModels::sum(Context ctx, AllreduceAlgorithm algorithm) {
+void LateModels::sum(Context ctx, const std::function<void(const Tensor&)>& add_up) {
   long inside = 0;
   {
     Lock lock(*guard_);
     ctx.device->copy(working_, model_);
     inside = contributed_;
   }
-  allreduce(ctx, working_, Reduce::sum, algorithm);
+  add_up(working_);
   Lock lock(*guard_);
   std::swap(working_, sum_);
   inside_ = inside;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "algorithms/collectives/collectives.h"
@@ -39,8 +40,8 @@ class LateModels {
 
   /// Worker: `weights` of iteration `step` replace what was to be contributed.
   void contribute(Context ctx, const Tensor& weights, long step);
-  /// Agent: sums the ranks' models over ctx.comm.
-  void sum(Context ctx, AllreduceAlgorithm algorithm);
+  /// Agent: lets `add_up` replace a model by the sum of those of the ranks of ctx.comm.
+  void sum(Context ctx, const std::function<void(const Tensor&)>& add_up);
   /// Worker, in iteration `step`: weights = sum / S if the latest sum holds its model of this
   /// iteration, (sum + weights) / (S+1) if it holds an older one. Returns how much older.
   long merge(Context ctx, const Tensor& weights, int S, long step);

@@ -55,7 +55,8 @@ Traffic wagma_volume(const Layout& layout, const Buckets& buckets, long steps, l
       continue;
     }
     for (const Members& group : groups_of(layout.ranks(), group_size, t))
-      add_allreduce(traffic, group, model(buckets), in_group);
+      if (in_group == "coded") add_compressed_scatter_reduce(traffic, group, model(buckets));
+      else add_allreduce(traffic, group, model(buckets), in_group);
   }
   return traffic;
 }

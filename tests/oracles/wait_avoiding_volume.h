@@ -14,7 +14,8 @@ namespace trigram::test {
 Traffic eager_sgd_volume(const Layout& layout, const Buckets& buckets, long steps, long sync_every,
                          const std::string& allreduce);
 
-/// Models are summed in groups, except for every tau-th step, where all are averaged.
+/// Models are summed in groups, by an allreduce or "coded" (MinMaxUInt8), except for every tau-th
+/// step, where all are averaged.
 Traffic wagma_volume(const Layout& layout, const Buckets& buckets, long steps, long tau,
                      int group_size, const std::string& in_group, const std::string& allreduce);
 

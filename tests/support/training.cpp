@@ -164,6 +164,7 @@ std::vector<NamedAlgorithm> every_algorithm() {
   all.push_back({"eager_sgd_solo", {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 3}}});
   all.push_back({"eager_sgd_majority", {{"name", "eager_sgd"}, {"mode", "majority"}}});
   all.push_back({"wagma", {{"name", "wagma"}, {"tau", 3}, {"group_size", 2}}});
+  all.push_back({"wagma_coded", {{"name", "wagma"}, {"codec", "minmax_uint8"}}});
   all.push_back({"adpsgd", {{"name", "adpsgd"}}});
   return all;
 }

@@ -109,6 +109,20 @@ TEST_F(WaitAvoidingRules, WagmaInTimeAveragesGroupsAndSometimesAll) {
   check({.algorithm = fixed, .ranks = 4, .steps = 4}, {1, 1, 1, 3});
 }
 
+/// All weights of a rank are equal, and so are their differences from the last average, whose code
+/// is then nearly exact.
+TEST_F(WaitAvoidingRules, CodedWagmaAveragesDifferencesFromTheLastAverage) {
+  Json coded = wagma(2, 3);
+  coded["codec"] = "minmax_uint8";
+  const Path path = follow({.algorithm = coded, .ranks = 4, .steps = 5});
+  std::vector<double> x(4, 1);
+  const std::size_t bits[] = {1, 2, 3, 2, 1};
+  for (std::size_t t = 0; t < 5; ++t) {
+    x = group_means(stepped(x), bits[t]);
+    expect_near(path[t], x);
+  }
+}
+
 TEST_F(WaitAvoidingRules, WagmaWithGroupsOfAllIsModelAveraging) {
   const Path groups = follow({.algorithm = wagma(8, 1000), .ranks = 8, .steps = 5});
   const Path synchronous = follow({.algorithm = wagma(2, 1), .ranks = 8, .steps = 5});

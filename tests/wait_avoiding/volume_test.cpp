@@ -58,6 +58,17 @@ TEST(WaitAvoidingVolume, Wagma) {
       }
 }
 
+/// Codes travel by scatter-reduce in the groups; the averages over all are exact.
+TEST(WaitAvoidingVolume, CodedWagma) {
+  for (const bool late : {false, true}) {
+    const Json spec = {{"name", "wagma"}, {"tau", 4}, {"group_size", 4}, {"codec", "minmax_uint8"}};
+    const Training training = training_of(spec, {8, 1}, late);
+    const Trained trained = train(training);
+    expect_volume(trained, wagma_volume(training.cluster.layout(), buckets_of(trained),
+                                        training.steps, 4, 4, "coded", "ring"));
+  }
+}
+
 TEST(WagmaOptions, RefuseWhatHasNoGroups) {
   const auto error = [](Json spec, int ranks) {
     spec["name"] = "wagma";
@@ -68,16 +79,13 @@ TEST(WagmaOptions, RefuseWhatHasNoGroups) {
     }
     return std::string("none");
   };
-  EXPECT_EQ(
-      error(Json::object(), 6),
-      "/algorithm: wagma groups workers by the bits of their ranks, so their number must be a "
-      "power of two, not 6");
+  EXPECT_EQ(error(Json::object(), 6),
+            "/algorithm: groups need a power of two as the number of workers, not 6");
   for (const int S : {1, 3, 16})
-    EXPECT_EQ(error({{"group_size", S}}, 8)
-                  .find("/algorithm/group_size: expected a power of two "
-                        "from 2 to the 8 workers"),
-              0u)
-        << S;
+    EXPECT_EQ(error({{"group_size", S}}, 8),
+              "/algorithm/group_size: expected 0 or a power of two from 2 to 8 workers, not " +
+                  std::to_string(S));
+  EXPECT_NE(error({{"codec", "gzip"}}, 8).find("/algorithm/codec"), std::string::npos);
   EXPECT_NE(error({{"tau", 0}}, 8).find("/tau"), std::string::npos);
 }
 

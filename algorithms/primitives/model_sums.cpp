@@ -1,0 +1,28 @@
+#include "algorithms/primitives/model_sums.h"
+
+#include "algorithms/execution/execution.h"
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+
+ModelSums::ModelSums(Context ctx, Run& run, std::optional<CodecSpec> codec,
+                     AllreduceAlgorithm algorithm)
+    : codec_(std::move(codec)), algorithm_(algorithm), seed_(run.seed) {
+  if (!codec_) return;
+  reference_ = ctx.device->empty_like(run.workload.weights());
+  ctx.device->copy(reference_, run.workload.weights());
+}
+
+void ModelSums::add_up(Context ctx, const Tensor& x, long step) {
+  if (!codec_) return allreduce(ctx, x, Reduce::sum, algorithm_);
+  ctx.device->axpby(-1, reference_, 1, x);
+  c_lp_s(ctx, x, *ctx.device->codec(*codec_, codec_key(ctx, seed_, {0, step})));
+  const auto S = static_cast<float>(ctx.size());
+  ctx.device->axpby(S, reference_, S, x);
+}
+
+void ModelSums::refer_to(Context ctx, const Tensor& model) {
+  if (codec_) ctx.device->copy(reference_, model);
+}
+
+}  // namespace trigram
