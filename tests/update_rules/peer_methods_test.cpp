@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/peers/registry.h"
-#include "core/codecs/registry.h"
-#include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/affine_training.h"
+#include "tests/support/mixing.h"
 #include "tests/support/worlds.h"
 
 // The methods that exchange with the neighbours of a peer graph, against their equations. What the
@@ -14,7 +13,6 @@ namespace {
 
 constexpr double kLr = 0.125, kSlope = 0.5;
 using Numbers = std::vector<double>;  // by rank: all weights of a rank are equal
-using Matrix = std::vector<Numbers>;
 
 /// g_r(x) of every rank.
 Numbers gradients(const Numbers& x) {
@@ -38,14 +36,7 @@ Numbers times(const Matrix& w, const Numbers& x) {
 
 /// W of one step.
 Matrix mixing(const PeerGraphSpec& spec, int size, long step) {
-  Matrix w(static_cast<std::size_t>(size), Numbers(static_cast<std::size_t>(size), 0));
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    const Peers peers = make_peer_graph(spec)->peers(static_cast<int>(i), size, step);
-    w[i][i] = peers.self_weight;
-    for (const auto& source : peers.receive_from)
-      w[i][static_cast<std::size_t>(source.rank)] = source.weight;
-  }
-  return w;
+  return assemble(*make_peer_graph(spec), size, step);
 }
 
 /// What push-sum uses instead: column j is 1/(1 + out-peers of j), where j sends.
@@ -158,8 +149,8 @@ TEST_P(PeerMethods, HierarchicalSgpPushesTheMeansOfNodes) {
   expect_near(trained(algorithm("sgp", {"star"}, true), nodes_of_two(3), 4), z);
 }
 
-// Methods on replicas. Equal weights are coded without loss, which shows the mixing; weights that
-// differ show what the code does.
+// Methods on replicas. Equal weights are coded without loss, which shows the mixing; what the code
+// does is shown in coded_peer_methods_test.cpp.
 
 TEST_P(PeerMethods, DcdWithoutLossMixesLikeDpsgd) {
   for (const char* graph : {"ring", "torus", "star", "complete"})
@@ -193,158 +184,6 @@ TEST_P(PeerMethods, ChocoWithoutLossGossipsAfterTheStep) {
       choco["gamma"] = gamma;
       expect_near(trained(choco, flat_cluster(P), 3), x);
     }
-}
-
-constexpr float kTilt = 0.3f;
-constexpr std::size_t kNumel = 40;
-using Vector = std::vector<float>;
-using Vectors = std::vector<Vector>;  // by rank
-
-/// a x + b y
-Vector sum(float a, const Vector& x, float b, const Vector& y) {
-  Vector result(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) result[i] = a * x[i] + b * y[i];
-  return result;
-}
-
-/// x_r - lr g_r(x_r) where the gradient of weight i is slope x + (r + 1) (1 + tilt i).
-Vector local_step(const Vector& x, std::size_t rank) {
-  Vector y(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i)
-    y[i] = x[i] - static_cast<float>(kLr) *
-                      (static_cast<float>(kSlope) * x[i] +
-                       static_cast<float>(rank + 1) * (1 + kTilt * static_cast<float>(i)));
-  return y;
-}
-
-Vector coded(const Vector& x) { return minmax_uint8_decode(minmax_uint8_encode(x), x.size()); }
-
-Vectors trained_vectors(const std::string& world, const Json& spec, int ranks) {
-  Vectors weights;
-  for (const AffineEnd& end : train({.world = world,
-                              .cluster = flat_cluster(ranks),
-                              .algorithm = spec,
-                              .steps = 3,
-                              .slope = kSlope,
-                              .tilt = kTilt,
-                              .lr = kLr,
-                              .numel = kNumel}))
-    weights.push_back(end.weights);
-  return weights;
-}
-
-void expect_vectors_near(const Vectors& actual, const Vectors& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t r = 0; r < actual.size(); ++r) {
-    ASSERT_EQ(actual[r].size(), expected[r].size());
-    for (std::size_t i = 0; i < actual[r].size(); ++i)
-      EXPECT_NEAR(actual[r][i], expected[r][i], 2e-5f) << "rank " << r << ", weight " << i;
-  }
-}
-
-double largest_difference(const Vectors& a, const Vectors& b) {
-  float largest = 0;
-  for (std::size_t r = 0; r < a.size(); ++r)
-    for (std::size_t i = 0; i < a[r].size(); ++i)
-      largest = std::max(largest, std::abs(a[r][i] - b[r][i]));
-  return static_cast<double>(largest);
-}
-
-/// Low-precision decentralised training as BAGUA has it: three replicas on every rank of a ring.
-template <class Code>
-Vectors bagua_ring(std::size_t P, Code code) {
-  const Vector ones(kNumel, 1);
-  Vectors left(P, ones), right(P, ones), own(P, ones), c(P);
-  for (long t = 0; t < 3; ++t) {
-    for (std::size_t r = 0; r < P; ++r) {
-      const Vector y = local_step(own[r], r);
-      const Vector neighbours = sum(1.0f / 3, left[r], 1.0f / 3, right[r]);
-      c[r] = code(sum(1, sum(1, y, 1, neighbours), -5.0f / 3, own[r]));
-    }
-    for (std::size_t r = 0; r < P; ++r) {
-      left[r] = sum(1, left[r], 1, c[(r + P - 1) % P]);
-      right[r] = sum(1, right[r], 1, c[(r + 1) % P]);
-      own[r] = sum(1, own[r], 1, c[r]);
-    }
-  }
-  return own;
-}
-
-TEST_P(PeerMethods, DcdOnARingIsBaguasLowPrecisionDecentralised) {
-  for (const int P : {4, 8}) {
-    SCOPED_TRACE(P);
-    const Vectors expected = bagua_ring(static_cast<std::size_t>(P), coded);
-    expect_vectors_near(trained_vectors(GetParam(), algorithm("dcd_psgd", {"ring"}, false), P),
-                        expected);
-    const Vectors exact =
-        bagua_ring(static_cast<std::size_t>(P), [](const Vector& z) { return z; });
-    EXPECT_GT(largest_difference(expected, exact), 1e-3) << "the code loses something";
-  }
-}
-
-/// CHOCO-SGD with one replica per model, as all copies of it are equal.
-template <class Code>
-Vectors choco(const PeerGraphSpec& graph, std::size_t P, float gamma, Code code) {
-  Vectors x(P, Vector(kNumel, 1)), replica = x, half(P);
-  for (long t = 0; t < 3; ++t) {
-    for (std::size_t r = 0; r < P; ++r) {
-      half[r] = local_step(x[r], r);
-      replica[r] = sum(1, replica[r], 1, code(sum(1, half[r], -1, replica[r])));
-    }
-    const Matrix w = mixing(graph, static_cast<int>(P), t);
-    for (std::size_t i = 0; i < P; ++i) {
-      x[i] = half[i];
-      for (std::size_t j = 0; j < P; ++j)
-        x[i] =
-            sum(1, x[i], gamma * static_cast<float>(w[i][j]), sum(1, replica[j], -1, replica[i]));
-    }
-  }
-  return x;
-}
-
-TEST_P(PeerMethods, ChocoGossipsOnReplicas) {
-  for (const char* graph : {"ring", "star", "torus"})
-    for (const int P : {4, 8}) {
-      SCOPED_TRACE(testing::Message() << graph << " of " << P);
-      const auto n = static_cast<std::size_t>(P);
-      const Vectors expected = choco({graph}, n, 0.5f, coded);
-      expect_vectors_near(trained_vectors(GetParam(), algorithm("choco_sgd", {graph}, false), P),
-                          expected);
-      const Vectors exact = choco({graph}, n, 0.5f, [](const Vector& z) { return z; });
-      EXPECT_GT(largest_difference(expected, exact), 1e-3) << "the code loses something";
-    }
-}
-
-/// W is symmetric, so gossip on replicas keeps the sum of all models whatever the code loses, as
-/// long as all copies of a replica are equal: with gradients that do not depend on the weights, the
-/// mean model goes down the mean gradient.
-TEST_P(PeerMethods, ChocoConservesTheMeanWithEveryCodec) {
-  constexpr int kRanks = 6, kSteps = 5;
-  for (const auto& entry : codecs()) {
-    Json codec = {{"name", entry.name}};
-    if (entry.name == "randk") codec.update({{"unbiased", false}, {"density", 0.25}});
-    SCOPED_TRACE(codec);
-    Json spec = algorithm("choco_sgd", {"ring"}, false);
-    spec.update({{"codec", codec}, {"gamma", 0.3}});
-    const auto ends = train({.world = GetParam(),
-                             .cluster = flat_cluster(kRanks),
-                             .algorithm = spec,
-                             .steps = kSteps,
-                             .slope = 0,
-                             .tilt = kTilt,
-                             .lr = kLr,
-                             .numel = kNumel});
-    ASSERT_EQ(ends.size(), static_cast<std::size_t>(kRanks));
-    for (std::size_t i = 0; i < kNumel; ++i) {
-      double mean = 0, mean_rank = 0;
-      for (std::size_t r = 0; r < kRanks; ++r) {
-        mean += static_cast<double>(ends[r].weights.at(i)) / kRanks;
-        mean_rank += static_cast<double>(r + 1) / kRanks;
-      }
-      const double slant = 1 + static_cast<double>(kTilt) * static_cast<double>(i);
-      EXPECT_NEAR(mean, 1 - kLr * kSteps * mean_rank * slant, 1e-3) << "weight " << i;
-    }
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, PeerMethods, ::testing::ValuesIn(world_names()),
