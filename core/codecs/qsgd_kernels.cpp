@@ -81,22 +81,32 @@ struct Generator {
     w2 = hn::Set(d, counter[2]);
     w3 = hn::Set(d, counter[3]);
   }
-  HWY_INLINE Words<D> Blocks(std::uint32_t first) const {
+  // Two of them at a time: one waits for its products while the other computes.
+  HWY_INLINE void Blocks(std::uint32_t first, Words<D>& a, Words<D>& b) const {
     using D64 = hn::Repartition<std::uint64_t, D>;
-    const D d;
-    const auto index = hn::Add(hn::Set(D64(), first), hn::Iota(D64(), 0));
-    Words<D> c{hn::BitCast(d, index), w1, w2, w3};
+    const D64 d64;
+    const auto index = hn::Add(hn::Set(d64, first), hn::Iota(d64, 0));
+    const auto next = hn::Add(index, hn::Set(d64, hn::MaxLanes(d64)));
+    a = {hn::BitCast(D(), index), w1, w2, w3};
+    b = {hn::BitCast(D(), next), w1, w2, w3};
     for (int round = 0; round < 10; ++round) {
-      const auto p0 = hn::MulEven(c.w0, hn::Set(d, 0xD2511F53u));
-      const auto p1 = hn::MulEven(c.w2, hn::Set(d, 0xCD9E8D57u));
-      const auto high0 = hn::BitCast(d, hn::ShiftRight<32>(p0));
-      const auto high1 = hn::BitCast(d, hn::ShiftRight<32>(p1));
-      c.w0 = hn::Xor(high1, hn::Xor(keys0[round], c.w1));
-      c.w1 = hn::BitCast(d, p1);
-      c.w2 = hn::Xor(high0, hn::Xor(keys1[round], c.w3));
-      c.w3 = hn::BitCast(d, p0);
+      const auto pa0 = hn::MulEven(a.w0, hn::Set(D(), 0xD2511F53u));
+      const auto pb0 = hn::MulEven(b.w0, hn::Set(D(), 0xD2511F53u));
+      const auto pa1 = hn::MulEven(a.w2, hn::Set(D(), 0xCD9E8D57u));
+      const auto pb1 = hn::MulEven(b.w2, hn::Set(D(), 0xCD9E8D57u));
+      a.w0 = hn::Xor(High(pa1), hn::Xor(keys0[round], a.w1));
+      b.w0 = hn::Xor(High(pb1), hn::Xor(keys0[round], b.w1));
+      a.w2 = hn::Xor(High(pa0), hn::Xor(keys1[round], a.w3));
+      b.w2 = hn::Xor(High(pb0), hn::Xor(keys1[round], b.w3));
+      a.w1 = hn::BitCast(D(), pa1);
+      b.w1 = hn::BitCast(D(), pb1);
+      a.w3 = hn::BitCast(D(), pa0);
+      b.w3 = hn::BitCast(D(), pb0);
     }
-    return c;
+  }
+  template <class V>
+  static HWY_INLINE hn::Vec<D> High(V product) {
+    return hn::BitCast(D(), hn::ShiftRight<32>(product));
   }
 };
 
@@ -107,20 +117,32 @@ HWY_INLINE hn::Vec<D> Beside(D d, hn::Vec<D> even, hn::Vec<D> odd) {
   return hn::OddEven(hn::BitCast(d, moved), even);
 }
 
+// A vector of each row of 16.
+template <class D>
+HWY_INLINE void CodeRows(const Words<D>& words, const Rounding& to, const float* x,
+                         std::uint8_t* codes) {
+  const D d;
+  const auto low = hn::Set(d, 0x7FFFu);
+  const auto w02 = Beside(d, words.w0, words.w2), w13 = Beside(d, words.w1, words.w3);
+  hn::StoreU(Code(to, x, hn::And(w02, low)), U8(), codes);
+  hn::StoreU(Code(to, x + 16, hn::And(w13, low)), U8(), codes + 16);
+  hn::StoreU(Code(to, x + 32, hn::ShiftRight<17>(w02)), U8(), codes + 32);
+  hn::StoreU(Code(to, x + 48, hn::ShiftRight<17>(w13)), U8(), codes + 48);
+}
+
 template <class D>
 HWY_INLINE void CodeGroup(const Generator<D>& random, const Rounding& to, const float* x,
                           std::uint32_t first_block, std::uint8_t* codes) {
-  const D d;
-  const auto low = hn::Set(d, 0x7FFFu);
-  for (std::size_t j = 0; j < 8; j += kLanes / 2) {
-    const auto words = random.Blocks(first_block + static_cast<std::uint32_t>(j));
-    const auto w02 = Beside(d, words.w0, words.w2), w13 = Beside(d, words.w1, words.w3);
-    const float* const from = x + 2 * j;
-    std::uint8_t* const target = codes + 2 * j;
-    hn::StoreU(Code(to, from, hn::And(w02, low)), U8(), target);
-    hn::StoreU(Code(to, from + 16, hn::And(w13, low)), U8(), target + 16);
-    hn::StoreU(Code(to, from + 32, hn::ShiftRight<17>(w02)), U8(), target + 32);
-    hn::StoreU(Code(to, from + 48, hn::ShiftRight<17>(w13)), U8(), target + 48);
+  Words<D> a, b;
+  if constexpr (kLanes == 16) {  // one will do; the other is not computed
+    random.Blocks(first_block, a, b);
+    CodeRows(a, to, x, codes);
+  } else {
+    for (std::size_t j = 0; j < 8; j += kLanes) {
+      random.Blocks(first_block + static_cast<std::uint32_t>(j), a, b);
+      CodeRows(a, to, x + 2 * j, codes + 2 * j);
+      CodeRows(b, to, x + 2 * j + kLanes, codes + 2 * j + kLanes);
+    }
   }
 }
 
