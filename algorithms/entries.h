@@ -76,6 +76,7 @@ AlgorithmEntry async_model_average_entry();
 AlgorithmEntry eager_sgd_entry();
 AlgorithmEntry wagma_entry();
 AlgorithmEntry parameter_server_entry();
+AlgorithmEntry async_parameter_server_entry();
 AlgorithmEntry adpsgd_entry();
 
 }  // namespace trigram

@@ -24,6 +24,7 @@ const std::vector<AlgorithmEntry>& algorithms() {
       async_model_average_entry(),
       eager_sgd_entry(),
       wagma_entry(),
+      async_parameter_server_entry(),
       adpsgd_entry(),
   };
   return entries;

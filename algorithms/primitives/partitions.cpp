@@ -19,6 +19,12 @@ bool Servers::include(int rank) const {
   return false;
 }
 
+std::vector<int> Servers::ranks() const {
+  std::vector<int> ranks;
+  for (std::size_t s = 0; s < count_; ++s) ranks.push_back(rank_of(s));
+  return ranks;
+}
+
 Kind<std::size_t> partition_kind() {
   Kind<std::size_t> size = byte_size();
   size.parse = [parse = size.parse](const Json& j, const std::string& pointer) {

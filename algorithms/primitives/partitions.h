@@ -21,6 +21,7 @@ class Servers {
   Servers(std::size_t count, int ranks) : count_(count), ranks_(static_cast<std::size_t>(ranks)) {}
   std::size_t count() const { return count_; }
   bool include(int rank) const;
+  std::vector<int> ranks() const;
   int rank_of(std::size_t server) const { return static_cast<int>(server * ranks_ / count_); }
 
  private:

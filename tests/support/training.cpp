@@ -165,6 +165,10 @@ std::vector<NamedAlgorithm> every_algorithm() {
   all.push_back({"eager_sgd_majority", {{"name", "eager_sgd"}, {"mode", "majority"}}});
   all.push_back({"wagma", {{"name", "wagma"}, {"tau", 3}, {"group_size", 2}}});
   all.push_back({"wagma_coded", {{"name", "wagma"}, {"codec", "minmax_uint8"}}});
+  all.push_back({"async_parameter_server", {{"name", "async_parameter_server"}}});
+  all.push_back(
+      {"async_parameter_server_coded",
+       {{"name", "async_parameter_server"}, {"servers", 2}, {"codec", "minmax_uint8"}}});
   all.push_back({"adpsgd", {{"name", "adpsgd"}}});
   return all;
 }

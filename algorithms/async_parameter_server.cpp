@@ -1,0 +1,81 @@
+// Asynchronous parameter server: every worker steps at its own pace at the latest weights that it
+// has (Dean et al., DistBelief, NIPS 2012; changes of weights instead of gradients, as in the
+// asynchronous mode of BytePS, Jiang et al., OSDI 2020).
+//
+//   worker: d = -lr U(g(w)), by its own optimiser;  for every server s: push d[s], pull w[s]
+//   server s, at once, one worker after the other: w[s] = w[s] + d[s]
+//
+// Updates are added, not averaged: P workers move the weights P times as far per step as one. With
+// P equal workers a change is P-1 updates old when it is applied. With a codec (absent: full
+// precision), pushes and pulls are coded, with feedback on both sides, and the method is of low
+// precision. Server and worker exchange in one batch that is reserved first. At the end, when no
+// worker has updates left, all pull the final weights.
+//
+// Steps and bytes per rank and update, k servers among P workers, S bytes of model: k steps; a
+// worker pushes S and pulls S, less its own shard; a server sends and receives S/k for each other
+// worker's update. Memory with a codec: two more models per worker, P S/k more per server.
+
+#include <memory>
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/primitives/meetings.h"
+#include "algorithms/primitives/shards.h"
+#include "core/codecs/registry.h"
+#include "core/config/optional_kind.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t servers = 0;
+  std::optional<CodecSpec> codec;
+};
+
+class AsyncParameterServer final : public Algorithm {
+ public:
+  explicit AsyncParameterServer(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const Servers servers = servers_among(options_.servers, ctx.size());
+    const auto shards = std::make_shared<Shards>(ctx, run, servers, options_.codec);
+    Meetings meetings(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
+      shards->exchange(c, worker, server);
+    });
+    for ([[maybe_unused]] long t : run.steps) {
+      shards->begin_change(ctx);
+      local_step(ctx, run);
+      shards->end_change(ctx);
+      meetings.meet_all(ctx);
+    }
+    meetings.finish(ctx);
+    ctx.stream->wait(*meetings.data().submit(ctx, [shards](Context c) { shards->collect(c); }));
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  check_servers(options.servers, layout, pointer);
+}
+
+}  // namespace
+
+AlgorithmEntry async_parameter_server_entry() {
+  return algorithm_entry<AsyncParameterServer>(
+      {.name = "async_parameter_server",
+       .doc = "Servers apply each worker's update as it comes; low precision with a codec",
+       .trigram = kAsyncFullCentralised,
+       .execution_options = "",
+       .source = "Dean et al., NIPS 2012; Jiang et al., BytePS, OSDI 2020"},
+      FieldTable<Options>{}
+          .field("servers", &Options::servers, servers_kind(),
+                 "How many of the workers serve a shard of the model each; all: every one")
+          .field("codec", &Options::codec, optional_kind(codec_kind()),
+                 "Code of pushes and pulls on the wire; absent: full precision"),
+      check);
+}
+
+}  // namespace trigram

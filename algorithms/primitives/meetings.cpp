@@ -1,0 +1,120 @@
+#include "algorithms/primitives/meetings.h"
+
+#include <algorithm>
+
+namespace trigram {
+namespace {
+
+constexpr int kTag = 0;
+// To rank 0: a guest asks, a rank left its meeting, a worker has finished. From rank 0: a meeting,
+// the end.
+enum Subject : std::int64_t { kAsk, kLeave, kFinish, kMeet, kEnd };
+
+std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+}  // namespace
+
+MeetingBook::MeetingBook(std::vector<int> hosts, int ranks, Grant grant)
+    : hosts_(std::move(hosts)),
+      grant_(std::move(grant)),
+      waiting_(at(ranks)),
+      busy_(at(ranks), false) {}
+
+void MeetingBook::ask(int guest) {
+  for (const int host : hosts_)
+    if (host != guest) waiting_[at(host)].push_back(guest);
+  match_guest(guest);
+}
+
+void MeetingBook::leave(int rank) {
+  busy_[at(rank)] = false;
+  if (!match_host(rank)) match_guest(rank);
+}
+
+/// First come, first served, among those who are free.
+bool MeetingBook::match_host(int host) {
+  for (const int guest : waiting_[at(host)])
+    if (!busy_[at(guest)]) return grant(guest, host), true;
+  return false;
+}
+
+/// Guests begin with different hosts.
+bool MeetingBook::match_guest(int guest) {
+  if (busy_[at(guest)]) return false;
+  const auto later = std::upper_bound(hosts_.begin(), hosts_.end(), guest) - hosts_.begin();
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const int host = hosts_[(static_cast<std::size_t>(later) + i) % hosts_.size()];
+    const auto& guests = waiting_[at(host)];
+    if (busy_[at(host)] || std::find(guests.begin(), guests.end(), guest) == guests.end()) continue;
+    return grant(guest, host), true;
+  }
+  return false;
+}
+
+void MeetingBook::grant(int guest, int host) {
+  auto& guests = waiting_[at(host)];
+  guests.erase(std::find(guests.begin(), guests.end(), guest));
+  busy_[at(guest)] = busy_[at(host)] = true;
+  grant_(guest, host);
+}
+
+/// The desk of one rank.
+struct Meetings::Agent : std::enable_shared_from_this<Agent> {
+  void run(Context c) {
+    const int P = c.world_size;
+    MeetingBook book(hosts, P, [&](int guest, int host) {
+      for (const int rank : {guest, host}) c.control->post(rank, kTag, kMeet, guest * P + host);
+    });
+    for (int working = P; const auto m = c.control->receive(kTag);) {
+      if (m->a == kEnd) return;
+      if (m->a == kMeet) hold(c, static_cast<int>(m->b / P), static_cast<int>(m->b % P));
+      else if (c.world_rank != 0) c.control->post(0, kTag, m->a);  // from the own rank
+      else if (m->a == kAsk) book.ask(m->source);
+      else if (m->a == kLeave) book.leave(m->source);
+      else if (--working == 0)
+        for (int rank = 0; rank < P; ++rank) c.control->post(rank, kTag, kEnd);
+    }
+  }
+
+  void hold(Context after, int guest, int host) {
+    data->submit(after, [self = shared_from_this(), guest, host](Context c) {
+      self->meet(c, guest, host);
+      if (guest != host) self->desk->post(c.world_rank, kTag, kLeave);
+      if (guest == c.world_rank) self->main->post(c.world_rank, kTag, host);
+    });
+  }
+
+  std::vector<int> hosts;
+  Meet meet;
+  Stream* data = nullptr;
+  Control *main = nullptr, *desk = nullptr;
+};
+
+Meetings::Meetings(Context ctx, const std::vector<int>& hosts, Meet meet)
+    : data_(ctx.stream->fork("meetings")),
+      desk_(ctx.stream->fork("desk")),
+      agent_(std::make_shared<Agent>()) {
+  agent_->hosts = hosts;
+  agent_->meet = std::move(meet);
+  agent_->data = data_.get();
+  agent_->main = ctx.control;
+  ctx.stream->wait(*desk_->submit(ctx, [agent = agent_](Context c) { agent->desk = c.control; }));
+  loop_ = desk_->submit(ctx, [agent = agent_](Context c) { agent->run(c); });
+}
+
+void Meetings::meet_all(Context ctx) {
+  const int self = ctx.world_rank;
+  for (const int host : agent_->hosts)
+    if (host == self) agent_->hold(ctx, self, self);
+  agent_->desk->post(self, kTag, kAsk);
+  for (std::size_t i = 0; i < agent_->hosts.size(); ++i)
+    if (!ctx.control->receive(kTag)) return;
+}
+
+void Meetings::finish(Context ctx) {
+  agent_->desk->post(ctx.world_rank, kTag, kFinish);
+  ctx.stream->wait(*loop_);
+  ctx.stream->wait(*data_->submit(ctx, [](Context) {}));
+}
+
+}  // namespace trigram

@@ -1,0 +1,124 @@
+#include "algorithms/primitives/shards.h"
+
+#include "algorithms/collectives/exchange.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/primitives/error_feedback.h"
+
+namespace trigram {
+
+Shards::Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec)
+    : servers_(servers),
+      codec_(std::move(codec)),
+      seed_(run.seed),
+      steps_(run.steps),
+      weights_(run.workload.weights()),
+      change_(ctx.device->empty_like(weights_)),
+      seen_(static_cast<std::size_t>(ctx.size()), 0) {
+  const auto copy_of = [&](const Tensor& x) {
+    const Tensor copy = ctx.device->empty_like(x);
+    ctx.device->copy(copy, x);
+    return copy;
+  };
+  if (codec_) {
+    base_ = copy_of(weights_);
+    residual_ = ctx.device->empty_like(weights_);
+    ctx.device->fill(residual_, 0);
+  }
+  if (!servers_.include(ctx.rank())) return;
+  shard_ = copy_of(weights_of(shard_on(ctx.rank())));
+  incoming_ = ctx.device->empty_like(shard_);
+  for (int worker = 0; codec_ && worker < ctx.size(); ++worker) sent_.push_back(copy_of(shard_));
+}
+
+std::size_t Shards::shard_on(int server) const {
+  std::size_t shard = 0;
+  while (servers_.rank_of(shard) != server) ++shard;
+  return shard;
+}
+
+void Shards::begin_change(Context ctx) { ctx.device->copy(change_, weights_); }
+void Shards::end_change(Context ctx) { ctx.device->axpby(1, weights_, -1, change_); }
+
+void Shards::exchange(Context c, int worker, int server) {
+  if (worker == server) {
+    const std::size_t own = shard_on(server);
+    c.device->axpby(1, change_of(own), 1, shard_);
+    c.device->copy(weights_of(own), shard_);
+  } else if (c.rank() == server) {
+    codec_ ? serve_coded(c, worker) : serve(c, worker);
+  } else {
+    codec_ ? push_coded(c, server) : push(c, server);
+  }
+  if (c.rank() == server) count_update(worker);
+}
+
+// Both add the change to the same weights, so the server need not wait for it to answer.
+
+void Shards::push(Context c, int server) {
+  const std::size_t s = shard_on(server);
+  send_receive(c, change_of(s), server, weights_of(s), server);
+  c.device->axpby(1, change_of(s), 1, weights_of(s));
+}
+
+void Shards::serve(Context c, int worker) {
+  send_receive(c, shard_, worker, incoming_, worker);
+  c.device->axpby(1, incoming_, 1, shard_);
+}
+
+void Shards::push_coded(Context c, int server) {
+  const std::size_t s = shard_on(server);
+  const Tensor change = change_of(s), base = base_.part(s, servers_.count());
+  const auto code = codec(c, server, steps_.current());
+  const Tensor out = code->empty_wire(*c.device, change), in = code->empty_wire(*c.device, change);
+  ErrorFeedback(*c.device, *code, residual_.part(s, servers_.count())).encode(out, change);
+  send_receive(c, out, server, in, server);
+  const Tensor decoded = c.device->empty_like(change);
+  for (const Tensor& wire : {in, out}) {  // the server's news, then the own change
+    code->decode(decoded, wire);
+    c.device->axpby(1, decoded, 1, base);
+  }
+  c.device->copy(weights_of(s), base);
+}
+
+void Shards::serve_coded(Context c, int worker) {
+  const Tensor& sent = sent_[static_cast<std::size_t>(worker)];
+  const auto code = codec(c, c.size() + worker, updates_);
+  const Tensor out = code->empty_wire(*c.device, shard_), in = code->empty_wire(*c.device, shard_);
+  c.device->copy(incoming_, shard_);
+  c.device->axpby(-1, sent, 1, incoming_);
+  code->encode(out, incoming_);
+  send_receive(c, out, worker, in, worker);
+  for (const Tensor& wire : {out, in}) {
+    code->decode(incoming_, wire);
+    c.device->axpby(1, incoming_, 1, sent);
+  }
+  c.device->axpby(1, incoming_, 1, shard_);
+}
+
+void Shards::count_update(int worker) {
+  long& seen = seen_[static_cast<std::size_t>(worker)];
+  steps_.record_staleness(updates_ - seen);
+  seen = ++updates_;
+}
+
+/// `peer` tells a rank's uses apart: as a worker, of every server; as a server, of every worker.
+std::unique_ptr<Codec> Shards::codec(Context c, int peer, long use) const {
+  return c.device->codec(*codec_, codec_key(c, seed_, {peer, use}));
+}
+
+void Shards::collect(Context c) {
+  std::vector<Transfer> batch;
+  for (std::size_t s = 0; s < servers_.count(); ++s) {
+    const int server = servers_.rank_of(s);
+    if (server != c.rank()) {
+      batch.push_back({Transfer::recv, weights_of(s), server});
+      continue;
+    }
+    c.device->copy(weights_of(s), shard_);
+    for (int worker = 0; worker < c.size(); ++worker)
+      if (worker != server) batch.push_back({Transfer::send, shard_, worker});
+  }
+  if (!batch.empty()) c.comm->transfer(batch);
+}
+
+}  // namespace trigram

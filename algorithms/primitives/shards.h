@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "algorithms/primitives/partitions.h"
+#include "core/algorithm.h"
+#include "core/codec.h"
+
+namespace trigram {
+
+/// A model whose weights lie on servers, each with one of k equal shards, and that workers change
+/// by adding to it. With a codec, what travels is coded, with feedback in both directions: a worker
+/// adds to its next change what the code of the last has lost; a server sends the difference to
+/// what the worker has (of which it keeps a copy), so that what was lost once is sent the next
+/// time.
+class Shards {
+ public:
+  Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec);
+
+  /// The worker's last step becomes a change of the model, to be exchanged.
+  void begin_change(Context ctx);
+  void end_change(Context ctx);
+  /// `worker` hands its change of a shard to `server`, which adds it, and hands the shard's weights
+  /// back. Called on both ranks.
+  void exchange(Context c, int worker, int server);
+  /// All workers get the servers' weights, uncoded. Called on all ranks.
+  void collect(Context c);
+
+ private:
+  struct Wires;
+  std::size_t shard_on(int server) const;
+  Tensor weights_of(std::size_t shard) const { return weights_.part(shard, servers_.count()); }
+  Tensor change_of(std::size_t shard) const { return change_.part(shard, servers_.count()); }
+  void push(Context c, int server);
+  void serve(Context c, int worker);
+  void push_coded(Context c, int server);
+  void serve_coded(Context c, int worker);
+  void count_update(int worker);
+  std::unique_ptr<Codec> codec(Context c, int peer, long use) const;
+
+  Servers servers_;
+  std::optional<CodecSpec> codec_;
+  std::uint64_t seed_;
+  Steps& steps_;
+  Tensor weights_, change_;   // the worker's
+  Tensor base_, residual_;    // the worker's, with a codec: what it was sent; what codes have lost
+  Tensor shard_, incoming_;   // the server's
+  std::vector<Tensor> sent_;  // the server's, with a codec: what each worker has
+  long updates_ = 0;          // of the own shard
+  std::vector<long> seen_;    // updates that each worker's weights include
+};
+
+}  // namespace trigram
