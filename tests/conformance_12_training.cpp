@@ -78,7 +78,7 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
                        {"heterogeneity", kProblem.heterogeneity},
                        {"tensors", kProblem.tensors}};
   training.cluster = small_cluster(kNodes, kWorkers);
-  training.cluster.accelerator.launch_overhead_s = 50e-6;  // a step takes longer than a message
+  training.cluster.accelerator.flops_per_s = 5e6;  // gradients take longer than messages
   training.optimizer = {{"name", "sgd"}, {"lr", 0.1}};
   training.seed = kSeed;
   training.steps = kSteps;

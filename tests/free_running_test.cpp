@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "tests/support/expect_volume.h"
 
@@ -60,6 +60,25 @@ TEST(AdPsgdStragglers, SlowNobodyElse) {
     EXPECT_LT(slow_active.ended_s.at(active), 1.05 * even.ended_s.at(active)) << active;
 }
 
+/// The others do their steps as fast as ever; only the end is awaited by all.
+TEST(AsyncServerStragglers, SlowNobodyElse) {
+  Training training = busy_training({{"name", "async_parameter_server"}, {"servers", 2}}, 8);
+  training.events = true;
+  const auto last_step_s = [](const Trained& trained, std::size_t rank) {
+    double end_s = 0;  // of what the worker computes
+    for (const Event& e : trained.events.at(rank))
+      if (e.kind == Event::compute && e.stream == trained.events[rank].front().stream)
+        end_s = std::max(end_s, e.end_s);
+    return end_s;
+  };
+  const Trained even = train(training);
+  training.cluster.slow_workers = {{3, 4}};
+  const Trained slow = train(training);
+  EXPECT_GT(last_step_s(slow, 3), 3 * last_step_s(even, 3));
+  for (const std::size_t rank : {0, 1, 2, 4, 5, 6, 7})
+    EXPECT_LT(last_step_s(slow, rank), 1.05 * last_step_s(even, rank)) << rank;
+}
+
 class FreeRunning : public ::testing::TestWithParam<NamedAlgorithm> {};
 
 TEST_P(FreeRunning, EndsAHundredTimes) {
@@ -76,7 +95,12 @@ TEST_P(FreeRunning, EndsAHundredTimes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, FreeRunning,
-                         ::testing::Values(NamedAlgorithm{"adpsgd", {{"name", "adpsgd"}}}),
+                         ::testing::Values(NamedAlgorithm{"adpsgd", {{"name", "adpsgd"}}},
+                                           NamedAlgorithm{"async_parameter_server",
+                                                          {{"name", "async_parameter_server"}}},
+                                           NamedAlgorithm{"async_parameter_server_coded",
+                                                          {{"name", "async_parameter_server"},
+                                                           {"codec", "minmax_uint8"}}}),
                          TestName{});
 
 }  // namespace

@@ -34,6 +34,21 @@ TEST_P(ServerVolume, ParameterServer) {
       }
 }
 
+TEST_P(ServerVolume, AsyncParameterServer) {
+  for (const int servers : {1, 2, 3, layout().ranks()})
+    for (const bool coded : {false, true}) {
+      if (servers > layout().ranks()) continue;
+      SCOPED_TRACE(testing::Message() << servers << " " << coded);
+      Json algorithm = {{"name", "async_parameter_server"}, {"servers", servers}};
+      if (coded) algorithm["codec"] = "minmax_uint8";
+      const Training training = training_of(algorithm, GetParam());
+      const auto nbytes = [coded](std::uint64_t n) { return coded ? coded_bytes(n) : 4 * n; };
+      expect_volume(train(training),
+                    async_parameter_server_volume(layout(), 1003, training.steps,
+                                                  static_cast<std::uint64_t>(servers), nbytes));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, ServerVolume,
                          ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{1, 4},
                                            Nodes{2, 3}, Nodes{4, 4}),

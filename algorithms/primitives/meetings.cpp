@@ -10,6 +10,8 @@ constexpr int kTag = 0;
 // the end.
 enum Subject : std::int64_t { kAsk, kLeave, kFinish, kMeet, kEnd };
 
+constexpr int kAnybody = -1;
+
 std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
 }  // namespace
@@ -22,40 +24,59 @@ MeetingBook::MeetingBook(std::vector<int> hosts, int ranks, Grant grant)
 
 void MeetingBook::ask(int guest) {
   for (const int host : hosts_)
-    if (host != guest) waiting_[at(host)].push_back(guest);
-  match_guest(guest);
+    if (host != guest) waiting_[at(host)].push_back({guest});
+  if (!busy_[at(guest)] && !has_due(guest)) match_guest(guest);
 }
 
 void MeetingBook::leave(int rank) {
   busy_[at(rank)] = false;
-  if (!match_host(rank)) match_guest(rank);
+  if (match_due(rank) || match_host(rank) || has_due(rank)) return;
+  match_guest(rank);
 }
 
-/// First come, first served, among those who are free.
-bool MeetingBook::match_host(int host) {
-  for (const int guest : waiting_[at(host)])
-    if (!busy_[at(guest)]) return grant(guest, host), true;
+bool MeetingBook::has_due(int host) const {
+  const auto& guests = waiting_[at(host)];
+  return std::any_of(guests.begin(), guests.end(), [&](const Waiting& w) { return is_due(w); });
+}
+
+/// Hosts that wait for `guest` alone come first.
+bool MeetingBook::match_due(int guest) {
+  for (const int host : hosts_)
+    for (const Waiting& w : waiting_[at(host)])
+      if (w.guest == guest && is_due(w)) {
+        if (!busy_[at(host)] && take(host, guest)) return true;
+        break;
+      }
   return false;
 }
 
+bool MeetingBook::match_host(int host) { return take(host, kAnybody); }
+
 /// Guests begin with different hosts.
-bool MeetingBook::match_guest(int guest) {
-  if (busy_[at(guest)]) return false;
+void MeetingBook::match_guest(int guest) {
   const auto later = std::upper_bound(hosts_.begin(), hosts_.end(), guest) - hosts_.begin();
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     const int host = hosts_[(static_cast<std::size_t>(later) + i) % hosts_.size()];
-    const auto& guests = waiting_[at(host)];
-    if (busy_[at(host)] || std::find(guests.begin(), guests.end(), guest) == guests.end()) continue;
-    return grant(guest, host), true;
+    if (!busy_[at(host)] && take(host, guest)) return;
   }
-  return false;
 }
 
-void MeetingBook::grant(int guest, int host) {
+/// Grants a free host its first free guest, or `only_guest`, unless it waits for another.
+bool MeetingBook::take(int host, int only_guest) {
   auto& guests = waiting_[at(host)];
-  guests.erase(std::find(guests.begin(), guests.end(), guest));
-  busy_[at(guest)] = busy_[at(host)] = true;
-  grant_(guest, host);
+  for (auto w = guests.begin(); w != guests.end(); ++w) {
+    const bool due = is_due(*w), wanted = only_guest == kAnybody || only_guest == w->guest;
+    if (wanted && !busy_[at(w->guest)] && (due || !has_due(w->guest))) {
+      const int guest = w->guest;
+      for (auto passed = guests.begin(); passed != w; ++passed) ++passed->passed_over;
+      guests.erase(w);
+      busy_[at(guest)] = busy_[at(host)] = true;
+      grant_(guest, host);
+      return true;
+    }
+    if (due) return false;
+  }
+  return false;
 }
 
 /// The desk of one rank.

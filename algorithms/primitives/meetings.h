@@ -10,6 +10,10 @@
 namespace trigram {
 
 /// Who is to meet whom: rank 0's book of requests and of ranks that are in a meeting.
+///
+/// A host takes the first of its waiting guests who is free. One who was passed over as often as
+/// there are other guests is due: the host then waits for it alone, or hosts would hardly ever be
+/// free to be the guests of other hosts.
 class MeetingBook {
  public:
   using Grant = std::function<void(int guest, int host)>;
@@ -20,13 +24,22 @@ class MeetingBook {
   void leave(int rank);
 
  private:
+  struct Waiting {
+    int guest;
+    int passed_over = 0;
+  };
+  bool is_due(const Waiting& w) const {
+    return w.passed_over + 2 >= static_cast<int>(busy_.size());
+  }
+  bool has_due(int host) const;
+  bool match_due(int guest);
   bool match_host(int host);
-  bool match_guest(int guest);
-  void grant(int guest, int host);
+  void match_guest(int guest);
+  bool take(int host, int only_guest);
 
   std::vector<int> hosts_;
   Grant grant_;
-  std::vector<std::deque<int>> waiting_;  // guests of each rank, in the order of their requests
+  std::vector<std::deque<Waiting>> waiting_;  // for each rank, in the order of requests
   std::vector<bool> busy_;
 };
 

@@ -10,4 +10,10 @@ namespace trigram::test {
 Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
                                 std::uint64_t servers, std::uint64_t partition);
 
+/// In every step each worker hands its change of each server's shard to it and gets as many weights
+/// back, both of coded(n) bytes for n elements; at the end each server sends its shard to all.
+Traffic async_parameter_server_volume(const Layout& layout, std::uint64_t model, long steps,
+                                      std::uint64_t servers,
+                                      const std::function<std::uint64_t(std::uint64_t)>& coded);
+
 }  // namespace trigram::test
