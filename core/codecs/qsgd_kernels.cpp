@@ -13,12 +13,15 @@
 #include "hwy/foreach_target.h"  // compiles this file once per target
 //
 #include "core/codecs/fixed_sums-inl.h"
+#include "core/codecs/philox_lanes-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace trigram::qsgd::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using fixed_sums::HWY_NAMESPACE::FixedSums;
+using philox_lanes::HWY_NAMESPACE::Generator;
+using philox_lanes::HWY_NAMESPACE::Words;
 
 // What one turn of the loops handles: the elements of eight blocks of random numbers. Element
 // 16 k + 2 j + i (k = 0 .. 3, j = 0 .. 7, i = 0, 1) gets 15 bits of word (k mod 2) + 2 i of block
@@ -53,62 +56,6 @@ HWY_INLINE hn::Vec<U8> Code(const Rounding& to, const float* x, hn::Vec<U32> ran
   const auto zero = hn::Set(U32(), static_cast<std::uint32_t>(to.limit) - kIntegersBits);
   return hn::U8FromU32(hn::ShiftRight<15>(hn::Add(bits, hn::Add(zero, random15))));
 }
-
-// Philox4x32-10 on half as many counters as there are lanes, each word in the lower half of a
-// 64-bit lane. What is in the upper halves does not matter: only lower halves are multiplied, only
-// products shifted.
-template <class D>
-struct Words {
-  hn::Vec<D> w0, w1, w2, w3;
-};
-
-// What all counters share, in vectors: keys of the rounds, words 1 to 3 of the counter.
-template <class D>
-struct Generator {
-  hn::Vec<D> keys0[10], keys1[10], w1, w2, w3;
-
-  HWY_INLINE explicit Generator(const Philox& random) {
-    const D d;
-    Philox::Key key = random.key();
-    for (int round = 0; round < 10; ++round) {
-      keys0[round] = hn::Set(d, key[0]);
-      keys1[round] = hn::Set(d, key[1]);
-      key[0] += 0x9E3779B9u;
-      key[1] += 0xBB67AE85u;
-    }
-    const Philox::Block counter = random.counter(0);
-    w1 = hn::Set(d, counter[1]);
-    w2 = hn::Set(d, counter[2]);
-    w3 = hn::Set(d, counter[3]);
-  }
-  // Two of them at a time: one waits for its products while the other computes.
-  HWY_INLINE void Blocks(std::uint32_t first, Words<D>& a, Words<D>& b) const {
-    using D64 = hn::Repartition<std::uint64_t, D>;
-    const D64 d64;
-    const auto index = hn::Add(hn::Set(d64, first), hn::Iota(d64, 0));
-    const auto next = hn::Add(index, hn::Set(d64, hn::MaxLanes(d64)));
-    a = {hn::BitCast(D(), index), w1, w2, w3};
-    b = {hn::BitCast(D(), next), w1, w2, w3};
-    for (int round = 0; round < 10; ++round) {
-      const auto pa0 = hn::MulEven(a.w0, hn::Set(D(), 0xD2511F53u));
-      const auto pb0 = hn::MulEven(b.w0, hn::Set(D(), 0xD2511F53u));
-      const auto pa1 = hn::MulEven(a.w2, hn::Set(D(), 0xCD9E8D57u));
-      const auto pb1 = hn::MulEven(b.w2, hn::Set(D(), 0xCD9E8D57u));
-      a.w0 = hn::Xor(High(pa1), hn::Xor(keys0[round], a.w1));
-      b.w0 = hn::Xor(High(pb1), hn::Xor(keys0[round], b.w1));
-      a.w2 = hn::Xor(High(pa0), hn::Xor(keys1[round], a.w3));
-      b.w2 = hn::Xor(High(pb0), hn::Xor(keys1[round], b.w3));
-      a.w1 = hn::BitCast(D(), pa1);
-      b.w1 = hn::BitCast(D(), pb1);
-      a.w3 = hn::BitCast(D(), pa0);
-      b.w3 = hn::BitCast(D(), pb0);
-    }
-  }
-  template <class V>
-  static HWY_INLINE hn::Vec<D> High(V product) {
-    return hn::BitCast(D(), hn::ShiftRight<32>(product));
-  }
-};
 
 // The words of `even` in even lanes, those of `odd` beside them.
 template <class D, class D64 = hn::Repartition<std::uint64_t, D>>
