@@ -7,7 +7,9 @@
 // averages with it while the next gradient is computed. Passive ranks' agents answer one request
 // after the other, so nobody waits in a circle, and nobody for anybody's gradient. In the form
 // x_i = x_i + (s_j - s_i)/2 for snapshots s, steps made during an average are kept and the sum of
-// all models is conserved. Passive agents serve until all active workers have finished.
+// all models is conserved. Passive agents serve until all active workers have finished. Where an
+// average takes longer than a step, active workers run at the pace of averages, passive ones do
+// not.
 //
 // Steps and bytes per rank and average, S bytes of model: one message of S each way.
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -28,7 +29,6 @@ class Shards {
   void collect(Context c);
 
  private:
-  struct Wires;
   std::size_t shard_on(int server) const;
   Tensor weights_of(std::size_t shard) const { return weights_.part(shard, servers_.count()); }
   Tensor change_of(std::size_t shard) const { return change_.part(shard, servers_.count()); }

@@ -87,5 +87,25 @@ TEST(ParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
   EXPECT_NE(error_of(with("server", 1), four).find("did you mean \"servers\"?"), std::string::npos);
 }
 
+TEST(AsyncParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
+  const Layout four(4, 1);
+  const auto with = [](const char* key, const Json& value) -> Json {
+    return {{"name", "async_parameter_server"}, {key, value}};
+  };
+  EXPECT_EQ(error_of(with("codec", "minmax_uint8"), four), "");
+  EXPECT_NE(error_of(with("codec", "minmax_uint"), four).find("did you mean \"minmax_uint8\"?"),
+            std::string::npos);
+  EXPECT_NE(error_of(with("codec", nullptr), four).find("/algorithm/codec"), std::string::npos);
+  EXPECT_EQ(error_of(with("servers", 5), four),
+            "/algorithm/servers: the servers are among the workers; expected at most 4, not 5");
+  EXPECT_EQ(error_of(with("servers", 0), four),
+            "/algorithm/servers: expected an integer of at least 1, not 0");
+}
+
+TEST(AdPsgdOptions, ThatCannotBeAreNamedWithTheirPlace) {
+  EXPECT_EQ(error_of({{"name", "adpsgd"}, {"interval_steps", 0}}, Layout(4, 1)),
+            "/algorithm/interval_steps: expected an integer of at least 1, not 0");
+}
+
 }  // namespace
 }  // namespace trigram::test
