@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/averages.h"
 #include "algorithms/options.h"
 #include "algorithms/primitives/agreement.h"
 #include "algorithms/primitives/primitives.h"

@@ -9,8 +9,7 @@
 // implementation.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
-#include "algorithms/primitives/primitives.h"
+#include "algorithms/execution/averages.h"
 #include "core/codecs/registry.h"
 
 namespace trigram {
@@ -19,6 +18,7 @@ namespace {
 struct Options {
   Execution execution{.hierarchical = true};
   CodecSpec codec{"minmax_uint8"};
+  bool error_feedback = false;
 };
 
 class ByteGrad final : public Algorithm {
@@ -27,10 +27,8 @@ class ByteGrad final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, [codec = options_.codec, seed = run.seed](
-                                                   Context c, const Tensor& grad, Slot slot) {
-      c_lp_s(c, grad, *c.device->codec(codec, codec_key(c, seed, slot)));
-    });
+    const auto average =
+        across(run.execution, coded_average({options_.codec, options_.error_feedback, run.seed}));
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 
@@ -47,8 +45,10 @@ AlgorithmEntry bytegrad_entry() {
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "BAGUA, arXiv 2107.01499"},
-      FieldTable<Options>{}.field("codec", &Options::codec, codec_kind(),
-                                  "Code of the gradients on the wire"));
+      FieldTable<Options>{}
+          .field("codec", &Options::codec, codec_kind(), "Code of the gradients on the wire")
+          .field("error_feedback", &Options::error_feedback, boolean(),
+                 "Add what a code has lost to what is coded next"));
 }
 
 }  // namespace trigram

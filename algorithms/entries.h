@@ -32,6 +32,7 @@ struct AlgorithmCard {
   Trigram trigram;
   std::string execution_options;  // those of O, F and H that apply
   std::string source;
+  bool exchanges_moment = false;  // so the optimizer must have one
 };
 
 /// Adds the options of O, F and H that apply, and names the ones that do not.
@@ -54,6 +55,7 @@ AlgorithmEntry algorithm_entry(
   entry.trigram = card.trigram;
   entry.execution_options = card.execution_options;
   entry.source = card.source;
+  entry.exchanges_moment = card.exchanges_moment;
   entry.execution = [fields, card](const Json& resolved) {
     return applicable(fields.parse(component_options(resolved), "").execution, card);
   };
@@ -66,7 +68,14 @@ AlgorithmEntry algorithm_entry(
 
 // One function per algorithm file; the table is in registry.cpp.
 AlgorithmEntry gradient_allreduce_entry();
+AlgorithmEntry local_sgd_entry();
+AlgorithmEntry slowmo_entry();
 AlgorithmEntry bytegrad_entry();
+AlgorithmEntry qsgd_entry();
+AlgorithmEntry onebit_adam_entry();
+AlgorithmEntry qadam_entry();
+AlgorithmEntry topk_entry();
+AlgorithmEntry half_precision_allreduce_entry();
 AlgorithmEntry decentralized_entry();
 AlgorithmEntry dpsgd_entry();
 AlgorithmEntry sgp_entry();

@@ -7,9 +7,8 @@
 //   a binomial reduction and broadcast of S inside each node.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/averages.h"
 #include "algorithms/options.h"
-#include "algorithms/primitives/primitives.h"
 
 namespace trigram {
 namespace {
@@ -25,10 +24,7 @@ class GradientAllreduce final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    const auto average =
-        across(run.execution, [kind = options_.allreduce](Context c, const Tensor& grad, Slot) {
-          c_fp_s(c, grad, kind);
-        });
+    const auto average = across(run.execution, full_average(options_.allreduce));
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 

@@ -20,6 +20,7 @@ struct AlgorithmEntry : Component<Algorithm> {
   Trigram trigram;
   std::string execution_options;  // which of O, F and H apply, e.g. "OFH"
   std::string source;             // paper
+  bool exchanges_moment = false;  // of the optimizer, which must have one
   /// The execution options among resolved options; those that do not apply have their neutral
   /// value.
   std::function<Execution(const Json& resolved)> execution;

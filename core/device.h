@@ -53,7 +53,7 @@ class Device {
   virtual void fill(const Tensor& x, float value) = 0;
   /// dst = src, converted when the element types differ (rounding to nearest even).
   virtual void copy(const Tensor& dst, const Tensor& src) = 0;
-  /// y = a * x + b * y. With b = 0, y is not read.
+  /// y = a * x + b * y, in f32, f16 or bf16 (rounded once per element). With b = 0, y is not read.
   virtual void axpby(float a, const Tensor& x, float b, const Tensor& y) = 0;
   /// y = max(x, y), element by element.
   virtual void maximum(const Tensor& x, const Tensor& y) = 0;

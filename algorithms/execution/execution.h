@@ -40,6 +40,14 @@ Exchanging exchanging(const Execution& execution, const Layout& layout);
 /// soon as it is back.
 void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
+/// The same for a method that exchanges the optimizer's moment: every bucket's gradient is added to
+/// its moment, the moment is exchanged, the weights take a step along it (see Optimizer).
+void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
+
+/// Exchanges `x` on `comm` while the calling stream waits.
+void exchange_now(Context ctx, const Run& run, Stream& comm, const Tensor& x,
+                  const Exchange& exchange);
+
 /// One iteration of a method that exchanges weights: the exchange starts, on a copy, with the
 /// forward pass; the gradient is taken at the old weights; then the exchanged weights replace the
 /// old ones and take the gradient step. `exchanged` is room for a copy of the weights.

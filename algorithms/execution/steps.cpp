@@ -10,12 +10,18 @@ CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot) {
   return {seed, ctx.world_rank, slot.step * kBuckets + slot.bucket};
 }
 
-void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
+namespace {
+
+/// Forward, backward; `exchanged(bucket)` on `comm` as soon as a bucket is ready, or only after
+/// backward; `apply(bucket)` as soon as it is back: early buckets step while late ones travel.
+template <class Exchanged, class Apply>
+void bucket_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
+                 const Exchanged& exchanged, const Apply& apply) {
   std::vector<std::shared_ptr<Work>> pending;
   auto issue = [&](Bucket& bucket) {
     const Slot slot{bucket.index, run.steps.current()};
     pending.push_back(comm.submit(
-        ctx, [exchange, grad = bucket.grad, slot](Context c) { exchange(c, grad, slot); }));
+        ctx, [exchange, x = exchanged(bucket), slot](Context c) { exchange(c, x, slot); }));
   };
   run.workload.forward(ctx);
   if (run.execution.overlap) {
@@ -26,8 +32,32 @@ void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange
   }
   for (Bucket& bucket : run.workload.buckets()) {
     ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
-    run.optimizer.step(ctx, bucket);  // early buckets step while late ones travel
+    apply(bucket);
   }
+}
+
+}  // namespace
+
+void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
+  bucket_step(
+      ctx, run, comm, exchange, [](Bucket& bucket) { return bucket.grad; },
+      [&](Bucket& bucket) { run.optimizer.step(ctx, bucket); });
+}
+
+void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
+  bucket_step(
+      ctx, run, comm, exchange,
+      [&](Bucket& bucket) {
+        run.optimizer.accumulate(ctx, bucket);
+        return run.optimizer.moment(bucket);
+      },
+      [&](Bucket& bucket) { run.optimizer.advance(ctx, bucket); });
+}
+
+void exchange_now(Context ctx, const Run& run, Stream& comm, const Tensor& x,
+                  const Exchange& exchange) {
+  const Slot slot{0, run.steps.current()};
+  ctx.stream->wait(*comm.submit(ctx, [exchange, x, slot](Context c) { exchange(c, x, slot); }));
 }
 
 void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,

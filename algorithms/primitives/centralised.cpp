@@ -47,4 +47,20 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback
   for (std::size_t j = 0; j < P; ++j) codec.decode(x.part(j, P), merged[j]);
 }
 
+void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
+  const auto P = static_cast<std::size_t>(ctx.size()), self = static_cast<std::size_t>(ctx.rank());
+  if (P == 1) return;
+  std::vector<Tensor> codes;
+  for (std::size_t j = 0; j < P; ++j) codes.push_back(codec.empty_wire(*ctx.device, x));
+  encode(*ctx.device, codec, codes[self], x, feedback ? &feedback->worker : nullptr);
+  ring_allgather(ctx, codes);
+  const Tensor decoded = ctx.device->empty_like(x);
+  codec.decode(x, codes[0]);
+  for (std::size_t j = 1; j < P; ++j) {
+    codec.decode(decoded, codes[j]);
+    ctx.device->axpby(1, decoded, 1, x);
+  }
+  ctx.device->axpby(1.0f / static_cast<float>(P), x, 0, x);
+}
+
 }  // namespace trigram

@@ -7,9 +7,10 @@
 #include "algorithms/primitives/error_feedback.h"
 #include "core/codec.h"
 
-// The four synchronous primitives of BAGUA (arXiv 2107.01499, section 3): centralised or
-// decentralised, full or low precision. All average, in place, over the ranks of ctx.comm. Q is the
-// codec. S is the size of x in bytes, C that of its code; per rank and call:
+// The four synchronous primitives of BAGUA (arXiv 2107.01499, section 3), centralised or
+// decentralised, full or low precision, and c_lp_gather beside them. All average, in place, over
+// the ranks of ctx.comm. Q is the codec. S is the size of x in bytes, C that of its code; per rank
+// and call:
 //
 //   c_fp_s   2(P-1)/P S     x_i = mean of all x_j
 //   c_lp_s   2(P-1)/P C     x_i = Q(mean of all Q(x_j)), chunk by chunk
@@ -28,6 +29,11 @@ void c_fp_s(Context ctx, const Tensor& x, AllreduceAlgorithm algorithm);
 ///
 /// With `feedback`, both codings have error feedback (as in 1-bit Adam, arXiv 2102.02888).
 void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
+
+/// x = the mean of all Q(x_j), for codes that are small but do not add up, such as sparse ones:
+/// every rank's code goes to every rank, (P-1) C bytes, and all decode them in rank order.
+/// `feedback` is on the rank's own code.
+void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
 
 void d_fp_s(Context ctx, const Tensor& x, const Peers& peers);
 

@@ -13,7 +13,7 @@ void require_values(const Tensor& x) {
 
 float* floats(const Tensor& x) {
   require_values(x);
-  TRIGRAM_CHECK(x.dtype() == DType::f32, "arithmetic is done in f32 only");
+  TRIGRAM_CHECK(x.dtype() == DType::f32, "this operation works on f32 only");
   return reinterpret_cast<float*>(x.data());
 }
 
@@ -45,6 +45,11 @@ void HostDevice::copy(const Tensor& dst, const Tensor& src) {
 
 void HostDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {
   require_equal_length(x, y);
+  if (x.dtype() == y.dtype() && (x.dtype() == DType::f16 || x.dtype() == DType::bf16)) {
+    require_values(x);
+    require_values(y);
+    return vector_ops::axpby(x.numel(), x.dtype(), a, x.data(), b, y.data());
+  }
   vector_ops::axpby(x.numel(), a, floats(x), b, floats(y));
 }
 

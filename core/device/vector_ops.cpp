@@ -121,4 +121,15 @@ void convert(std::size_t n, DType to, std::byte* dst, DType from, const std::byt
   });
 }
 
+void axpby(std::size_t n, DType type, float a, const std::byte* x, float b, std::byte* y) {
+  visit_type(type, [&]<class Type>(Type) {
+    auto* from = reinterpret_cast<const typename Type::Stored*>(x);
+    auto* to = reinterpret_cast<typename Type::Stored*>(y);
+    for (std::size_t i = 0; i < n; ++i) {
+      const float kept = b == 0 ? 0 : b * Type::load(to[i]);
+      to[i] = Type::store(a * Type::load(from[i]) + kept);
+    }
+  });
+}
+
 }  // namespace trigram::vector_ops

@@ -10,6 +10,8 @@ namespace trigram::vector_ops {
 
 void fill(std::size_t n, float* x, float value);
 void axpby(std::size_t n, float a, const float* x, float b, float* y);
+/// The same on 16-bit elements, each result rounded to nearest even once.
+void axpby(std::size_t n, DType type, float a, const std::byte* x, float b, std::byte* y);
 void maximum(std::size_t n, const float* x, float* y);
 void sgd(std::size_t n, const SgdStep& step, float* w, const float* g, float* m);
 void adam(std::size_t n, const AdamStep& step, float* w, const float* g, float* m, float* v);

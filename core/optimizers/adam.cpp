@@ -30,21 +30,45 @@ Adam::Adam(const AdamOptions& options, WeightDecay kind, const Context& ctx, Wor
   }
 }
 
-void Adam::step(Context ctx, Bucket& bucket) {
-  State& state = states_.at(static_cast<std::size_t>(bucket.index));
-  state.beta1_power *= options_.beta1;
-  state.beta2_power *= options_.beta2;
+AdamStep Adam::next_step(State& own) const {
+  own.beta1_power *= options_.beta1;
+  own.beta2_power *= options_.beta2;
   const auto decay = static_cast<float>(options_.weight_decay);
   const bool decoupled = kind_ == WeightDecay::decoupled;
-  const AdamStep step{.lr = lr_.at(state.steps++),
-                      .beta1 = static_cast<float>(options_.beta1),
-                      .beta2 = static_cast<float>(options_.beta2),
-                      .eps = static_cast<float>(options_.eps),
-                      .correction1 = static_cast<float>(1 - state.beta1_power),
-                      .correction2 = static_cast<float>(1 - state.beta2_power),
-                      .weight_decay = decoupled ? 0 : decay,
-                      .decoupled_weight_decay = decoupled ? decay : 0};
-  ctx.device->adam(step, bucket.weight, bucket.grad, state.mean, state.variance);
+  return {.lr = lr_.at(own.steps++),
+          .beta1 = static_cast<float>(options_.beta1),
+          .beta2 = static_cast<float>(options_.beta2),
+          .eps = static_cast<float>(options_.eps),
+          .correction1 = static_cast<float>(1 - own.beta1_power),
+          .correction2 = static_cast<float>(1 - own.beta2_power),
+          .weight_decay = decoupled ? 0 : decay,
+          .decoupled_weight_decay = decoupled ? decay : 0};
+}
+
+void Adam::step(Context ctx, Bucket& bucket) {
+  State& own = state(bucket);
+  ctx.device->adam(next_step(own), bucket.weight, bucket.grad, own.mean, own.variance);
+}
+
+float Adam::learning_rate(const Bucket& bucket) const { return lr_.at(state(bucket).steps); }
+
+Tensor Adam::moment(const Bucket& bucket) const { return state(bucket).mean; }
+
+void Adam::accumulate(Context ctx, Bucket& bucket) {
+  const Tensor& mean = state(bucket).mean;
+  const auto beta1 = static_cast<float>(options_.beta1);
+  ctx.device->axpby(1 - beta1, bucket.grad, beta1, mean);
+  if (options_.weight_decay != 0 && kind_ == WeightDecay::in_gradient)
+    ctx.device->axpby((1 - beta1) * static_cast<float>(options_.weight_decay), bucket.weight, 1,
+                      mean);
+}
+
+void Adam::advance(Context ctx, Bucket& bucket) {
+  State& own = state(bucket);
+  AdamStep step = next_step(own);
+  step.beta1 = step.beta2 = 1;  // the moments stay as they are
+  step.weight_decay = 0;        // is in the moment
+  ctx.device->adam(step, bucket.weight, bucket.grad, own.mean, own.variance);
 }
 
 }  // namespace trigram

@@ -25,6 +25,10 @@ class Adam final : public Optimizer {
   Adam(const AdamOptions& options, WeightDecay kind, const Context& ctx, Workload& workload,
        long steps);
   void step(Context ctx, Bucket& bucket) override;
+  float learning_rate(const Bucket& bucket) const override;
+  Tensor moment(const Bucket& bucket) const override;
+  void accumulate(Context ctx, Bucket& bucket) override;
+  void advance(Context ctx, Bucket& bucket) override;
 
  private:
   struct State {
@@ -32,6 +36,13 @@ class Adam final : public Optimizer {
     double beta1_power = 1, beta2_power = 1;  // beta^steps
     long steps = 0;
   };
+  State& state(const Bucket& bucket) { return states_.at(static_cast<std::size_t>(bucket.index)); }
+  const State& state(const Bucket& bucket) const {
+    return states_.at(static_cast<std::size_t>(bucket.index));
+  }
+  /// The next step of a bucket, which is counted.
+  AdamStep next_step(State& own) const;
+
   AdamOptions options_;
   WeightDecay kind_;
   LearningRate lr_;

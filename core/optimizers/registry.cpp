@@ -7,19 +7,22 @@ namespace trigram {
 namespace {
 
 OptimizerEntry sgd() {
-  return component<Optimizer, const Context&, Workload&, long>(
-      "sgd", "stochastic gradient descent with momentum and weight decay", sgd_fields(),
-      [](const SgdOptions& options, const Context& ctx, Workload& workload, long steps) {
-        return std::make_unique<Sgd>(options, ctx, workload, steps);
-      });
+  return {component<Optimizer, const Context&, Workload&, long>(
+              "sgd", "stochastic gradient descent with momentum and weight decay", sgd_fields(),
+              [](const SgdOptions& options, const Context& ctx, Workload& workload, long steps) {
+                return std::make_unique<Sgd>(options, ctx, workload, steps);
+              }),
+          [](const Json& resolved) { return resolved.at("momentum") != 0; }};
 }
 
 OptimizerEntry adam(std::string name, std::string doc, Adam::WeightDecay kind) {
-  return component<Optimizer, const Context&, Workload&, long>(
-      std::move(name), std::move(doc), adam_fields(),
-      [kind](const AdamOptions& options, const Context& ctx, Workload& workload, long steps) {
-        return std::make_unique<Adam>(options, kind, ctx, workload, steps);
-      });
+  return {
+      component<Optimizer, const Context&, Workload&, long>(
+          std::move(name), std::move(doc), adam_fields(),
+          [kind](const AdamOptions& options, const Context& ctx, Workload& workload, long steps) {
+            return std::make_unique<Adam>(options, kind, ctx, workload, steps);
+          }),
+      [](const Json&) { return true; }};
 }
 
 }  // namespace

@@ -9,7 +9,10 @@ namespace trigram {
 
 /// Makes a rank's optimizer: ctx for its device, the workload that it will step (already
 /// bucketized), and the number of steps of the run, which decay schedules end at.
-using OptimizerEntry = Component<Optimizer, const Context&, Workload&, long>;
+struct OptimizerEntry : Component<Optimizer, const Context&, Workload&, long> {
+  /// Whether the optimizer has a moment (see Optimizer) with these options.
+  std::function<bool(const Json& resolved)> has_moment;
+};
 const std::vector<OptimizerEntry>& optimizers();
 
 }  // namespace trigram

@@ -24,11 +24,27 @@ Sgd::Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long
 }
 
 void Sgd::step(Context ctx, Bucket& bucket) {
-  State& state = states_.at(static_cast<std::size_t>(bucket.index));
-  const SgdStep step{.lr = lr_.at(state.steps++),
+  State& own = state(bucket);
+  const SgdStep step{.lr = lr_.at(own.steps++),
                      .momentum = static_cast<float>(options_.momentum),
                      .weight_decay = static_cast<float>(options_.weight_decay)};
-  ctx.device->sgd(step, bucket.weight, bucket.grad, state.momentum);
+  ctx.device->sgd(step, bucket.weight, bucket.grad, own.momentum);
+}
+
+float Sgd::learning_rate(const Bucket& bucket) const { return lr_.at(state(bucket).steps); }
+
+Tensor Sgd::moment(const Bucket& bucket) const { return state(bucket).momentum; }
+
+void Sgd::accumulate(Context ctx, Bucket& bucket) {
+  const Tensor& m = state(bucket).momentum;
+  ctx.device->axpby(1, bucket.grad, static_cast<float>(options_.momentum), m);
+  if (options_.weight_decay != 0)
+    ctx.device->axpby(static_cast<float>(options_.weight_decay), bucket.weight, 1, m);
+}
+
+void Sgd::advance(Context ctx, Bucket& bucket) {
+  State& own = state(bucket);
+  ctx.device->axpby(-lr_.at(own.steps++), own.momentum, 1, bucket.weight);
 }
 
 }  // namespace trigram

@@ -21,12 +21,21 @@ class Sgd final : public Optimizer {
  public:
   Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long steps);
   void step(Context ctx, Bucket& bucket) override;
+  float learning_rate(const Bucket& bucket) const override;
+  Tensor moment(const Bucket& bucket) const override;
+  void accumulate(Context ctx, Bucket& bucket) override;
+  void advance(Context ctx, Bucket& bucket) override;
 
  private:
   struct State {
     Tensor momentum;  // of length 0 where there is none
     long steps = 0;
   };
+  State& state(const Bucket& bucket) { return states_.at(static_cast<std::size_t>(bucket.index)); }
+  const State& state(const Bucket& bucket) const {
+    return states_.at(static_cast<std::size_t>(bucket.index));
+  }
+
   SgdOptions options_;
   LearningRate lr_;
   std::vector<State> states_;  // by bucket index

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "core/optimizers/registry.h"
 #include "experiments/config/config_file.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
@@ -58,6 +59,14 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
   workload.check_ranks(e.cluster.ranks());
   const AlgorithmEntry& entry = e.algorithm_entry();
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
+  const OptimizerEntry& optimizer =
+      find_component(optimizers(), "optimizer", e.optimizer, "/optimizer");
+  if (entry.exchanges_moment && !optimizer.has_moment(e.optimizer))
+    throw ConfigError(
+        "/optimizer",
+        fmt::format("{} exchanges the optimizer's moment, and {} without momentum has "
+                    "none; expected adam, adamw or sgd with momentum",
+                    entry.name, optimizer.name));
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
     throw ConfigError("/workload",
                       fmt::format("\"{}\" decides by the values of tensors; expected a workload "

@@ -1,0 +1,42 @@
+#include "algorithms/execution/averages.h"
+
+#include <map>
+#include <memory>
+
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+namespace {
+
+/// The residuals of a run, by bucket. Used on one stream.
+class Residuals {
+ public:
+  const Feedback& of(const Context& ctx, const Tensor& x, int bucket) {
+    return by_bucket_.try_emplace(bucket, ctx, x).first->second;
+  }
+
+ private:
+  std::map<int, Feedback> by_bucket_;
+};
+
+using Average = void (*)(Context, const Tensor&, Codec&, const Feedback*);
+
+Exchange coded(const Coding& coding, Average average) {
+  auto residuals = coding.error_feedback ? std::make_shared<Residuals>() : nullptr;
+  return [coding, residuals, average](Context c, const Tensor& x, Slot slot) {
+    const auto codec = c.device->codec(coding.codec, codec_key(c, coding.seed, slot));
+    average(c, x, *codec, residuals ? &residuals->of(c, x, slot.bucket) : nullptr);
+  };
+}
+
+}  // namespace
+
+Exchange full_average(AllreduceAlgorithm algorithm) {
+  return [algorithm](Context c, const Tensor& x, Slot) { c_fp_s(c, x, algorithm); };
+}
+
+Exchange coded_average(const Coding& coding) { return coded(coding, c_lp_s); }
+
+Exchange gathered_average(const Coding& coding) { return coded(coding, c_lp_gather); }
+
+}  // namespace trigram

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "algorithms/collectives/collectives.h"
+#include "algorithms/execution/execution.h"
+
+// Exchanges that leave the mean over the ranks.
+
+namespace trigram {
+
+/// How an algorithm codes what it exchanges. The exchanges below keep what error feedback needs
+/// from step to step.
+struct Coding {
+  CodecSpec codec;
+  bool error_feedback = false;
+  std::uint64_t seed = 0;
+};
+
+/// By an allreduce (`c_fp_s`).
+Exchange full_average(AllreduceAlgorithm algorithm);
+
+/// By coded scatter-reduce (`c_lp_s`).
+Exchange coded_average(const Coding& coding);
+
+/// Of every rank's code, which goes to every rank (`c_lp_gather`).
+Exchange gathered_average(const Coding& coding);
+
+}  // namespace trigram

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "algorithms/execution/averages.h"
+
+namespace trigram {
+
+/// Training in two phases: `warmup_steps` of the optimizer on the mean gradient; then its moments
+/// are what is averaged, coded, while the rest of its state is frozen.
+void train_on_moments(Context ctx, Run& run, long warmup_steps, AllreduceAlgorithm dense,
+                      const Coding& coding);
+
+}  // namespace trigram

@@ -1,0 +1,58 @@
+// Synchronous SGD on gradients of sixteen bits (as Horovod's and PyTorch's fp16 compression).
+//
+//   g = sum_j h(g_j(x) / P), added up in sixteen bits;  x = x - lr U(g)
+//
+// h rounds to fp16 or bf16. Dividing before adding keeps the sum within fp16's range. Steps and
+// bytes per rank and iteration: those of gradient_allreduce with half the bytes.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  DType format = DType::f16;
+  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+};
+
+class HalfPrecisionAllreduce final : public Algorithm {
+ public:
+  explicit HalfPrecisionAllreduce(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average =
+        across(run.execution, [options = options_](Context c, const Tensor& grad, Slot) {
+          const Tensor half = c.device->empty(grad.numel(), options.format, grad.priced_numel());
+          c.device->axpby(1.0f / static_cast<float>(c.size()), grad, 0, grad);
+          c.device->copy(half, grad);
+          allreduce(c, half, Reduce::sum, options.allreduce);
+          c.device->copy(grad, half);
+        });
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry half_precision_allreduce_entry() {
+  return algorithm_entry<HalfPrecisionAllreduce>(
+      {.name = "half_precision_allreduce",
+       .doc = "Synchronous SGD on gradients added up in sixteen bits",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799"},
+      FieldTable<Options>{}
+          .field("format", &Options::format,
+                 one_of<DType>({{"fp16", DType::f16}, {"bf16", DType::bf16}}),
+                 "Sixteen-bit format of the gradients on the wire and in sums")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+}
+
+}  // namespace trigram

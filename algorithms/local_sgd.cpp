@@ -1,0 +1,53 @@
+// Local SGD: workers step alone and average their models every H steps (Stich, arXiv 1805.09767).
+//
+//   x_i = x_i - lr U(g_i(x_i));  every H steps: x_i = 1/P sum_j x_j
+//
+// H = 1 averages after every step. The state of the optimizer stays local. Steps and bytes per rank
+// and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t sync_every = 8;
+  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+};
+
+class LocalSgd final : public Algorithm {
+ public:
+  explicit LocalSgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(run.execution, full_average(options_.allreduce));
+    for (long t : run.steps) {
+      local_step(ctx, run);
+      if ((t + 1) % options_.sync_every == 0)
+        exchange_now(ctx, run, *comm, run.workload.weights(), average);
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry local_sgd_entry() {
+  return algorithm_entry<LocalSgd>(
+      {.name = "local_sgd",
+       .doc = "Workers step alone and average their models every few steps",
+       .trigram = kSyncFullCentralised,
+       .execution_options = "H",
+       .source = "Stich, Local SGD, arXiv 1805.09767"},
+      FieldTable<Options>{}
+          .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+}
+
+}  // namespace trigram

@@ -1,0 +1,62 @@
+// QAdam: after a warm-up, workers exchange Adam's momentum in eight bits (BAGUA, arXiv 2107.01499).
+//
+//   t < warm-up:  g = 1/P sum_j g_j(x);  Adam(g)
+//   after:        m_i = b1 m + (1 - b1) g_i(x);  m = Q(1/P sum_j Q(m_j));  x = x - lr m / (sqrt(v)
+//   + eps)
+//
+// The variance v is frozen; both bias corrections go on growing with the step. Q is MinMaxUInt8,
+// without error feedback. Steps and bytes per rank and iteration after the warm-up, P exchanging
+// ranks, C_b = S_b/4 bytes of code per bucket: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket;
+// before, those of an allreduce. Hierarchical by default; the original's warm-up is not.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/moments.h"
+#include "algorithms/options.h"
+#include "core/codecs/registry.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution{.hierarchical = true};
+  CodecSpec codec{"minmax_uint8"};
+  bool error_feedback = false;
+  std::int64_t warmup_steps = 100;
+  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+};
+
+class QAdam final : public Algorithm {
+ public:
+  explicit QAdam(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    train_on_moments(ctx, run, options_.warmup_steps, options_.allreduce,
+                     {options_.codec, options_.error_feedback, run.seed});
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry qadam_entry() {
+  return algorithm_entry<QAdam>(
+      {.name = "qadam",
+       .doc = "Adam whose momentum travels in eight bits",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "BAGUA, arXiv 2107.01499",
+       .exchanges_moment = true},
+      FieldTable<Options>{}
+          .field("codec", &Options::codec, codec_kind(), "Code of the moments on the wire")
+          .field("error_feedback", &Options::error_feedback, boolean(),
+                 "Add what a code has lost to what is coded next")
+          .field("warmup_steps", &Options::warmup_steps, integer(0),
+                 "Steps of the optimizer on gradients of full precision, before its variance is "
+                 "frozen and its moment exchanged")
+          .field("allreduce", &Options::allreduce, allreduce_kind(),
+                 "Algorithm of the allreduce in the warm-up"));
+}
+
+}  // namespace trigram

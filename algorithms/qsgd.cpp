@@ -1,0 +1,55 @@
+// QSGD: synchronous SGD on stochastically rounded gradients (Alistarh et al., arXiv 1610.02132).
+//
+//   g = Q(1/P sum_j Q(g_j(x))), chunk by chunk;  x = x - lr U(g)
+//
+// Q rounds every element to one of s levels of its bucket's norm, up or down at random so that its
+// mean is the element: the gradient stays unbiased. Equations restated here; numbers of the paper
+// are not quoted. The paper sends every worker's code to all; here each chunk's owner averages the
+// codes and codes the mean again, also without bias. Steps and bytes per rank and iteration, P
+// exchanging ranks, C_b bytes of code per bucket: 2(P-1) messages and 2(P-1)/P C_b bytes per
+// bucket.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "core/codecs/registry.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  CodecSpec codec{"qsgd"};
+  bool error_feedback = false;
+};
+
+class Qsgd final : public Algorithm {
+ public:
+  explicit Qsgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average =
+        across(run.execution, coded_average({options_.codec, options_.error_feedback, run.seed}));
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry qsgd_entry() {
+  return algorithm_entry<Qsgd>(
+      {.name = "qsgd",
+       .doc = "Synchronous SGD on gradients rounded at random, without bias",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Alistarh et al., QSGD, arXiv 1610.02132"},
+      FieldTable<Options>{}
+          .field("codec", &Options::codec, codec_kind(), "Code of the gradients on the wire")
+          .field("error_feedback", &Options::error_feedback, boolean(),
+                 "Add what a code has lost to what is coded next"));
+}
+
+}  // namespace trigram

@@ -1,0 +1,79 @@
+// SlowMo: local SGD whose averages are the steps of a slow outer momentum (Wang et al., arXiv
+// 1910.00643).
+//
+//   every H steps, from x_0 to the exact average x_H:
+//     u = beta u + (x_0 - x_H) / lr;  x_0 = x_0 - alpha lr u;  x_i = x_0
+//
+// lr is the inner learning rate at that step. beta = 0 and alpha = 1 are local SGD. Steps and bytes
+// per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two
+// models more.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t sync_every = 48;
+  double slow_momentum = 0.5;
+  double slow_lr = 1;
+  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+};
+
+class SlowMo final : public Algorithm {
+ public:
+  explicit SlowMo(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(run.execution, full_average(options_.allreduce));
+    const Tensor weights = run.workload.weights();
+    const Tensor start = ctx.device->empty_like(weights),
+                 momentum = ctx.device->empty_like(weights);
+    ctx.device->copy(start, weights);
+    ctx.device->fill(momentum, 0);
+    for (long t : run.steps) {
+      const float lr = run.optimizer.learning_rate(run.workload.buckets()[0]);
+      local_step(ctx, run);
+      if ((t + 1) % options_.sync_every != 0) continue;
+      exchange_now(ctx, run, *comm, weights, average);
+      slow_step(*ctx.device, lr, weights, start, momentum);
+    }
+  }
+
+ private:
+  void slow_step(Device& device, float lr, const Tensor& weights, const Tensor& start,
+                 const Tensor& momentum) const {
+    const auto alpha = static_cast<float>(options_.slow_lr);
+    const auto beta = static_cast<float>(options_.slow_momentum);
+    if (lr == 0) return;                  // nothing has moved
+    device.axpby(1, start, -1, weights);  // x_0 - x_H
+    device.axpby(1 / lr, weights, beta, momentum);
+    device.axpby(-alpha * lr, momentum, 1, start);
+    device.copy(weights, start);
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry slowmo_entry() {
+  return algorithm_entry<SlowMo>(
+      {.name = "slowmo",
+       .doc = "Local SGD with a slow momentum over its averages",
+       .trigram = kSyncFullCentralised,
+       .execution_options = "H",
+       .source = "Wang et al., SlowMo, arXiv 1910.00643"},
+      FieldTable<Options>{}
+          .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
+          .field("slow_momentum", &Options::slow_momentum, number(0, 1),
+                 "beta: share of the slow momentum kept")
+          .field("slow_lr", &Options::slow_lr, number(0, 1e3), "alpha: slow learning rate")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+}
+
+}  // namespace trigram

@@ -1,0 +1,54 @@
+// Top-k sparsified SGD with error feedback (Aji and Heafield, arXiv 1704.05021; Stich et al., arXiv
+// 1809.07599), by allgather ("TopK-A").
+//
+//   v = g_i(x) + e_i;  c_i = the k largest elements of v;  e_i = v - c_i;  g = 1/P sum_j c_j
+//   x = x - lr U(g)
+//
+// Sparse vectors of different ranks do not add up to one as sparse, so every rank gets all: in a
+// ring, P-1 messages and (P-1) C_b bytes per bucket, with C_b = 8 k_b bytes (value and index). It
+// pays while 4 P k_b is below the size of the bucket.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "core/codecs/registry.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  CodecSpec codec{"topk"};
+  bool error_feedback = true;
+};
+
+class TopK final : public Algorithm {
+ public:
+  explicit TopK(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(
+        run.execution, gathered_average({options_.codec, options_.error_feedback, run.seed}));
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry topk_entry() {
+  return algorithm_entry<TopK>(
+      {.name = "topk",
+       .doc = "Synchronous SGD on the largest elements of each gradient",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Stich et al., arXiv 1809.07599; Renggli et al., SparCML, arXiv 1802.08021"},
+      FieldTable<Options>{}
+          .field("codec", &Options::codec, codec_kind(), "Code of the gradients on the wire")
+          .field("error_feedback", &Options::error_feedback, boolean(),
+                 "Add what a code has lost to what is coded next"));
+}
+
+}  // namespace trigram
