@@ -28,7 +28,7 @@ class LocalSgd final : public Algorithm {
     for (long t : run.steps) {
       local_step(ctx, run);
       if ((t + 1) % options_.sync_every == 0)
-        exchange_now(ctx, run, *comm, run.workload.weights(), average);
+        exchange_on(*comm, ctx, run, run.workload.weights(), average);
     }
   }
 

@@ -14,14 +14,14 @@ std::string to_string(const Trigram& t) {
 const std::vector<AlgorithmEntry>& algorithms() {
   static const std::vector<AlgorithmEntry> entries = {
       gradient_allreduce_entry(),
-<<<<<<< HEAD
       parameter_server_entry(),
-=======
       local_sgd_entry(),
       slowmo_entry(),
->>>>>>> 2f239a6 (feat(algorithms): local_sgd, slowmo, qadam, half-precision allreduce; moments that algorithms exchange)
       bytegrad_entry(),
+      qsgd_entry(),
+      onebit_adam_entry(),
       qadam_entry(),
+      topk_entry(),
       half_precision_allreduce_entry(),
       decentralized_entry(),
       dpsgd_entry(),

@@ -39,7 +39,7 @@ class SlowMo final : public Algorithm {
       const float lr = run.optimizer.learning_rate(run.workload.buckets()[0]);
       local_step(ctx, run);
       if ((t + 1) % options_.sync_every != 0) continue;
-      exchange_now(ctx, run, *comm, weights, average);
+      exchange_on(*comm, ctx, run, weights, average);
       slow_step(*ctx.device, lr, weights, start, momentum);
     }
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/registry.h"
 #include "core/device/host_device.h"
 #include "core/workloads/quadratic.h"
 #include "tests/support/training.h"
@@ -80,6 +81,8 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   training.cluster = small_cluster(kNodes, kWorkers);
   training.cluster.accelerator.flops_per_s = 5e6;  // gradients take longer than messages
   training.optimizer = {{"name", "sgd"}, {"lr", 0.1}};
+  const auto& entry = find_component(algorithms(), "algorithm", training.algorithm, "");
+  if (entry.exchanges_moment) training.optimizer["momentum"] = 0.5;
   training.seed = kSeed;
   training.steps = kSteps;
   // In real time an asynchronous worker may be done before anybody averages, and the last to go on

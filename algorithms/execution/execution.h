@@ -44,10 +44,6 @@ void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange
 /// its moment, the moment is exchanged, the weights take a step along it (see Optimizer).
 void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
-/// Exchanges `x` on `comm` while the calling stream waits.
-void exchange_now(Context ctx, const Run& run, Stream& comm, const Tensor& x,
-                  const Exchange& exchange);
-
 /// One iteration of a method that exchanges weights: the exchange starts, on a copy, with the
 /// forward pass; the gradient is taken at the old weights; then the exchanged weights replace the
 /// old ones and take the gradient step. `exchanged` is room for a copy of the weights.

@@ -54,12 +54,6 @@ void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) 
       [&](Bucket& bucket) { run.optimizer.advance(ctx, bucket); });
 }
 
-void exchange_now(Context ctx, const Run& run, Stream& comm, const Tensor& x,
-                  const Exchange& exchange) {
-  const Slot slot{0, run.steps.current()};
-  ctx.stream->wait(*comm.submit(ctx, [exchange, x, slot](Context c) { exchange(c, x, slot); }));
-}
-
 void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                 const Exchange& exchange) {
   const Tensor weights = run.workload.weights();

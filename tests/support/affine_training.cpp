@@ -55,6 +55,12 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     if (training.delay)
       hooks.begin = [&](long t) { ctx.stream->sleep_for(training.delay(ctx.world_rank, t)); };
     Steps steps(training.steps, hooks);
+    const Json choice = training.optimizer.is_null() ? Json{{"name", "sgd"}, {"lr", training.lr}}
+                                                     : training.optimizer;
+    auto optimizer = find_component(optimizers(), "optimizer", choice, "")
+                         .make(resolve_component(optimizers(), "optimizer", choice, ""), ctx,
+                               workload, training.steps);
+    Steps steps(training.steps);
     Run run{workload, *optimizer, steps, entry.execution(resolved)};
     entry.make(resolved)->train(ctx, run);
     return to_bytes(steps.take_staleness(), path, workload.weights().floats());

@@ -11,11 +11,12 @@
 namespace trigram::test {
 
 /// A training run on the AffineWorkload: weights start at 1, the gradient of rank r at x is
-/// slope x + r + 1, the optimiser is SGD. Bare: nothing is metered or charged.
+/// slope x + r + 1, the optimiser is SGD unless another is named. Bare: nothing is metered or
+/// charged.
 struct AffineTraining {
   std::string world;
   Cluster cluster;
-  Json algorithm;  // "name" or {"name": ..., options}
+  Json algorithm = nullptr;  // "name" or {"name": ..., options}
   long steps = 3;
   double slope = 0.5;
   double tilt = 0;  // gradient i: slope x + (r + 1) (1 + tilt i)
@@ -25,6 +26,7 @@ struct AffineTraining {
   double compute_s = 1e-4;     // of forward and of each half of backward
   /// Seconds by which a rank is held up before a step; nobody when empty.
   std::function<double(int rank, long step)> delay = {};
+  Json optimizer = nullptr;  // null: sgd with `lr`
 };
 
 /// What one rank ends with.

@@ -144,6 +144,18 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   all.push_back({"parameter_server_two",
                  {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}});
   add("bytegrad", nullptr, nullptr);
+  for (const char* format : {"fp16", "bf16"}) add("half_precision_allreduce", "format", format);
+  auto add_with = [&](const std::string& name, const char* option, int value) {
+    for (bool hierarchical : {false, true})
+      all.push_back({name + (hierarchical ? "_hierarchical" : ""),
+                     {{"name", name}, {"hierarchical", hierarchical}, {option, value}}});
+  };
+  add("qsgd", nullptr, nullptr);
+  add("topk", "codec", "topk");
+  add_with("onebit_adam", "warmup_steps", 2);
+  add_with("qadam", "warmup_steps", 2);
+  add_with("local_sgd", "sync_every", 2);
+  add_with("slowmo", "sync_every", 2);
   for (const char* mode : {"all", "shift_one", "ring"}) add("decentralized", "mode", mode);
   for (const char* graph : {"torus", "random_matching"}) add("dpsgd", "graph", graph);
   for (const char* graph : {"one_peer_exponential", "star"}) add("sgp", "graph", graph);
@@ -166,9 +178,8 @@ std::vector<NamedAlgorithm> every_algorithm() {
   all.push_back({"wagma", {{"name", "wagma"}, {"tau", 3}, {"group_size", 2}}});
   all.push_back({"wagma_coded", {{"name", "wagma"}, {"codec", "minmax_uint8"}}});
   all.push_back({"async_parameter_server", {{"name", "async_parameter_server"}}});
-  all.push_back(
-      {"async_parameter_server_coded",
-       {{"name", "async_parameter_server"}, {"servers", 2}, {"codec", "minmax_uint8"}}});
+  all.push_back({"async_parameter_server_coded",
+                 {{"name", "async_parameter_server"}, {"servers", 2}, {"codec", "minmax_uint8"}}});
   all.push_back({"adpsgd", {{"name", "adpsgd"}}});
   return all;
 }

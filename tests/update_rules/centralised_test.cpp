@@ -1,0 +1,172 @@
+// Centralised methods that average models, moments or rounded gradients, followed by hand on the
+// gradient g_r(x) = slope x + r + 1. All weights of a rank are equal: one number per rank is
+// enough.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/affine_training.h"
+#include "tests/support/worlds.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr double kLr = 0.125, kSlope = 0.5;
+
+double gradient(double x, std::size_t rank) { return kSlope * x + static_cast<double>(rank) + 1; }
+
+double mean_gradient(double x, std::size_t ranks) {
+  double sum = 0;
+  for (std::size_t r = 0; r < ranks; ++r) sum += gradient(x, r);
+  return sum / static_cast<double>(ranks);
+}
+
+class CentralisedRules : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string reason = world_unavailable(GetParam());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+  /// On 4 and 8 workers, flat and as nodes of two, against `expected(ranks)`.
+  template <class Expected>
+  void check(Json algorithm, long steps, const Expected& expected, const Json& optimizer = {}) {
+    for (const int nodes : {2, 4})
+      for (const bool hierarchical : {false, true}) {
+        SCOPED_TRACE(testing::Message() << nodes << " nodes, hierarchical: " << hierarchical);
+        algorithm["hierarchical"] = hierarchical;
+        Cluster cluster;
+        cluster.nodes = nodes;
+        cluster.workers_per_node = 2;
+        expect_near(common_weights(train({.world = GetParam(),
+                                          .cluster = cluster,
+                                          .algorithm = algorithm,
+                                          .steps = steps,
+                                          .slope = kSlope,
+                                          .lr = kLr,
+                                          .optimizer = optimizer})),
+                    expected(static_cast<std::size_t>(2 * nodes)));
+      }
+  }
+};
+
+TEST_P(CentralisedRules, LocalSgdAveragesModelsEveryFewSteps) {
+  const auto expected = [](std::size_t ranks) {
+    std::vector<double> x(ranks, 1);
+    for (int t = 0; t < 7; ++t) {
+      for (std::size_t r = 0; r < ranks; ++r) x[r] -= kLr * gradient(x[r], r);
+      if (t == 2 || t == 5) x.assign(ranks, mean(x));
+    }
+    return x;
+  };
+  check({{"name", "local_sgd"}, {"sync_every", 3}}, 7, expected);
+}
+
+TEST_P(CentralisedRules, SlowMoStepsAlongTheMomentumOfItsAverages) {
+  const double alpha = 0.8, beta = 0.6;
+  const auto expected = [&](std::size_t ranks) {
+    std::vector<double> x(ranks, 1);
+    double start = 1, u = 0;
+    for (int t = 0; t < 9; ++t) {
+      for (std::size_t r = 0; r < ranks; ++r) x[r] -= kLr * gradient(x[r], r);
+      if (t % 2 == 0) continue;
+      u = beta * u + (start - mean(x)) / kLr;
+      start -= alpha * kLr * u;
+      x.assign(ranks, start);
+    }
+    return x;
+  };
+  check({{"name", "slowmo"}, {"sync_every", 2}, {"slow_lr", alpha}, {"slow_momentum", beta}}, 9,
+        expected);
+}
+
+TEST_P(CentralisedRules, SlowMoWithoutMomentumIsLocalSgd) {
+  Cluster cluster;
+  cluster.nodes = 4;
+  AffineTraining training{.world = GetParam(), .cluster = cluster, .steps = 8};
+  training.algorithm = {{"name", "slowmo"}, {"sync_every", 4}, {"slow_momentum", 0}};
+  const auto slowmo = common_weights(train(training));
+  training.algorithm = {{"name", "local_sgd"}, {"sync_every", 4}};
+  expect_near(slowmo, common_weights(train(training)));
+}
+
+/// Gradients of rank r + 1 and their sums are exact in eleven bits as long as weights are few bits.
+TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
+  const auto expected = [](std::size_t ranks) {
+    double x = 1;
+    for (int t = 0; t < 3; ++t) x -= kLr * mean_gradient(x, ranks);
+    return std::vector<double>(ranks, x);
+  };
+  check({{"name", "half_precision_allreduce"}, {"format", "fp16"}}, 3, expected);
+  // bf16 keeps eight bits: near, and no nearer.
+  Cluster cluster;
+  cluster.nodes = 4;
+  const auto x =
+      common_weights(train({.world = GetParam(),
+                            .cluster = cluster,
+                            .algorithm = {{"name", "half_precision_allreduce"}, {"format", "bf16"}},
+                            .steps = 3}));
+  for (const double w : x) {
+    EXPECT_NEAR(w, expected(4)[0], 3 * kLr * 4 / 256);
+    EXPECT_NE(w, expected(4)[0]);
+  }
+}
+
+/// Adam on the mean gradient, then steps along the mean moment with a frozen variance.
+double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
+  const double b1 = 0.9, b2 = 0.999, eps = 1e-8;
+  double x = 1, m = 0, v = 0;
+  for (int t = 1; t <= steps; ++t) {
+    const double g =
+        mean_gradient(x, ranks);  // all moments are equal, so their mean is linear in g
+    m = b1 * m + (1 - b1) * g;
+    if (t <= warmup) v = b2 * v + (1 - b2) * g * g;
+    x -= lr * (m / (1 - std::pow(b1, t))) / (std::sqrt(v / (1 - std::pow(b2, t))) + eps);
+  }
+  return x;
+}
+
+TEST_P(CentralisedRules, QAdamFreezesTheVarianceAndExchangesMoments) {
+  const auto expected = [](std::size_t ranks) {
+    return std::vector<double>(ranks, follow_moments(ranks, 6, 2, 0.05));
+  };
+  check({{"name", "qadam"}, {"warmup_steps", 2}}, 6, expected, {{"name", "adam"}, {"lr", 0.05}});
+}
+
+/// Signs times the norm are exact where all elements are equal.
+TEST_P(CentralisedRules, OneBitAdamFreezesTheVarianceAndExchangesSigns) {
+  const auto expected = [](std::size_t ranks) {
+    return std::vector<double>(ranks, follow_moments(ranks, 6, 2, 0.05));
+  };
+  check({{"name", "onebit_adam"}, {"warmup_steps", 2}}, 6, expected,
+        {{"name", "adam"}, {"lr", 0.05}});
+}
+
+/// With all elements kept, nothing is lost.
+TEST_P(CentralisedRules, TopKOfEverythingIsTheMeanGradient) {
+  const auto expected = [](std::size_t ranks) {
+    double x = 1;
+    for (int t = 0; t < 4; ++t) x -= kLr * mean_gradient(x, ranks);
+    return std::vector<double>(ranks, x);
+  };
+  check({{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 1}}}}, 4, expected);
+}
+
+TEST_P(CentralisedRules, MomentsOfSgdAreExchangedToo) {
+  const auto expected = [](std::size_t ranks) {
+    double x = 1, m = 0;
+    for (int t = 0; t < 5; ++t) {
+      m = 0.5 * m + mean_gradient(x, ranks) + 0.1 * x;
+      x -= kLr * m;
+    }
+    return std::vector<double>(ranks, x);
+  };
+  check({{"name", "qadam"}, {"warmup_steps", 1}}, 5, expected,
+        {{"name", "sgd"}, {"lr", kLr}, {"momentum", 0.5}, {"weight_decay", 0.1}});
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, CentralisedRules, ::testing::ValuesIn(world_names()),
+                         [](const auto& world) { return world.param; });
+
+}  // namespace
+}  // namespace trigram::test
