@@ -46,9 +46,6 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     workload.bucketize(0);
     const auto start = static_cast<float>(ctx.world_rank);
     if (training.start_at_rank) ctx.device->fill(workload.weights(), start);
-    const auto& sgd = find_component(optimizers(), "optimizer", Json("sgd"), "");
-    auto optimizer =
-        sgd.make(sgd.resolve({{"lr", training.lr}}, ""), ctx, workload, training.steps);
     std::vector<float> path;
     Steps::Hooks hooks;
     hooks.end = [&](long) { path.push_back(workload.weights().floats()[0]); };
@@ -60,7 +57,6 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     auto optimizer = find_component(optimizers(), "optimizer", choice, "")
                          .make(resolve_component(optimizers(), "optimizer", choice, ""), ctx,
                                workload, training.steps);
-    Steps steps(training.steps);
     Run run{workload, *optimizer, steps, entry.execution(resolved)};
     entry.make(resolved)->train(ctx, run);
     return to_bytes(steps.take_staleness(), path, workload.weights().floats());
