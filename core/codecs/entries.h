@@ -5,13 +5,13 @@
 namespace trigram {
 
 // One function per codec file; the table is in registry.cpp.
-CodecEntry minmax_uint8_entry();
-CodecEntry fp16_entry();
-CodecEntry bf16_entry();
-CodecEntry sign_entry();
-CodecEntry qsgd_entry();
-CodecEntry topk_entry();
-CodecEntry randk_entry();
-CodecEntry powersgd_entry();
+CodecEntry minmax_uint8_codec_entry();
+CodecEntry fp16_codec_entry();
+CodecEntry bf16_codec_entry();
+CodecEntry sign_codec_entry();
+CodecEntry qsgd_codec_entry();
+CodecEntry topk_codec_entry();
+CodecEntry randk_codec_entry();
+CodecEntry powersgd_codec_entry();
 
 }  // namespace trigram

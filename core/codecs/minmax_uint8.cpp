@@ -74,7 +74,7 @@ void MinMaxUInt8::decode(const Tensor& x, const Tensor& wire) {
   minmax_uint8::dequantize(codes, x.numel(), grid, values);
 }
 
-CodecEntry minmax_uint8_entry() {
+CodecEntry minmax_uint8_codec_entry() {
   struct Options {};
   return component<Codec, const CodecKey&>(
       "minmax_uint8",

@@ -94,7 +94,7 @@ class PowerSgd final : public Codec {
 
 }  // namespace
 
-CodecEntry powersgd_entry() {
+CodecEntry powersgd_codec_entry() {
   return component<Codec, const CodecKey&>(
       "powersgd",
       "A chunk as a nearly square matrix, approximated by one of low rank; biased, for use with "

@@ -103,7 +103,7 @@ class Qsgd final : public Codec {
 
 }  // namespace
 
-CodecEntry qsgd_entry() {
+CodecEntry qsgd_codec_entry() {
   return component<Codec, const CodecKey&>(
       "qsgd",
       "Stochastic rounding to a few levels of each bucket's norm, unbiased (QSGD, arXiv "

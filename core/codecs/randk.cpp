@@ -102,7 +102,7 @@ class RandK final : public Codec {
 
 }  // namespace
 
-CodecEntry randk_entry() {
+CodecEntry randk_codec_entry() {
   return component<Codec, const CodecKey&>(
       "randk",
       "Elements chosen at random, 4 bytes each: their indices follow from a seed (arXiv "

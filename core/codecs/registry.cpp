@@ -6,8 +6,8 @@ namespace trigram {
 
 const std::vector<CodecEntry>& codecs() {
   static const std::vector<CodecEntry> entries = {
-      minmax_uint8_entry(), fp16_entry(), bf16_entry(),  sign_entry(),
-      qsgd_entry(),         topk_entry(), randk_entry(), powersgd_entry(),
+      minmax_uint8_codec_entry(), fp16_codec_entry(), bf16_codec_entry(),  sign_codec_entry(),
+      qsgd_codec_entry(),         topk_codec_entry(), randk_codec_entry(), powersgd_codec_entry(),
   };
   return entries;
 }

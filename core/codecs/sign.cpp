@@ -67,7 +67,7 @@ class Sign final : public Codec {
 
 }  // namespace
 
-CodecEntry sign_entry() {
+CodecEntry sign_codec_entry() {
   return component<Codec, const CodecKey&>(
       "sign",
       "1 bit per element: its sign, and one scale per chunk; biased, for use with error feedback "

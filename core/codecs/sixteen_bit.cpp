@@ -41,14 +41,14 @@ CodecEntry sixteen_bit_entry(std::string name, std::string doc, SixteenBit::Narr
 
 }  // namespace
 
-CodecEntry fp16_entry() {
+CodecEntry fp16_codec_entry() {
   return sixteen_bit_entry("fp16",
                            "16 bits per element: IEEE 754 binary16, rounded to nearest even, not "
                            "scaled (beyond 65,504 infinite)",
                            sixteen_bit::f16_from_f32, sixteen_bit::f32_from_f16);
 }
 
-CodecEntry bf16_entry() {
+CodecEntry bf16_codec_entry() {
   return sixteen_bit_entry("bf16",
                            "16 bits per element: bfloat16, the upper half of an f32, rounded to "
                            "nearest even",

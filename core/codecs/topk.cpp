@@ -120,7 +120,7 @@ class TopK final : public Codec {
 
 }  // namespace
 
-CodecEntry topk_entry() {
+CodecEntry topk_codec_entry() {
   return component<Codec, const CodecKey&>(
       "topk",
       "The largest elements of a chunk with their indices, 8 bytes each; biased, for use with "
