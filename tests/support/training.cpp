@@ -151,7 +151,11 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                      {{"name", name}, {"hierarchical", hierarchical}, {option, value}}});
   };
   add("qsgd", nullptr, nullptr);
-  add("topk", "codec", "topk");
+  all.push_back({"topk", {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.25}}}}});
+  all.push_back({"topk_hierarchical",
+                 {{"name", "topk"},
+                  {"codec", {{"name", "topk"}, {"density", 0.25}}},
+                  {"hierarchical", true}}});
   add_with("onebit_adam", "warmup_steps", 2);
   add_with("qadam", "warmup_steps", 2);
   add_with("local_sgd", "sync_every", 2);
