@@ -19,24 +19,34 @@ struct Words {
   hn::Vec<D> w0, w1, w2, w3;
 };
 
-// What all counters share, in vectors: keys of the rounds, words 1 to 3 of the counter.
+// Counters that differ in word 0 only, so that in the first two rounds half of the products are
+// the same for all: they are computed once. The keys of the other rounds, in vectors.
 template <class D>
 struct Generator {
-  hn::Vec<D> keys0[10], keys1[10], w1, w2, w3;
+  static constexpr std::uint32_t kMultiplier0 = 0xD2511F53u, kMultiplier1 = 0xCD9E8D57u;
+  static constexpr int kRounds = 10;
+
+  // What varies is combined with it in round 0 (word 2) and round 1 (words 0 and 2).
+  hn::Vec<D> round0_2, round1_0, round1_2, round1_3;
+  hn::Vec<D> keys0[kRounds], keys1[kRounds];
 
   HWY_INLINE explicit Generator(const Philox& random) {
     const D d;
     Philox::Key key = random.key();
-    for (int round = 0; round < 10; ++round) {
+    for (int round = 0; round < kRounds; ++round) {
       keys0[round] = hn::Set(d, key[0]);
       keys1[round] = hn::Set(d, key[1]);
       key[0] += 0x9E3779B9u;
       key[1] += 0xBB67AE85u;
     }
     const Philox::Block counter = random.counter(0);
-    w1 = hn::Set(d, counter[1]);
-    w2 = hn::Set(d, counter[2]);
-    w3 = hn::Set(d, counter[3]);
+    const auto p1 = hn::MulEven(hn::Set(d, counter[2]), hn::Set(d, kMultiplier1));
+    const auto w0 = hn::Xor(High(p1), hn::Xor(keys0[0], hn::Set(d, counter[1])));
+    const auto p0 = hn::MulEven(w0, hn::Set(d, kMultiplier0));
+    round0_2 = hn::Xor(keys1[0], hn::Set(d, counter[3]));
+    round1_0 = hn::Xor(keys0[1], hn::BitCast(d, p1));
+    round1_2 = hn::Xor(High(p0), keys1[1]);
+    round1_3 = hn::BitCast(d, p0);
   }
   // Two of them at a time: one waits for its products while the other computes.
   HWY_INLINE void Blocks(std::uint32_t first, Words<D>& a, Words<D>& b) const {
@@ -44,13 +54,13 @@ struct Generator {
     const D64 d64;
     const auto index = hn::Add(hn::Set(d64, first), hn::Iota(d64, 0));
     const auto next = hn::Add(index, hn::Set(d64, hn::MaxLanes(d64)));
-    a = {hn::BitCast(D(), index), w1, w2, w3};
-    b = {hn::BitCast(D(), next), w1, w2, w3};
-    for (int round = 0; round < 10; ++round) {
-      const auto pa0 = hn::MulEven(a.w0, hn::Set(D(), 0xD2511F53u));
-      const auto pb0 = hn::MulEven(b.w0, hn::Set(D(), 0xD2511F53u));
-      const auto pa1 = hn::MulEven(a.w2, hn::Set(D(), 0xCD9E8D57u));
-      const auto pb1 = hn::MulEven(b.w2, hn::Set(D(), 0xCD9E8D57u));
+    FirstRounds(hn::BitCast(D(), index), a);
+    FirstRounds(hn::BitCast(D(), next), b);
+    for (int round = 2; round < kRounds; ++round) {
+      const auto pa0 = hn::MulEven(a.w0, hn::Set(D(), kMultiplier0));
+      const auto pb0 = hn::MulEven(b.w0, hn::Set(D(), kMultiplier0));
+      const auto pa1 = hn::MulEven(a.w2, hn::Set(D(), kMultiplier1));
+      const auto pb1 = hn::MulEven(b.w2, hn::Set(D(), kMultiplier1));
       a.w0 = hn::Xor(High(pa1), hn::Xor(keys0[round], a.w1));
       b.w0 = hn::Xor(High(pb1), hn::Xor(keys0[round], b.w1));
       a.w2 = hn::Xor(High(pa0), hn::Xor(keys1[round], a.w3));
@@ -60,6 +70,12 @@ struct Generator {
       a.w3 = hn::BitCast(D(), pa0);
       b.w3 = hn::BitCast(D(), pb0);
     }
+  }
+  HWY_INLINE void FirstRounds(hn::Vec<D> index, Words<D>& words) const {
+    const auto p0 = hn::MulEven(index, hn::Set(D(), kMultiplier0));
+    const auto p1 = hn::MulEven(hn::Xor(High(p0), round0_2), hn::Set(D(), kMultiplier1));
+    words = {hn::Xor(High(p1), round1_0), hn::BitCast(D(), p1),
+             hn::Xor(hn::BitCast(D(), p0), round1_2), round1_3};
   }
   template <class V>
   static HWY_INLINE hn::Vec<D> High(V product) {

@@ -36,23 +36,27 @@ using U8 = hn::Rebind<std::uint8_t, F32>;
 constexpr std::size_t kLanes = hn::MaxLanes(F32());
 
 // Element by element:  code = floor(x * scale + s + u),  u uniform on [0, 1), in fixed point of
-// 2^-15: `scale` is s 2^15 / norm, `limit` s 2^15, which is below 2^22.
+// 2^-15: `limit` is s 2^15, which is below 2^22, `scale` the largest f32 up to s 2^15 / norm with
+// which no element, by its rounding, gets beyond the limit.
 struct Rounding {
   float scale = 0;
   float limit = 0;
+
+  Rounding(int levels, float norm) : limit(static_cast<float>(levels << 15)) {
+    if (norm == 0) return;
+    scale = limit / norm;
+    while (norm * scale > limit) scale = std::nextafter(scale, 0.0f);
+  }
 };
 
 HWY_INLINE hn::Vec<U8> Code(const Rounding& to, const float* x, hn::Vec<U32> random15) {
   const F32 d;
-  const auto limit = hn::Set(d, to.limit);
   const auto scaled = hn::Mul(hn::LoadU(d, x), hn::Set(d, to.scale));
-  // By its rounding the largest may be a little beyond.
-  const auto bounded = hn::Max(hn::Min(scaled, limit), hn::Neg(limit));
   // The neighbours of 1.5 * 2^23 are the integers: the sum is rounded, ties to even, and the
   // integer appears in its low bits.
   constexpr float kIntegers = 12582912;
   constexpr std::uint32_t kIntegersBits = 0x4B400000;
-  const auto bits = hn::BitCast(U32(), hn::Add(bounded, hn::Set(d, kIntegers)));
+  const auto bits = hn::BitCast(U32(), hn::Add(scaled, hn::Set(d, kIntegers)));
   const auto zero = hn::Set(U32(), static_cast<std::uint32_t>(to.limit) - kIntegersBits);
   return hn::U8FromU32(hn::ShiftRight<15>(hn::Add(bits, hn::Add(zero, random15))));
 }
@@ -156,9 +160,7 @@ void Encode(const Format& format, const float* x, std::size_t n, float norm, con
     std::memset(codes, 0, bytes);
     return;
   }
-  Rounding to;
-  to.limit = static_cast<float>(format.levels << 15);
-  if (norm > 0) to.scale = to.limit / norm;
+  const Rounding to(format.levels, norm);
   const Source source(random);
   std::uint8_t* const end = codes + bytes;
   for (std::size_t i = 0; i < n; i += kGroup, first_block += 8) {

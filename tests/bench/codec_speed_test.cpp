@@ -8,18 +8,22 @@
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <ostream>
 #include <string>
+#include <utility>
 
 #include "tests/support/vector_targets.h"
 
 namespace trigram::test {
 namespace {
 
-/// What a codec reaches, as a ratio to memcpy, on AVX2 and better.
+/// What a codec reaches, as a ratio to memcpy, on the best vectors of a machine with AVX2 or
+/// better.
 struct Speed {
   CodecSpec spec;
   double encode, decode;
 };
+void PrintTo(const Speed& speed, std::ostream* out) { *out << speed.spec.name; }
 
 class Best {
  public:
@@ -38,12 +42,13 @@ class Best {
 
 // Interleaved, so that a slow spell of the machine hits all three; the best of each is what the
 // code can do. A busy machine gets more rounds.
-std::pair<double, double> ratios_to_memcpy(const Speed& wanted) {
-  constexpr int kRounds = 20, kMoreRounds = 400;
+constexpr int kRounds = 20, kMoreRounds = 400;
+
+std::pair<double, double> ratios_to_memcpy(const Speed& wanted, int most_rounds) {
   CodecSpeed speed(wanted.spec);
   Best copy, encode, decode;
   const auto ratio = [&](const Best& best) { return copy.seconds() / best.seconds(); };
-  for (int i = 0; i < kMoreRounds; ++i) {
+  for (int i = 0; i < most_rounds; ++i) {
     copy.time([&] { speed.copy(); });
     encode.time([&] { speed.encode(); });
     decode.time([&] { speed.decode(); });
@@ -56,23 +61,20 @@ class CodecSpeedTest : public ::testing::TestWithParam<Speed> {};
 
 TEST_P(CodecSpeedTest, KeepsUpWithMemcpyFromAvx2On) {
   const Speed& wanted = GetParam();
+  bool best = true;  // what codecs of this machine run on comes first
   for_each_vector_target([&](const std::string& target) {
     if (target == "SCALAR") return;  // the fallback for processors older than SSSE3
-    const auto [encode, decode] = ratios_to_memcpy(wanted);
+    const auto [encode, decode] = ratios_to_memcpy(wanted, best ? kMoreRounds : kRounds);
     std::printf("%-8s encode %.2f, decode %.2f x memcpy\n", target.c_str(), encode, decode);
-    if (!target.starts_with("AVX")) return;
+    if (!std::exchange(best, false) || !target.starts_with("AVX")) return;
     EXPECT_GE(encode, wanted.encode) << target;
     EXPECT_GE(decode, wanted.decode) << target;
   });
 }
 
 const Speed kSpeeds[] = {
-    {{"minmax_uint8"}, 0.6, 0.9},
-    {{"fp16"}, 0.8, 0.8},
-    {{"bf16"}, 0.8, 0.8},
-    {{"sign"}, 0.8, 0.8},
-    {{"qsgd"}, 0.2, 0.5},
-    {{"topk"}, 0.15, 0.3},
+    {{"minmax_uint8"}, 0.6, 0.9}, {{"fp16"}, 0.8, 0.8}, {{"bf16"}, 0.8, 0.8},
+    {{"sign"}, 0.8, 0.8},         {{"qsgd"}, 0.2, 0.5}, {{"topk"}, 0.15, 0.3},
 };
 
 INSTANTIATE_TEST_SUITE_P(Codecs, CodecSpeedTest, ::testing::ValuesIn(kSpeeds),
