@@ -9,14 +9,13 @@
 //
 // Steps and bytes per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes.
 
-#include <atomic>
 #include <memory>
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
 #include "algorithms/options.h"
 #include "algorithms/primitives/agreement.h"
-#include "algorithms/primitives/primitives.h"
+#include "algorithms/primitives/background_average.h"
 
 namespace trigram {
 namespace {
@@ -29,49 +28,16 @@ struct Options {
   AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
 };
 
-/// What a worker and its agent share. Held by the agent's tasks too, which may be torn down last.
-struct Averaging {
-  Averaging(Context ctx, Run& run)
-      : weights(run.workload.weights()),
-        snapshot(ctx.device->empty_like(weights)),
-        mean(ctx.device->empty_like(weights)),
-        guard(ctx.stream->make_mutex()),
-        steps(run.steps) {}
-
-  void average(Context c, AllreduceAlgorithm kind) {
-    long taken_at = 0;
-    {
-      Lock lock(*guard);
-      c.device->copy(snapshot, weights);
-      taken_at = steps.current();
-    }
-    c.device->copy(mean, snapshot);
-    c_fp_s(c, mean, kind);
-    c.device->axpby(-1, snapshot, 1, mean);
-    Lock lock(*guard);
-    c.device->axpby(1, mean, 1, weights);
-    steps.record_staleness(steps.current() - taken_at);
-  }
-
-  Tensor weights, snapshot, mean;
-  std::unique_ptr<Mutex> guard;
-  Steps& steps;
-  std::atomic<bool> finished = false;
-};
-
 class AsyncModelAverage final : public Algorithm {
  public:
   explicit AsyncModelAverage(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
-    auto shared = std::make_shared<Averaging>(ctx, run);
+    auto shared = std::make_shared<BackgroundAverage>(ctx, run);
     auto agent = ctx.stream->fork("averager");
     auto step = run.steps.begin();
     for (; step != run.steps.end() && *step < options_.warmup_steps; ++step)
-      gradient_step(ctx, run, *agent,
-                    [kind = options_.allreduce](Context c, const Tensor& grad, Slot) {
-                      c_fp_s(c, grad, kind);
-                    });
+      gradient_step(ctx, run, *agent, full_average(options_.allreduce));
 
     std::shared_ptr<Work> averaging;
     if (options_.interval_steps == 0) averaging = average_by_time(ctx, *agent, shared);
@@ -92,13 +58,13 @@ class AsyncModelAverage final : public Algorithm {
 
  private:
   std::shared_ptr<Work> average_once(Context ctx, Stream& agent,
-                                     std::shared_ptr<Averaging> shared) {
+                                     std::shared_ptr<BackgroundAverage> shared) {
     return agent.submit(
         ctx, [shared, kind = options_.allreduce](Context c) { shared->average(c, kind); });
   }
 
   std::shared_ptr<Work> average_by_time(Context ctx, Stream& agent,
-                                        std::shared_ptr<Averaging> shared) {
+                                        std::shared_ptr<BackgroundAverage> shared) {
     return agent.submit(ctx, [shared, options = options_](Context c) {
       while (!agree(c, shared->finished)) {
         shared->average(c, options.allreduce);

@@ -6,7 +6,7 @@
 //   server s, at once, one worker after the other: w[s] = w[s] + d[s]
 //
 // Updates are added, not averaged: P workers move the weights P times as far per step as one. With
-// P equal workers a change is P-1 updates old when it is applied. With a codec (absent: full
+// P equal workers a change is P-1 updates old when it is applied. With a codec (none: full
 // precision), pushes and pulls are coded, with feedback on both sides, and the method is of low
 // precision. Server and worker exchange in one batch that is reserved first. At the end, when no
 // worker has updates left, all pull the final weights.
@@ -19,10 +19,9 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
 #include "algorithms/primitives/meetings.h"
 #include "algorithms/primitives/shards.h"
-#include "core/codecs/registry.h"
-#include "core/config/optional_kind.h"
 
 namespace trigram {
 namespace {
@@ -73,8 +72,8 @@ AlgorithmEntry async_parameter_server_entry() {
       FieldTable<Options>{}
           .field("servers", &Options::servers, servers_kind(),
                  "How many of the workers serve a shard of the model each; all: every one")
-          .field("codec", &Options::codec, optional_kind(codec_kind()),
-                 "Code of pushes and pulls on the wire; absent: full precision"),
+          .field("codec", &Options::codec, optional_codec_kind(),
+                 "Code of pushes and pulls on the wire; none: full precision"),
       check);
 }
 

@@ -10,7 +10,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
-#include "core/codecs/registry.h"
+#include "algorithms/options.h"
 
 namespace trigram {
 namespace {
@@ -39,16 +39,12 @@ class ByteGrad final : public Algorithm {
 }  // namespace
 
 AlgorithmEntry bytegrad_entry() {
-  return algorithm_entry<ByteGrad>(
-      {.name = "bytegrad",
-       .doc = "Synchronous SGD on gradients coded in eight bits",
-       .trigram = kSyncLowCentralised,
-       .execution_options = "OFH",
-       .source = "BAGUA, arXiv 2107.01499"},
-      FieldTable<Options>{}
-          .field("codec", &Options::codec, codec_kind(), "Code of the gradients on the wire")
-          .field("error_feedback", &Options::error_feedback, boolean(),
-                 "Add what a code has lost to what is coded next"));
+  return algorithm_entry<ByteGrad>({.name = "bytegrad",
+                                    .doc = "Synchronous SGD on gradients coded in eight bits",
+                                    .trigram = kSyncLowCentralised,
+                                    .execution_options = "OFH",
+                                    .source = "BAGUA, arXiv 2107.01499"},
+                                   coding_fields<Options>("gradients"));
 }
 
 }  // namespace trigram

@@ -13,7 +13,6 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/moments.h"
 #include "algorithms/options.h"
-#include "core/codecs/registry.h"
 
 namespace trigram {
 namespace {
@@ -49,15 +48,7 @@ AlgorithmEntry onebit_adam_entry() {
        .execution_options = "OFH",
        .source = "Tang et al., 1-bit Adam, arXiv 2102.02888",
        .exchanges_moment = true},
-      FieldTable<Options>{}
-          .field("codec", &Options::codec, codec_kind(), "Code of the moments on the wire")
-          .field("error_feedback", &Options::error_feedback, boolean(),
-                 "Add what a code has lost to what is coded next")
-          .field("warmup_steps", &Options::warmup_steps, integer(0),
-                 "Steps of the optimizer on gradients of full precision, before its variance is "
-                 "frozen and its moment exchanged")
-          .field("allreduce", &Options::allreduce, allreduce_kind(),
-                 "Algorithm of the allreduce in the warm-up"));
+      moment_fields<Options>());
 }
 
 }  // namespace trigram

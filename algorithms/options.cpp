@@ -1,7 +1,5 @@
 #include "algorithms/options.h"
 
-#include "core/codecs/registry.h"
-
 namespace trigram {
 
 Kind<AllreduceAlgorithm> allreduce_kind() {

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "algorithms/collectives/collectives.h"
-#include "core/codec.h"
-#include "core/config/kinds.h"
+#include "core/codecs/registry.h"
+#include "core/config/fields.h"
 
 namespace trigram {
 
@@ -16,5 +17,26 @@ Kind<AllreduceAlgorithm> group_allreduce_kind();
 
 /// Which codec, as `codec_kind` has it, or "none" for full precision.
 Kind<std::optional<CodecSpec>> optional_codec_kind();
+
+/// The fields of an Options with a `CodecSpec codec` and a `bool error_feedback`; `coded` says what
+/// travels in code, in the plural.
+template <class Options>
+FieldTable<Options> coding_fields(const std::string& coded) {
+  return FieldTable<Options>{}
+      .field("codec", &Options::codec, codec_kind(), "Code of the " + coded + " on the wire")
+      .field("error_feedback", &Options::error_feedback, boolean(),
+             "Add what a code has lost to what is coded next");
+}
+
+/// The same, and those of a method that trains on moments after a warm-up (`train_on_moments`).
+template <class Options>
+FieldTable<Options> moment_fields() {
+  return coding_fields<Options>("moments")
+      .field("warmup_steps", &Options::warmup_steps, integer(0),
+             "Steps of the optimizer on gradients of full precision, before its variance is frozen "
+             "and its moment exchanged")
+      .field("allreduce", &Options::allreduce, allreduce_kind(),
+             "Algorithm of the allreduce in the warm-up");
+}
 
 }  // namespace trigram

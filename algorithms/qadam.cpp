@@ -12,7 +12,6 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/moments.h"
 #include "algorithms/options.h"
-#include "core/codecs/registry.h"
 
 namespace trigram {
 namespace {
@@ -41,22 +40,13 @@ class QAdam final : public Algorithm {
 }  // namespace
 
 AlgorithmEntry qadam_entry() {
-  return algorithm_entry<QAdam>(
-      {.name = "qadam",
-       .doc = "Adam whose momentum travels in eight bits",
-       .trigram = kSyncLowCentralised,
-       .execution_options = "OFH",
-       .source = "BAGUA, arXiv 2107.01499",
-       .exchanges_moment = true},
-      FieldTable<Options>{}
-          .field("codec", &Options::codec, codec_kind(), "Code of the moments on the wire")
-          .field("error_feedback", &Options::error_feedback, boolean(),
-                 "Add what a code has lost to what is coded next")
-          .field("warmup_steps", &Options::warmup_steps, integer(0),
-                 "Steps of the optimizer on gradients of full precision, before its variance is "
-                 "frozen and its moment exchanged")
-          .field("allreduce", &Options::allreduce, allreduce_kind(),
-                 "Algorithm of the allreduce in the warm-up"));
+  return algorithm_entry<QAdam>({.name = "qadam",
+                                 .doc = "Adam whose momentum travels in eight bits",
+                                 .trigram = kSyncLowCentralised,
+                                 .execution_options = "OFH",
+                                 .source = "BAGUA, arXiv 2107.01499",
+                                 .exchanges_moment = true},
+                                moment_fields<Options>());
 }
 
 }  // namespace trigram

@@ -11,7 +11,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
-#include "core/codecs/registry.h"
+#include "algorithms/options.h"
 
 namespace trigram {
 namespace {
@@ -46,10 +46,7 @@ AlgorithmEntry qsgd_entry() {
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Alistarh et al., QSGD, arXiv 1610.02132"},
-      FieldTable<Options>{}
-          .field("codec", &Options::codec, codec_kind(), "Code of the gradients on the wire")
-          .field("error_feedback", &Options::error_feedback, boolean(),
-                 "Add what a code has lost to what is coded next"));
+      coding_fields<Options>("gradients"));
 }
 
 }  // namespace trigram

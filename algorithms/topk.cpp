@@ -10,7 +10,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
-#include "core/codecs/registry.h"
+#include "algorithms/options.h"
 
 namespace trigram {
 namespace {
@@ -45,10 +45,7 @@ AlgorithmEntry topk_entry() {
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Stich et al., arXiv 1809.07599; Renggli et al., SparCML, arXiv 1802.08021"},
-      FieldTable<Options>{}
-          .field("codec", &Options::codec, codec_kind(), "Code of the gradients on the wire")
-          .field("error_feedback", &Options::error_feedback, boolean(),
-                 "Add what a code has lost to what is coded next"));
+      coding_fields<Options>("gradients"));
 }
 
 }  // namespace trigram

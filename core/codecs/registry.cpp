@@ -14,7 +14,7 @@ const std::vector<CodecEntry>& codecs() {
 
 std::unique_ptr<Codec> make_host_codec(const CodecSpec& spec, const CodecKey& key) {
   const CodecEntry& entry = find_component(codecs(), "codec", Json(spec.name), "/codec");
-  return entry.make(entry.resolve(spec.options, "/codec"), key);
+  return entry.make(spec.options, key);  // which fills in defaults
 }
 
 Kind<CodecSpec> codec_kind() { return component_kind<CodecSpec>(codecs(), "codec"); }

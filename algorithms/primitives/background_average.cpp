@@ -1,0 +1,29 @@
+#include "algorithms/primitives/background_average.h"
+
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+
+BackgroundAverage::BackgroundAverage(Context ctx, Run& run)
+    : weights(run.workload.weights()),
+      snapshot(ctx.device->empty_like(weights)),
+      mean(ctx.device->empty_like(weights)),
+      guard(ctx.stream->make_mutex()),
+      steps(run.steps) {}
+
+void BackgroundAverage::average(Context c, AllreduceAlgorithm kind) {
+  long taken_at = 0;
+  {
+    Lock lock(*guard);
+    c.device->copy(snapshot, weights);
+    taken_at = steps.current();
+  }
+  c.device->copy(mean, snapshot);
+  c_fp_s(c, mean, kind);
+  c.device->axpby(-1, snapshot, 1, mean);
+  Lock lock(*guard);
+  c.device->axpby(1, mean, 1, weights);
+  steps.record_staleness(steps.current() - taken_at);
+}
+
+}  // namespace trigram
