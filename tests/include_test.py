@@ -8,6 +8,8 @@
     cuda         core, cuda
     experiments, tests   everything
 
+An algorithm is one file of algorithms/ that reads like its paper: at most 120 lines, banner and all.
+
 SimGrid's headers are for runtime/sim (and for the benchmark that compares with a bare SimGrid
 program), mpi.h for runtime/mpi, CUDA's and NCCL's for cuda.
 Conditional compilation belongs in cuda/ alone: elsewhere CMake chooses between files.
@@ -39,6 +41,10 @@ CONFINED = {
 }
 # Highway compiles a file once per instruction set and marks what is to be compiled once.
 ALLOWED_CONDITIONS = {"#if HWY_ONCE"}
+
+# A source of algorithms/ is an algorithm, unless it is one of those that all algorithms share.
+SHARED_BY_ALGORITHMS = {"entries.cpp", "options.cpp", "registry.cpp"}
+LINES_OF_AN_ALGORITHM = 120
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*")
@@ -87,6 +93,22 @@ def errors_under(root):
     return errors
 
 
+def algorithm_files(root):
+    """The sources that are an algorithm each: those of algorithms/ itself, not of its folders."""
+    found = sorted((root / "algorithms").glob("*.cpp"))
+    return [path for path in found if path.name not in SHARED_BY_ALGORITHMS]
+
+
+def long_algorithms(root):
+    """One line per algorithm file that is longer than it may be."""
+    errors = []
+    for path in algorithm_files(root):
+        count = len(path.read_text().splitlines())
+        if count > LINES_OF_AN_ALGORITHM:
+            errors.append(f"{path.relative_to(root)}: {count} lines, {LINES_OF_AN_ALGORITHM} at most")
+    return errors
+
+
 class Includes(unittest.TestCase):
     def test_dependencies_are_those_of_the_architecture(self):
         self.assertEqual([], errors_under(ROOT))
@@ -94,6 +116,17 @@ class Includes(unittest.TestCase):
     def test_it_reads_the_sources(self):
         count = sum(1 for folder in FOLDERS[:4] for _ in (ROOT / folder).rglob("*.h"))
         self.assertGreater(count, 20)
+
+
+class Algorithms(unittest.TestCase):
+    def test_an_algorithm_is_a_short_file(self):
+        self.assertEqual([], long_algorithms(ROOT))
+
+    def test_every_listed_algorithm_is_such_a_file(self):
+        """The registry's entries and the files are the same, so none escapes the rule."""
+        registry = (ROOT / "algorithms" / "registry.cpp").read_text()
+        listed = set(re.findall(r"^\s*(\w+)_entry\(\),$", registry, re.MULTILINE))
+        self.assertEqual(listed, {path.stem for path in algorithm_files(ROOT)})
 
 
 class PlantedErrors(unittest.TestCase):
@@ -146,6 +179,15 @@ class PlantedErrors(unittest.TestCase):
     def test_sloppy_paths(self):
         self.assertEqual(1, len(self.errors_of("core/b.cpp", '#include "a.h"\n')))
         self.assertEqual(1, len(self.errors_of("core/b.cpp", '#include "core/gone.h"\n')))
+
+    def test_length_of_an_algorithm(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "algorithms" / "primitives").mkdir(parents=True)
+            for name in ("short", "long", "registry", "primitives/long"):
+                lines = 120 if name == "short" else 121
+                (root / "algorithms" / f"{name}.cpp").write_text("//\n" * lines)
+            self.assertEqual(["algorithms/long.cpp: 121 lines, 120 at most"], long_algorithms(root))
 
     def test_conditional_compilation(self):
         for line in ["#ifdef __linux__", "#if SIMGRID_VERSION > 33200", "# ifndef TRIGRAM_SIM"]:
