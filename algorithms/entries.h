@@ -74,6 +74,7 @@ AlgorithmEntry bytegrad_entry();
 AlgorithmEntry qsgd_entry();
 AlgorithmEntry onebit_adam_entry();
 AlgorithmEntry qadam_entry();
+AlgorithmEntry powersgd_entry();
 AlgorithmEntry topk_entry();
 AlgorithmEntry half_precision_allreduce_entry();
 AlgorithmEntry decentralized_entry();

@@ -21,6 +21,7 @@ const std::vector<AlgorithmEntry>& algorithms() {
       qsgd_entry(),
       onebit_adam_entry(),
       qadam_entry(),
+      powersgd_entry(),
       topk_entry(),
       half_precision_allreduce_entry(),
       decentralized_entry(),

@@ -5,6 +5,7 @@
 
 #include "core/codec.h"
 #include "core/nn_ops.h"
+#include "core/random/philox.h"
 #include "core/tensor.h"
 
 namespace trigram {
@@ -51,6 +52,8 @@ class Device {
   /// An uninitialised tensor. Cheap after the first use of a size: memory is pooled.
   virtual Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) = 0;
   virtual void fill(const Tensor& x, float value) = 0;
+  /// x = numbers of mean 0 and variance 1, in the order in which Philox::normal draws them.
+  virtual void fill_normal(const Tensor& x, Philox random) = 0;
   /// dst = src, converted when the element types differ (rounding to nearest even).
   virtual void copy(const Tensor& dst, const Tensor& src) = 0;
   /// y = a * x + b * y, in f32, f16 or bf16 (rounded once per element). With b = 0, y is not read.

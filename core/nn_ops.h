@@ -20,7 +20,7 @@ struct Gemm {
   bool transpose_a = false, transpose_b = false;
 };
 
-/// Operations of small neural networks, dimensions explicit, tensors row-major f32. Ordered on the
+/// Operations on matrices and of small neural networks, dimensions explicit, tensors row-major f32. Ordered on the
 /// device's stream; in the simulator each is priced by its flops and bytes.
 class NnOps {
  public:
@@ -28,6 +28,9 @@ class NnOps {
   /// c = op(a) * op(b) + beta * c. With beta = 0, c is not read.
   virtual void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
                     const Tensor& c) = 0;
+  /// Makes the `count` vectors x[count, length] orthonormal, each against those before it (modified
+  /// Gram-Schmidt); one that depends on them becomes zero.
+  virtual void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) = 0;
   /// x[r, c] += bias[c].
   virtual void bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) = 0;
   /// dbias[c] = sum over r of dx[r, c].

@@ -87,6 +87,17 @@ TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
   }
 }
 
+/// 1003 elements are a matrix of 32 x 32: its factors are two vectors of 64.
+TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
+  for (const char* allreduce : {"ring", "recursive_doubling"}) {
+    SCOPED_TRACE(allreduce);
+    const Trained trained = train(training_of(
+        {{"name", "powersgd"}, {"rank", 2}, {"allreduce", allreduce}, {"bucket", "10MiB"}},
+        GetParam()));
+    expect_volume(trained, gradient_allreduce_volume(layout(), {64, 64}, 3, allreduce, false));
+  }
+}
+
 /// Parts of coded gradients to their owners, coded means from the owners round the ring: each rank
 /// sends all parts but its own, then all but the next rank's.
 TEST_P(CentralisedVolume, CodedScatterReduce) {

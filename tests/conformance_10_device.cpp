@@ -68,6 +68,19 @@ TEST_P(DeviceTest, FillCopyAxpbyMaximum) {
   });
 }
 
+TEST_P(DeviceTest, NormalNumbersAreThoseOfTheGenerator) {
+  run([](Context ctx) {
+    for (std::size_t n : kLengths) {
+      Guarded x(ctx, n, a);
+      ctx.device->fill_normal(*x, Philox(3, 1, 4, Purpose::codec));
+      Philox random(3, 1, 4, Purpose::codec);
+      std::vector<double> drawn(n);
+      for (double& v : drawn) v = random.normal();
+      x.expect([&](std::size_t i) { return drawn[i]; });
+    }
+  });
+}
+
 TEST_P(DeviceTest, Norm) {
   run([](Context ctx) {
     for (std::size_t n : kLengths) {

@@ -6,8 +6,8 @@
 
 #include "core/codecs/entries.h"
 #include "core/codecs/host_wire.h"
-#include "core/codecs/low_rank.h"
 #include "core/codecs/magnitude_kernels.h"
+#include "core/math/low_rank.h"
 #include "core/random/philox.h"
 
 namespace trigram {

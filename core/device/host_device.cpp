@@ -1,5 +1,7 @@
 #include "core/device/host_device.h"
 
+#include <algorithm>
+
 #include "core/check.h"
 #include "core/codecs/registry.h"
 #include "core/device/vector_ops.h"
@@ -34,6 +36,10 @@ void HostDevice::fill(const Tensor& x, float value) {
     vector_ops::convert(1, x.dtype(), x.data() + i * size_of(x.dtype()), DType::f32,
                         reinterpret_cast<const std::byte*>(&value));
   }
+}
+
+void HostDevice::fill_normal(const Tensor& x, Philox random) {
+  std::generate_n(floats(x), x.numel(), [&random] { return random.normal(); });
 }
 
 void HostDevice::copy(const Tensor& dst, const Tensor& src) {

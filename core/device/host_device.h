@@ -16,6 +16,7 @@ class HostDevice final : public Device {
   using Device::empty;
   Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override;
   void fill(const Tensor& x, float value) override;
+  void fill_normal(const Tensor& x, Philox random) override;
   void copy(const Tensor& dst, const Tensor& src) override;
   void axpby(float a, const Tensor& x, float b, const Tensor& y) override;
   void maximum(const Tensor& x, const Tensor& y) override;

@@ -15,6 +15,7 @@ class NullDevice final : public Device {
     return Tensor::phantom(numel, dtype, priced_numel);
   }
   void fill(const Tensor&, float) override {}
+  void fill_normal(const Tensor&, Philox) override {}
   void copy(const Tensor&, const Tensor&) override {}
   void axpby(float, const Tensor&, float, const Tensor&) override {}
   void maximum(const Tensor&, const Tensor&) override {}

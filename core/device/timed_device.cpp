@@ -41,6 +41,11 @@ void TimedDevice::fill(const Tensor& x, float value) {
   charge(stream_, x, 1, 0);
 }
 
+void TimedDevice::fill_normal(const Tensor& x, Philox random) {
+  inner_.fill_normal(x, random);
+  charge(stream_, x, 1, 100);  // ten rounds of ten operations
+}
+
 void TimedDevice::copy(const Tensor& dst, const Tensor& src) {
   inner_.copy(dst, src);
   if (src.priced_numel() == 0) return;

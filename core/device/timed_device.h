@@ -21,6 +21,7 @@ class TimedDevice final : public Device {
     return inner_.empty(numel, dtype, priced_numel);
   }
   void fill(const Tensor& x, float value) override;
+  void fill_normal(const Tensor& x, Philox random) override;
   void copy(const Tensor& dst, const Tensor& src) override;
   void axpby(float a, const Tensor& x, float b, const Tensor& y) override;
   void maximum(const Tensor& x, const Tensor& y) override;

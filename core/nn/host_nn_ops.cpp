@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "core/math/elementary.h"
+#include "core/math/low_rank.h"
 #include "core/nn/gemm.h"
 #include "core/nn/operand.h"
 
@@ -14,6 +15,10 @@ void HostNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float 
                      const Tensor& c) {
   const auto [m, n, k, ta, tb] = shape;
   trigram::gemm(shape, operand(a, m * k), operand(b, k * n), beta, operand(c, m * n));
+}
+
+void HostNnOps::orthonormalise(std::size_t count, std::size_t length, const Tensor& x) {
+  low_rank::orthonormalise(operand(x, count * length), length, count);
 }
 
 void HostNnOps::bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) {

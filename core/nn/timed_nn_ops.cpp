@@ -1,5 +1,7 @@
 #include "core/nn/timed_nn_ops.h"
 
+#include <cmath>
+
 namespace trigram {
 namespace {
 
@@ -9,6 +11,11 @@ double product(std::size_t a, std::size_t b, std::size_t c = 1) {
 double pixels(const Window& w) { return product(w.batch * w.channels, w.height, w.width); }
 double out_pixels(const Window& w) {
   return product(w.batch * w.channels, w.out_height(), w.out_width());
+}
+// Priced elements per real one.
+double price(const Tensor& x) {
+  return x.numel() == 0 ? 1
+                        : static_cast<double>(x.priced_numel()) / static_cast<double>(x.numel());
 }
 double taps(const Window& w) { return product(w.kernel, w.kernel); }
 
@@ -23,8 +30,17 @@ void TimedNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float
                       const Tensor& c) {
   inner_.gemm(shape, a, b, beta, c);
   const auto [m, n, k, ta, tb] = shape;
-  charge(c, product(m, k) + product(k, n) + (beta == 0 ? 1 : 2) * product(m, n),
-         2 * product(m, n, k));
+  // Each of m, n and k is a side of two of the three, so this is 2 mnk.
+  const double ab = product(m, k) * price(a), bc = product(k, n) * price(b),
+               ac = product(m, n) * price(c);
+  charge(c, ab + bc + (beta == 0 ? 1 : 2) * ac, 2 * std::sqrt(ab * bc * ac));
+}
+
+void TimedNnOps::orthonormalise(std::size_t count, std::size_t length, const Tensor& x) {
+  inner_.orthonormalise(count, length, x);
+  const double elements = product(count, length) * price(x);
+  // Every vector is projected, twice, on half of the others: a product and a sum each time.
+  charge(x, 2 * elements, 4 * static_cast<double>(count) * elements);
 }
 
 void TimedNnOps::bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) {

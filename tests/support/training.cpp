@@ -156,6 +156,7 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                  {{"name", "topk"},
                   {"codec", {{"name", "topk"}, {"density", 0.25}}},
                   {"hierarchical", true}}});
+  add_with("powersgd", "rank", 1);
   add_with("onebit_adam", "warmup_steps", 2);
   add_with("qadam", "warmup_steps", 2);
   add_with("local_sgd", "sync_every", 2);

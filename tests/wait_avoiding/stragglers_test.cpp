@@ -53,8 +53,12 @@ double worst_delay(long period) {
 }
 
 TEST(Stragglers, SynchronousAlgorithmsPayInEveryStep) {
-  for (const char* name : {"gradient_allreduce", "bytegrad"})
-    EXPECT_NEAR(paid({{"name", name}, {"bucket", "1GiB"}}), kDelay, 0.01 * kDelay) << name;
+  for (Json algorithm :
+       {Json{{"name", "gradient_allreduce"}}, Json{{"name", "bytegrad"}}, Json{{"name", "qsgd"}},
+        Json{{"name", "powersgd"}}, Json{{"name", "onebit_adam"}, {"warmup_steps", 2}}}) {
+    algorithm["bucket"] = "1GiB";
+    EXPECT_NEAR(paid(algorithm), kDelay, 0.01 * kDelay) << algorithm["name"];
+  }
 }
 
 /// d E[max_i N_i] / tau, where worker i is delayed N_i times in tau steps: those of this run. A

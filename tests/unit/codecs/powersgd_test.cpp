@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "core/codecs/low_rank.h"
 #include "core/codecs/registry.h"
 #include "core/config/config_error.h"
+#include "core/math/low_rank.h"
 #include "tests/support/codec_testing.h"
 
 namespace trigram::test {

@@ -40,6 +40,7 @@ TEST_P(TimedDeviceTest, OperationsAreChargedByTheirPricedTraffic) {
   const Tensor x = f32(), y = f32(), m = f32(), v = f32();
   const Tensor half = device.empty(kReal, DType::f16, kPriced);
   device.fill(x, 1);
+  device.fill_normal(x, Philox(1, 0, 0, Purpose::codec));
   device.copy(y, x);
   device.copy(half, x);
   device.axpby(1, x, 0, y);
@@ -50,12 +51,13 @@ TEST_P(TimedDeviceTest, OperationsAreChargedByTheirPricedTraffic) {
   device.adam({.lr = 0.1f}, x, y, m, v);
   device.norm2(x);
   constexpr double kBytes = 4 * kPriced;
-  EXPECT_THAT(charged(),
-              testing::ElementsAre(Price{1 * kBytes, 0}, Price{2 * kBytes, 0},
-                                   Price{1.5 * kBytes, 0}, Price{2 * kBytes, kPriced},
-                                   Price{3 * kBytes, 3 * kPriced}, Price{3 * kBytes, kPriced},
-                                   Price{3 * kBytes, 4 * kPriced}, Price{5 * kBytes, 6 * kPriced},
-                                   Price{7 * kBytes, 18 * kPriced}, Price{kBytes, 2 * kPriced}));
+  EXPECT_THAT(
+      charged(),
+      testing::ElementsAre(Price{1 * kBytes, 0}, Price{kBytes, 100 * kPriced}, Price{2 * kBytes, 0},
+                           Price{1.5 * kBytes, 0}, Price{2 * kBytes, kPriced},
+                           Price{3 * kBytes, 3 * kPriced}, Price{3 * kBytes, kPriced},
+                           Price{3 * kBytes, 4 * kPriced}, Price{5 * kBytes, 6 * kPriced},
+                           Price{7 * kBytes, 18 * kPriced}, Price{kBytes, 2 * kPriced}));
 }
 
 TEST_P(TimedDeviceTest, CodecsAreChargedBothTensors) {
@@ -103,10 +105,14 @@ TEST_P(TimedDeviceTest, NnOperationsAreChargedByTheirDimensions) {
   nn.bias_grad(2, 3, plain(6), plain(3));
   nn.relu(plain(6));
   nn.relu_grad(plain(6), plain(6));
+  nn.orthonormalise(2, 3, plain(6));
   EXPECT_THAT(charged(),
               testing::ElementsAre(Price{4 * (8 + 12 + 6), 48}, Price{4 * (8 + 12 + 12), 48},
                                    Price{4 * (12 + 3), 6}, Price{4 * (6 + 3), 6}, Price{4 * 12, 6},
-                                   Price{4 * 18, 6}));
+                                   Price{4 * 18, 6}, Price{4 * 12, 48}));
+  // Every side as long again by half, and priced so.
+  nn.gemm({2, 4, 6}, f32(12, 27), f32(24, 54), 0, f32(8, 18));
+  EXPECT_THAT(charged(), testing::ElementsAre(Price{4 * (27 + 54 + 18), 2 * 3 * 6 * 9}));
   // 2 images of 1 channel, 4 x 4 pixels, under a 2 x 2 window with stride 2: 2 x 2 places.
   const Window window{.batch = 2, .channels = 1, .height = 4, .width = 4, .kernel = 2, .stride = 2};
   nn.im2col(window, plain(32), plain(32));

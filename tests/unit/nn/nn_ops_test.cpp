@@ -37,6 +37,29 @@ class NnOpsTest : public testing::Test {
   NnOps& nn = device.nn();
 };
 
+TEST_F(NnOpsTest, OrthonormalVectorsSpanWhatWasGiven) {
+  const std::size_t count = 3, length = 50;
+  const Tensor before = normals(count * length), after = normals(count * length);
+  nn.orthonormalise(count, length, after);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Tensor given = before.slice(i * length, length);
+    double left = dot(given, given);
+    for (std::size_t j = 0; j < count; ++j) {
+      const Tensor vector = after.slice(j * length, length);
+      EXPECT_NEAR(dot(after.slice(i * length, length), vector), i == j, 1e-6);
+      if (j <= i) left -= std::pow(dot(given, vector), 2);
+    }
+    EXPECT_NEAR(left, 0, 1e-4);  // nothing of it lies beside the first i vectors
+  }
+}
+
+TEST_F(NnOpsTest, AVectorThatDependsOnOthersBecomesZero) {
+  const Tensor x = of({3, 4, 6, 8, 1, 0});
+  nn.orthonormalise(3, 2, x);
+  const Values expected = {0.6f, 0.8f, 0, 0, 0.8f, -0.6f};
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(x.floats()[i], expected[i], 1e-6) << i;
+}
+
 TEST_F(NnOpsTest, GemmIsTheSumOfProducts) {
   const Gemm shapes[] = {{1, 1, 1},   {3, 5, 7},     {32, 10, 64}, {33, 65, 129},
                          {2, 300, 3}, {70, 64, 784}, {4, 4, 0},    {0, 4, 4}};

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/codecs/matrix_shape.h"
+#include "core/math/matrix_shape.h"
 
 /// Products of a matrix with a few vectors, and an orthonormal basis of them, on plain arrays in a
 /// fixed order of summation. A vector of n elements stands for the matrix of `shape`, row by row,

@@ -1,4 +1,4 @@
-#include "core/codecs/matrix_shape.h"
+#include "core/math/matrix_shape.h"
 
 #include <gtest/gtest.h>
 

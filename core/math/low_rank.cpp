@@ -1,4 +1,4 @@
-#include "core/codecs/low_rank.h"
+#include "core/math/low_rank.h"
 
 #include <algorithm>
 #include <cmath>

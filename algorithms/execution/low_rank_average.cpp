@@ -1,0 +1,95 @@
+#include "algorithms/execution/low_rank_average.h"
+
+#include <map>
+#include <memory>
+
+#include "algorithms/primitives/primitives.h"
+#include "core/math/matrix_shape.h"
+
+namespace trigram {
+namespace {
+
+/// The matrix that a tensor stands for, and the one that it is priced as.
+struct Matrix {
+  MatrixShape real, priced;
+  explicit Matrix(const Tensor& x)
+      : real(nearly_square(x.numel())), priced(nearly_square(x.priced_numel())) {}
+
+  Tensor empty(Device& device) const {
+    return device.empty(real.rows * real.cols, DType::f32, priced.rows * priced.cols);
+  }
+  /// `rank` vectors as long as its columns, or its rows, one behind the other.
+  Tensor columns(Device& device, std::size_t rank) const {
+    return device.empty(rank * real.rows, DType::f32, rank * priced.rows);
+  }
+  Tensor rows(Device& device, std::size_t rank) const {
+    return device.empty(rank * real.cols, DType::f32, rank * priced.cols);
+  }
+};
+
+/// What is kept of a tensor from step to step.
+struct Kept {
+  Tensor m;  // e, then M, then e again; zeros behind the tensor's own elements
+  Tensor q;
+};
+
+/// The state of a run, by bucket. Used on one stream.
+class LowRankAverage {
+ public:
+  LowRankAverage(const LowRank& options, std::uint64_t seed) : options_(options), seed_(seed) {}
+
+  void operator()(Context c, const Tensor& x, Slot slot) {
+    Device& device = *c.device;
+    const auto rank = static_cast<std::size_t>(options_.rank);
+    const Matrix matrix(x);
+    if (!pays(x, rank)) return c_fp_s(c, x, options_.allreduce);
+
+    const auto [at, first] = kept_.try_emplace(slot.bucket);
+    auto& [m, q] = at->second;
+    if (first) {
+      m = matrix.empty(device);
+      device.fill(m, 0);
+      q = matrix.rows(device, rank);
+    }
+    if (first || !options_.warm_start)
+      device.fill_normal(q, Philox(seed_, slot.bucket, slot.step, Purpose::codec));
+    const Tensor own = own_elements(m, x);
+    if (!options_.error_feedback) device.fill(own, 0);
+    device.axpby(1, x, 1, own);
+
+    const auto [rows, cols] = matrix.real;
+    const Tensor p = matrix.columns(device, rank), approximation = matrix.empty(device);
+    device.nn().gemm({.m = rank, .n = rows, .k = cols, .transpose_b = true}, q, m, 0, p);
+    c_fp_s(c, p, options_.allreduce);
+    device.nn().orthonormalise(rank, rows, p);
+    device.nn().gemm({.m = rank, .n = cols, .k = rows}, p, m, 0, q);
+    c_fp_s(c, q, options_.allreduce);
+    device.nn().gemm({.m = rows, .n = cols, .k = rank, .transpose_a = true}, p, q, 0,
+                     approximation);
+    device.copy(x, own_elements(approximation, x));
+    device.axpby(-1, x, 1, own);
+  }
+
+ private:
+  static bool pays(const Tensor& x, std::size_t rank) {
+    const std::size_t n = x.priced_numel() > 0 ? x.priced_numel() : x.numel();
+    const MatrixShape shape = nearly_square(n);
+    return rank * (shape.rows + shape.cols) < n;
+  }
+  static Tensor own_elements(const Tensor& matrix, const Tensor& x) {
+    return matrix.slice(0, x.numel(), x.priced_numel());
+  }
+
+  LowRank options_;
+  std::uint64_t seed_;
+  std::map<int, Kept> kept_;
+};
+
+}  // namespace
+
+Exchange low_rank_average(const LowRank& options, std::uint64_t seed) {
+  return [average = std::make_shared<LowRankAverage>(options, seed)](
+             Context c, const Tensor& x, Slot slot) { (*average)(c, x, slot); };
+}
+
+}  // namespace trigram

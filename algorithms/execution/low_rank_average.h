@@ -1,0 +1,25 @@
+#pragma once
+
+#include "algorithms/collectives/collectives.h"
+#include "algorithms/execution/execution.h"
+
+namespace trigram {
+
+struct LowRank {
+  std::int64_t rank = 2;
+  bool error_feedback = true;
+  bool warm_start = true;
+  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+};
+
+/// Leaves an approximation of the mean over the ranks, the same on all of them: the projection of
+/// the mean of M_i = x + e_i, as a nearly square matrix, on `rank` columns that one power iteration
+/// yields (PowerSGD, Vogels et al., arXiv 1905.13727, Algorithms 1 and 2), in two allreduces:
+///
+///   P = orthonormalise(mean_j M_j Q);  Q = mean_j M_j^T P;  x = P Q^T;  e_i = M_i - x
+///
+/// With a warm start Q is that of the last step, else drawn anew, as at first, the same on all
+/// ranks. A tensor that is not longer than P and Q is averaged as it is. Priced by priced lengths.
+Exchange low_rank_average(const LowRank& options, std::uint64_t seed);
+
+}  // namespace trigram

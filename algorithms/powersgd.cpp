@@ -1,0 +1,64 @@
+// PowerSGD: the gradient of every bucket, as a matrix, is approximated by one of low rank (Vogels,
+// Karimireddy, Jaggi, arXiv 1905.13727, Algorithms 1 and 2).
+//
+//   M_i = g_i(x) + e_i;  P = orthonormalise(mean_j M_j Q);  Q = mean_j M_j^T P;  e_i = M_i - P Q^T
+//   x = x - lr U(P Q^T)
+//
+// A step is one power iteration of the mean matrix, which nobody forms; Q, of r columns, is kept
+// for the next one. What counts as lost is what the common P Q^T lacks of the rank's own M_i, as in
+// the authors' code. A bucket is taken as the most nearly square matrix that holds it, whatever
+// tensors it consists of; one that is not longer than its factors is averaged as it is.
+//
+// Steps and bytes per rank and iteration, N ranks, buckets of a x b elements: two allreduces, of
+// 4ra and 4rb bytes; by rings 4(N-1) messages and 2(N-1)/N 4r(a + b) bytes per bucket.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/low_rank_average.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  LowRank low_rank;
+};
+
+class PowerSgd final : public Algorithm {
+ public:
+  explicit PowerSgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(run.execution, low_rank_average(options_.low_rank, run.seed));
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  }
+
+ private:
+  Options options_;
+};
+
+FieldTable<LowRank> low_rank_fields() {
+  return FieldTable<LowRank>{}
+      .field("rank", &LowRank::rank, integer(1, 1024),
+             "Columns of the factors; the paper has 1 to 4")
+      .field("error_feedback", &LowRank::error_feedback, boolean(),
+             "Add what an approximation has lost to what is approximated next")
+      .field("warm_start", &LowRank::warm_start, boolean(),
+             "Keep the factor Q from step to step, instead of drawing it anew")
+      .field("allreduce", &LowRank::allreduce, allreduce_kind(), "Algorithm of the allreduces");
+}
+
+}  // namespace
+
+AlgorithmEntry powersgd_entry() {
+  return algorithm_entry<PowerSgd>(
+      {.name = "powersgd",
+       .doc = "Synchronous SGD on approximations of low rank of the gradients",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Vogels et al., PowerSGD, arXiv 1905.13727"},
+      FieldTable<Options>{}.include(&Options::low_rank, low_rank_fields()));
+}
+
+}  // namespace trigram

@@ -1,0 +1,159 @@
+// PowerSGD against its equations, in plain loops and f64.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "algorithms/execution/low_rank_average.h"
+#include "tests/support/worlds.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr long kSteps = 3;
+constexpr int kBucket = 5;
+constexpr std::uint64_t kSeed = 11;
+constexpr std::size_t kNumel = 83, kRows = 9, kCols = 10;  // a matrix that is not full
+
+using Vector = std::vector<double>;
+
+/// What a rank brings to a step.
+Vector input(int rank, long step) {
+  Philox random(1, rank, step, Purpose::gradient_noise);
+  Vector x(kRows * kCols);
+  for (std::size_t i = 0; i < kNumel; ++i) x[i] = random.normal();
+  return x;
+}
+
+Vector mean(const std::vector<Vector>& of) {
+  Vector result(of.at(0).size());
+  for (const Vector& x : of)
+    for (std::size_t i = 0; i < x.size(); ++i) result[i] += x[i] / static_cast<double>(of.size());
+  return result;
+}
+
+/// p[j][a] = sum_b m[a][b] q[j][b].
+Vector times(const Vector& m, const Vector& q, std::size_t rank) {
+  Vector p(rank * kRows);
+  for (std::size_t j = 0; j < rank; ++j)
+    for (std::size_t a = 0; a < kRows; ++a)
+      for (std::size_t b = 0; b < kCols; ++b)
+        p[j * kRows + a] += m[a * kCols + b] * q[j * kCols + b];
+  return p;
+}
+
+/// q[j][b] = sum_a m[a][b] p[j][a].
+Vector transposed_times(const Vector& m, const Vector& p, std::size_t rank) {
+  Vector q(rank * kCols);
+  for (std::size_t j = 0; j < rank; ++j)
+    for (std::size_t b = 0; b < kCols; ++b)
+      for (std::size_t a = 0; a < kRows; ++a)
+        q[j * kCols + b] += m[a * kCols + b] * p[j * kRows + a];
+  return q;
+}
+
+Vector orthonormal(Vector p, std::size_t rank) {
+  for (std::size_t j = 0; j < rank; ++j) {
+    double* const vector = &p[j * kRows];
+    for (std::size_t i = 0; i < j; ++i) {
+      double along = 0;
+      for (std::size_t a = 0; a < kRows; ++a) along += vector[a] * p[i * kRows + a];
+      for (std::size_t a = 0; a < kRows; ++a) vector[a] -= along * p[i * kRows + a];
+    }
+    double square = 0;
+    for (std::size_t a = 0; a < kRows; ++a) square += vector[a] * vector[a];
+    for (std::size_t a = 0; a < kRows; ++a) vector[a] /= std::sqrt(square);
+  }
+  return p;
+}
+
+/// What every rank gets, by step, joined.
+Vector expected(int ranks, const LowRank& options) {
+  const auto rank = static_cast<std::size_t>(options.rank);
+  std::vector<Vector> error(static_cast<std::size_t>(ranks), Vector(kRows * kCols));
+  Vector q(rank * kCols), all;
+  for (long t = 0; t < kSteps; ++t) {
+    if (t == 0 || !options.warm_start) {
+      Philox random(kSeed, kBucket, t, Purpose::codec);
+      for (double& x : q) x = random.normal();
+    }
+    std::vector<Vector> m, p, own_q;
+    for (int r = 0; r < ranks; ++r) {
+      m.push_back(input(r, t));
+      if (options.error_feedback)
+        for (std::size_t i = 0; i < kNumel; ++i)
+          m.back()[i] += error[static_cast<std::size_t>(r)][i];
+      p.push_back(times(m.back(), q, rank));
+    }
+    const Vector basis = orthonormal(mean(p), rank);
+    for (const Vector& own : m) own_q.push_back(transposed_times(own, basis, rank));
+    q = mean(own_q);
+    Vector result(kRows * kCols);
+    for (std::size_t j = 0; j < rank; ++j)
+      for (std::size_t i = 0; i < result.size(); ++i)
+        result[i] += basis[j * kRows + i / kCols] * q[j * kCols + i % kCols];
+    for (std::size_t r = 0; r < m.size(); ++r)
+      for (std::size_t i = 0; i < kNumel; ++i) error[r][i] = m[r][i] - result[i];
+    all.insert(all.end(), result.begin(), result.begin() + kNumel);
+  }
+  return all;
+}
+
+class LowRankAverageTest : public WorldTest {
+ protected:
+  /// The same of every rank: the steps' results, joined.
+  std::vector<Vector> got(const LowRank& options) {
+    const auto bytes = results_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
+      const Exchange average = low_rank_average(options, kSeed);
+      const Tensor x = ctx.device->empty(kNumel);
+      std::string all;
+      for (long t = 0; t < kSteps; ++t) {
+        const Vector mine = input(ctx.world_rank, t);
+        for (std::size_t i = 0; i < kNumel; ++i) x.floats()[i] = static_cast<float>(mine[i]);
+        average(ctx, x, {kBucket, t});
+        all.append(reinterpret_cast<const char*>(x.data()), x.nbytes());
+      }
+      return all;
+    });
+    std::vector<Vector> result;
+    for (const std::string& one : bytes) {
+      std::vector<float> values(kSteps * kNumel);
+      std::memcpy(values.data(), one.data(), one.size());
+      result.emplace_back(values.begin(), values.end());
+    }
+    return result;
+  }
+};
+
+TEST_P(LowRankAverageTest, FollowsTheEquations) {
+  for (const std::int64_t rank : {1, 3})
+    for (const bool feedback : {true, false})
+      for (const bool warm : {true, false}) {
+        SCOPED_TRACE(testing::Message()
+                     << "rank " << rank << ", feedback " << feedback << ", warm start " << warm);
+        const LowRank options{.rank = rank, .error_feedback = feedback, .warm_start = warm};
+        const Vector wanted = expected(ranks(), options);
+        const auto all = got(options);
+        ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks()));
+        for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(all[0][i], wanted[i], 1e-4);
+        for (const Vector& other : all) EXPECT_EQ(other, all[0]);
+      }
+}
+
+/// 5 * (9 + 10) elements of factors are more than 83.
+TEST_P(LowRankAverageTest, IsTheMeanWhereFactorsAreNoShorter) {
+  const auto all = got({.rank = 5});
+  for (long t = 0; t < kSteps; ++t) {
+    std::vector<Vector> inputs;
+    for (int rank = 0; rank < ranks(); ++rank) inputs.push_back(input(rank, t));
+    const Vector wanted = mean(inputs);
+    for (std::size_t i = 0; i < kNumel; ++i)
+      EXPECT_NEAR(all[0][static_cast<std::size_t>(t) * kNumel + i], wanted[i], 1e-6);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, LowRankAverageTest, every_world(1, 4, 8), world_test_name);
+
+}  // namespace
+}  // namespace trigram::test
