@@ -6,7 +6,7 @@
 namespace trigram {
 
 struct LowRank {
-  std::int64_t rank = 2;
+  std::int64_t rank = 4;
   bool error_feedback = true;
   bool warm_start = true;
   AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
