@@ -7,8 +7,8 @@
 // A step is one power iteration of the mean matrix, which nobody forms; Q, of r columns, is kept
 // for the next one. What counts as lost is what the common P Q^T lacks of the rank's own M_i, as in
 // the authors' code. A bucket is taken as the most nearly square matrix that holds it, whatever
-// tensors it consists of, which is why the default is the largest rank that the paper has; one that is not
-// longer than its factors is averaged as it is.
+// tensors it consists of, which is why the default is the largest rank that the paper has; one that
+// is not longer than its factors is averaged as it is.
 //
 // Steps and bytes per rank and iteration, N ranks, buckets of a x b elements: two allreduces, of
 // 4ra and 4rb bytes; by rings 4(N-1) messages and 2(N-1)/N 4r(a + b) bytes per bucket.
