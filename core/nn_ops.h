@@ -20,8 +20,8 @@ struct Gemm {
   bool transpose_a = false, transpose_b = false;
 };
 
-/// Operations on matrices and of small neural networks, dimensions explicit, tensors row-major f32. Ordered on the
-/// device's stream; in the simulator each is priced by its flops and bytes.
+/// Operations on matrices and of small neural networks, dimensions explicit, tensors row-major f32.
+/// Ordered on the device's stream; in the simulator each is priced by its flops and bytes.
 class NnOps {
  public:
   virtual ~NnOps() = default;
