@@ -3,21 +3,31 @@
 //   worker i: x_i = x_i - lr U(g_i(x)), where x is x_i as it was when the gradient was begun
 //   agents i, j, atomically: x_i, x_j = (x_i + x_j) / 2
 //
-// Even ranks are active: after every step their agent asks an odd, passive rank, drawn anew, and
-// averages with it while the next gradient is computed. Passive ranks' agents answer one request
-// after the other, so nobody waits in a circle, and nobody for anybody's gradient. In the form
-// x_i = x_i + (s_j - s_i)/2 for snapshots s, steps made during an average are kept and the sum of
-// all models is conserved. Passive agents serve until all active workers have finished. Where an
-// average takes longer than a step, active workers run at the pace of averages, passive ones do
-// not.
+// Over any bipartite graph: the agent of an active rank asks the peer that the graph gives it for a
+// step of its own (of several, one drawn), and averages with it while the next gradient is
+// computed. Passive ranks' agents answer one request after the other, so nobody waits in a circle,
+// and nobody for anybody's gradient. In the form x_i = x_i + (s_j - s_i)/2 for snapshots s, steps
+// made during an average are kept and the sum of all models is conserved. Passive agents serve
+// until their active partners have finished. Where an average takes longer than a step, active
+// workers run at the pace of averages, passive ones do not. Pairs weigh 1/2, whatever the weights
+// of the graph.
 //
-// Steps and bytes per rank and average, S bytes of model: one message of S each way.
+// With a codec Q (the form is our own choice, after CHOCO-SGD's replicas, arXiv 1902.00340) a pair
+// shares a reference r, at first the initial model, and sends codes of differences from it:
+//   q_i = Q(s_i - r);  x_i = x_i + (q_j - q_i)/2;  r = r + (q_i + q_j)/2    and the same for j
+// The sum is conserved; what Q loses is x_i - r then, and is coded in the pair's next average.
+//
+// Steps and bytes per rank and average, S bytes of model, C of its code: one message each way, of
+// S, or C with a codec. Memory: 4 models beside the weights; with a codec d + 1 more, d partners.
 
 #include <memory>
 
-#include "algorithms/collectives/exchange.h"
 #include "algorithms/entries.h"
+#include "algorithms/options.h"
 #include "algorithms/peers/active_passive.h"
+#include "algorithms/peers/registry.h"
+#include "algorithms/primitives/pair_averages.h"
+#include "algorithms/primitives/pair_requests.h"
 #include "algorithms/primitives/shared_model.h"
 
 namespace trigram {
@@ -26,54 +36,31 @@ namespace {
 struct Options {
   Execution execution;
   std::int64_t interval_steps = 1;
+  PeerGraphSpec graph{"bipartite"};
+  std::optional<CodecSpec> codec;
 };
 
-enum Tag { kRequest, kGrant };
-constexpr std::int64_t kAverage = 0, kFinished = 1;  // what a request asks for
-
-/// What the agent of a rank does, and the buffers it does it in.
+/// What the agent of a rank averages: the rank's model with those of its partners.
 class Averager {
  public:
-  Averager(Context ctx, Run& run)
+  Averager(Context ctx, Run& run, const std::vector<int>& partners, std::optional<CodecSpec> codec)
       : model(ctx, run),
+        pairs_(ctx, run, partners, std::move(codec)),
         snapshot_(ctx.device->empty_like(run.workload.weights())),
-        arrived_(ctx.device->empty_like(snapshot_)) {}
+        change_(ctx.device->empty_like(snapshot_)) {}
 
-  /// Active: reserves the partner, then averages with it.
-  void ask(Context c, int partner) {
-    c.control->post(partner, kRequest, kAverage);
-    if (c.control->receive(kGrant)) average(c, partner);
-  }
-  /// Active: tells all passive ranks that no more requests will come.
-  void finish(Context c) {
-    for (const int partner : passive_ranks(c.world_size))
-      c.control->post(partner, kRequest, kFinished);
-  }
-  /// Passive: averages with whoever asks, in the order of requests.
-  void serve(Context c) {
-    for (std::size_t working = active_ranks(c.world_size).size(); working > 0;) {
-      const auto request = c.control->receive(kRequest);
-      if (!request) return;  // the world is ending
-      if (request->a == kFinished) {
-        --working;
-        continue;
-      }
-      c.control->post(request->source, kGrant, 0);
-      average(c, request->source);
-    }
+  void average(Context c, int partner) {
+    long taken_at = 0;
+    model.snapshot(c, snapshot_, taken_at);
+    pairs_.average(c, snapshot_, partner, change_);
+    model.add(c, change_, taken_at);
   }
 
   SharedModel model;
 
  private:
-  void average(Context c, int partner) {
-    long taken_at = 0;
-    model.snapshot(c, snapshot_, taken_at);
-    send_receive(c, snapshot_, partner, arrived_, partner);
-    c.device->axpby(-0.5f, snapshot_, 0.5f, arrived_);
-    model.add(c, arrived_, taken_at);
-  }
-  Tensor snapshot_, arrived_;
+  PairAverages pairs_;
+  Tensor snapshot_, change_;
 };
 
 class AdPsgd final : public Algorithm {
@@ -81,19 +68,23 @@ class AdPsgd final : public Algorithm {
   explicit AdPsgd(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
-    auto averager = std::make_shared<Averager>(ctx, run);
+    const ActivePassive roles(make_peer_graph(options_.graph, run.seed), ctx.world_rank,
+                              ctx.world_size, run.seed);
+    const bool passive = roles.passive();
+    const auto averager = std::make_shared<Averager>(ctx, run, roles.partners(), options_.codec);
+    const Meet average = [averager](Context c, int partner) { averager->average(c, partner); };
     auto agent = ctx.stream->fork("averager");
-    const bool passive = is_passive(ctx.world_rank);
     std::shared_ptr<Work> work;
-    if (passive) work = agent->submit(ctx, [averager](Context c) { averager->serve(c); });
+    if (passive)
+      work = agent->submit(ctx, [=](Context c) { grant_requests(c, roles.partners(), average); });
     for (long t : run.steps) {
       averager->model.step(ctx, run);
-      if (passive || ctx.world_size == 1 || (t + 1) % options_.interval_steps != 0) continue;
+      if (passive || (t + 1) % options_.interval_steps != 0) continue;
       if (work) ctx.stream->wait(*work);  // the average that was begun a step ago
-      const int partner = passive_partner(run.seed, ctx.world_rank, ctx.world_size, t);
-      work = agent->submit(ctx, [averager, partner](Context c) { averager->ask(c, partner); });
+      if (const auto partner = roles.partner(t))
+        work = agent->submit(ctx, [=](Context c) { ask_for_pair(c, *partner, average); });
     }
-    if (!passive) work = agent->submit(ctx, [averager](Context c) { averager->finish(c); });
+    if (!passive) work = agent->submit(ctx, [=](Context c) { end_requests(c, roles.partners()); });
     ctx.stream->wait(*work);
     averager->model.read(ctx);
   }
@@ -102,17 +93,28 @@ class AdPsgd final : public Algorithm {
   Options options_;
 };
 
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  require_graph(options.graph, {.undirected = true, .bipartite = true}, "adpsgd",
+                exchanging(options.execution, layout), pointer + "/graph");
+}
+
 }  // namespace
 
 AlgorithmEntry adpsgd_entry() {
   return algorithm_entry<AdPsgd>(
       {.name = "adpsgd",
-       .doc = "Workers step alone while agents average their models in pairs",
+       .doc = "Workers step alone while agents average models in pairs; low precision with a codec",
        .trigram = kAsyncFullDecentralised,
        .execution_options = "",
        .source = "Lian et al., AD-PSGD, arXiv 1710.06952"},
-      FieldTable<Options>{}.field("interval_steps", &Options::interval_steps, integer(1),
-                                  "An active worker begins an average every so many steps"));
+      FieldTable<Options>{}
+          .field("interval_steps", &Options::interval_steps, integer(1),
+                 "An active worker begins an average every so many steps")
+          .field("graph", &Options::graph, peer_graph_kind(),
+                 "Who averages with whom; undirected and bipartite")
+          .field("codec", &Options::codec, optional_codec_kind(),
+                 "Code of how far models are from the pair's reference"),
+      check);
 }
 
 }  // namespace trigram

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "tests/support/expect_volume.h"
 
@@ -15,26 +16,64 @@ std::uint64_t bytes(const Counters& c) { return c.bytes_intra + c.bytes_inter; }
 
 constexpr std::uint64_t kModel = 4 * 1003;  // bytes; see training_of
 
-TEST(AdPsgdVolume, IsAModelEachWayPerAverage) {
+/// Ten steps of AD-PSGD: who is active sends a message of `message` bytes per average, and as many
+/// come back.
+void expect_adpsgd_volume(const Json& spec, Nodes nodes, std::uint64_t message,
+                          const std::function<bool(int rank)>& active) {
+  SCOPED_TRACE(testing::Message() << spec << " on " << testing::PrintToString(nodes));
+  Training training = training_of(spec, nodes);
+  training.steps = 10;
+  const Trained trained = train(training);
+  const int ranks = nodes.nodes * nodes.workers;
+  ASSERT_EQ(trained.counters.size(), static_cast<std::size_t>(ranks));
+  const auto averages = 10u / spec.value("interval_steps", 1u);
+  std::uint64_t asked = 0, answered = 0, actives = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Counters& c = trained.counters[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(bytes(c), messages(c) * message);
+    (active(rank) ? asked : answered) += messages(c);
+    if (!active(rank)) continue;
+    ++actives;
+    EXPECT_LE(messages(c), averages);
+  }
+  EXPECT_EQ(asked, answered);
+  // In every step of an odd number of bipartite ranks one active rank has no partner.
+  const bool one_alone = ranks % 2 != 0 && spec.value("graph", "bipartite") == "bipartite";
+  EXPECT_EQ(asked, averages * (actives - (one_alone ? 1 : 0)));
+}
+
+TEST(AdPsgdVolume, IsAModelOrItsCodeEachWayPerAverage) {
+  const auto even = [](int rank) { return rank % 2 == 0; };
+  const auto centre = [](int rank) { return rank == 0; };
   for (const auto nodes : {Nodes{1, 1}, Nodes{2, 1}, Nodes{5, 1}, Nodes{2, 4}})
     for (const int interval : {1, 3}) {
-      SCOPED_TRACE(testing::Message() << testing::PrintToString(nodes) << " " << interval);
-      Training training = training_of({{"name", "adpsgd"}, {"interval_steps", interval}}, nodes);
-      training.steps = 10;
-      const Trained trained = train(training);
+      const Json spec = {{"name", "adpsgd"}, {"interval_steps", interval}};
+      const auto with = [&](Json options) {
+        options.update(spec);
+        return options;
+      };
       const int ranks = nodes.nodes * nodes.workers;
-      ASSERT_EQ(trained.counters.size(), static_cast<std::size_t>(ranks));
-      std::uint64_t active = 0, passive = 0;
-      for (std::size_t rank = 0; rank < trained.counters.size(); ++rank) {
-        const Counters& c = trained.counters[rank];
-        EXPECT_EQ(bytes(c), messages(c) * kModel);
-        (rank % 2 == 0 ? active : passive) += messages(c);
-        if (rank % 2 == 0 && ranks > 1) {
-          EXPECT_EQ(messages(c), 10u / static_cast<unsigned>(interval));
-        }
-      }
-      EXPECT_EQ(active, passive);
+      const Json coded = {{"codec", "minmax_uint8"}};
+      const Json star = {{"codec", "minmax_uint8"}, {"graph", "star"}};
+      const Json ring = {{"codec", {{"name", "topk"}, {"density", 0.1}}}, {"graph", "ring"}};
+      expect_adpsgd_volume(spec, nodes, kModel, even);
+      expect_adpsgd_volume(with(coded), nodes, coded_bytes(1003), even);
+      if (ranks > 1) expect_adpsgd_volume(with(star), nodes, coded_bytes(1003), centre);
+      if (ranks == 2 || ranks == 8)  // 101 elements and their indices, 4 bytes each
+        expect_adpsgd_volume(with(ring), nodes, 8 * 101, even);
     }
+}
+
+TEST(AdPsgdRefuses, GraphsWithOddCircles) {
+  const auto fits_on = [](const char* graph, int ranks) {
+    return fits({"", {{"name", "adpsgd"}, {"graph", graph}}}, small_cluster(ranks));
+  };
+  for (int ranks = 1; ranks < 9; ++ranks) {
+    EXPECT_TRUE(fits_on("bipartite", ranks));
+    EXPECT_EQ(fits_on("ring", ranks), ranks == 1 || ranks % 2 == 0) << ranks;
+    EXPECT_EQ(fits_on("complete", ranks), ranks <= 2) << ranks;
+    EXPECT_EQ(fits_on("one_peer_exponential", ranks), false) << "directed";
+  }
 }
 
 /// Steps of about a millisecond; messages take far less.
@@ -94,14 +133,15 @@ TEST_P(FreeRunning, EndsAHundredTimes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, FreeRunning,
-                         ::testing::Values(NamedAlgorithm{"adpsgd", {{"name", "adpsgd"}}},
-                                           NamedAlgorithm{"async_parameter_server",
-                                                          {{"name", "async_parameter_server"}}},
-                                           NamedAlgorithm{"async_parameter_server_coded",
-                                                          {{"name", "async_parameter_server"},
-                                                           {"codec", "minmax_uint8"}}}),
-                         TestName{});
+INSTANTIATE_TEST_SUITE_P(
+    Algorithms, FreeRunning,
+    ::testing::Values(
+        NamedAlgorithm{"adpsgd", {{"name", "adpsgd"}}},
+        NamedAlgorithm{"adpsgd_coded", {{"name", "adpsgd"}, {"graph", "grid"}, {"codec", "sign"}}},
+        NamedAlgorithm{"async_parameter_server", {{"name", "async_parameter_server"}}},
+        NamedAlgorithm{"async_parameter_server_coded",
+                       {{"name", "async_parameter_server"}, {"codec", "minmax_uint8"}}}),
+    TestName{});
 
 }  // namespace
 }  // namespace trigram::test

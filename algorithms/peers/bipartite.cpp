@@ -15,30 +15,35 @@ struct Options {
 
 /// Even ranks meet odd ranks, h ahead of them, weights 1/2, where h is odd: 1, 3, 5, ... in turn,
 /// or drawn anew in every step. The graph that AD-PSGD needs (arXiv 1710.06952): those who start an
-/// exchange never wait for each other.
+/// exchange never wait for each other. Where the number of ranks is odd, one more, odd rank is
+/// imagined, and who would meet it is alone.
 class Bipartite final : public PeerGraph {
  public:
   Bipartite(const Options& options, std::uint64_t seed) : hop_(options.hop), seed_(seed) {}
   Peers peers(int rank, int size, long step) const override {
     if (size == 1) return {};
-    const long hops = size / 2;
+    const int places = places_of(size);
+    const long hops = places / 2;
     const long chosen =
         hop_ == Hop::rotating
             ? step % hops
             : Philox(seed_, 0, step, Purpose::peers).below(static_cast<std::uint32_t>(hops));
     const long hop = 2 * chosen + 1;
-    return pair_with(rank, around(rank, rank % 2 == 0 ? hop : -hop, size));
-  }
-  std::string unfit(int size) const override {
-    return size % 2 == 0 || size == 1 ? ""
-                                      : "it pairs even and odd ones, so their number must be even";
+    const int partner = around(rank, rank % 2 == 0 ? hop : -hop, places);
+    return pair_with(rank, partner < size ? partner : rank);
   }
   long period(int size) const override {
     if (size <= 2) return 1;
-    return hop_ == Hop::rotating ? size / 2 : kNever;
+    return hop_ == Hop::rotating ? places_of(size) / 2 : kNever;
+  }
+  std::vector<int> partners(int rank, int size) const override {
+    std::vector<int> other_side;
+    for (int other = 1 - rank % 2; other < size; other += 2) other_side.push_back(other);
+    return other_side;
   }
 
  private:
+  static int places_of(int size) { return size + size % 2; }
   Hop hop_;
   std::uint64_t seed_;
 };

@@ -31,6 +31,9 @@ class PeerGraph {
   /// every step is drawn anew.
   virtual long period(int /*size*/) const { return 1; }
   static constexpr long kNever = 0;
+  /// Every rank that `rank` sends to in some step, ascending. This default is the union over a
+  /// period, or, without one, all others.
+  virtual std::vector<int> partners(int rank, int size) const;
   /// True when i may send to j without receiving from it.
   virtual bool directed() const { return false; }
 };

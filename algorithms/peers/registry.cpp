@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "algorithms/peers/active_passive.h"
 #include "algorithms/peers/entries.h"
 
 namespace trigram {
@@ -49,6 +50,11 @@ void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::strin
     throw ConfigError(pointer, fmt::format("{} changes its peers from step to step, and {} keeps "
                                            "replicas of fixed peers; choose a fixed graph",
                                            spec.name, algorithm));
+  if (needs.bipartite && !is_bipartite(*graph, exchanging.size))
+    throw ConfigError(pointer, fmt::format("{} of {} {} has a circle of an odd number of them, and "
+                                           "{} needs two sides that only meet each other; choose "
+                                           "bipartite, grid, star or a ring of an even number",
+                                           spec.name, exchanging.size, exchanging.whom, algorithm));
 }
 
 }  // namespace trigram

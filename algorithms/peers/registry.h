@@ -34,6 +34,7 @@ Kind<PeerGraphSpec> peer_graph_kind();
 struct GraphNeeds {
   bool undirected = false;  // W is symmetric
   bool fixed = false;       // the same peers in every step
+  bool bipartite = false;   // active ranks only ever meet passive ones
 };
 
 /// Throws ConfigError at `pointer` when the graph cannot serve those that exchange, or lacks what

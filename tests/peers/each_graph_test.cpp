@@ -151,6 +151,27 @@ TEST(Bipartite, MatchesEvenWithOddRanks) {
   }
 }
 
+TEST(Bipartite, LeavesOneEvenRankOfAnOddNumberAlone) {
+  for (const char* hop : {"rotating", "random"}) {
+    const auto graph = make_peer_graph({"bipartite", {{"hop", hop}}}, 9);
+    std::set<int> idle;
+    for (long t = 0; t < 60; ++t) {
+      int alone = 0;
+      for (int r = 0; r < 7; ++r) {
+        const Peers peers = graph->peers(r, 7, t);
+        if (!peers.send_to.empty()) {
+          EXPECT_NE(peers.send_to[0] % 2, r % 2);
+          continue;
+        }
+        ++alone;
+        idle.insert(r);
+      }
+      EXPECT_EQ(alone, 1);
+    }
+    EXPECT_EQ(idle, (std::set<int>{0, 2, 4, 6}));
+  }
+}
+
 TEST(Butterfly, HasTheGroupsOfThePaper) {
   using Group = std::set<int>;
   const auto group = [](int rank, long step) {

@@ -117,6 +117,22 @@ TEST(EveryPeerGraph, RepeatsAfterItsPeriodAndNotBefore) {
     }
 }
 
+TEST(EveryPeerGraph, ListsThePartnersOfAllSteps) {
+  for (const PeerGraphSpec& spec : every_graph())
+    for (const int size : {1, 2, 3, 4, 5, 8, 9}) {
+      const auto graph = make_peer_graph(spec, 5);
+      if (!graph->unfit(size).empty()) continue;
+      SCOPED_TRACE(testing::Message() << spec.name << spec.options << " of " << size);
+      for (int rank = 0; rank < size; ++rank) {
+        std::set<int> met;
+        for (long t = 0; t < 300; ++t)
+          for (const int peer : graph->peers(rank, size, t).send_to) met.insert(peer);
+        const std::vector<int> partners = graph->partners(rank, size);
+        EXPECT_EQ(partners, std::vector<int>(met.begin(), met.end())) << "rank " << rank;
+      }
+    }
+}
+
 TEST(EveryPeerGraph, GivesTheSpectralGapItsOwnMatrix) {
   for_every_graph([](const PeerGraph& graph, int size, long step) {
     const Matrix w = assemble(graph, size, step);

@@ -27,11 +27,10 @@ TEST(PeerGraphOptions, RefuseSizesThatTheGraphCannotServe) {
   EXPECT_EQ(refuse({"shift_one"}, 5),
             "/algorithm/graph: shift_one cannot serve 5 workers: it pairs them, so their number "
             "must be even");
-  EXPECT_NE(refuse({"bipartite"}, 7), "no error");
   EXPECT_NE(refuse({"butterfly"}, 6), "no error");
   EXPECT_NE(refuse({"butterfly", {{"group", 8}}}, 4), "no error");
   for (const char* graph : {"ring", "torus", "grid", "complete", "star", "static_exponential",
-                            "one_peer_exponential", "random_matching"})
+                            "one_peer_exponential", "random_matching", "bipartite"})
     for (int size = 1; size < 12; ++size) EXPECT_EQ(refuse({graph}, size), "no error");
 }
 
@@ -43,6 +42,12 @@ TEST(PeerGraphOptions, RefuseWhatTheAlgorithmCannotUse) {
             "/graph: static_exponential is directed, and dpsgd needs a symmetric mixing matrix; "
             "choose an undirected graph, or sgp");
   EXPECT_NE(refuse({"random_matching"}, {.fixed = true}), "no error");
+  EXPECT_EQ(
+      refuse({"complete"}, {.bipartite = true}),
+      "/graph: complete of 8 workers has a circle of an odd number of them, and dpsgd needs "
+      "two sides that only meet each other; choose bipartite, grid, star or a ring of an even "
+      "number");
+  EXPECT_EQ(refuse({"ring"}, {.bipartite = true}), "no error");
   EXPECT_EQ(refuse({"ring"}, {.undirected = true, .fixed = true}), "no error");
 }
 

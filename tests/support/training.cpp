@@ -186,6 +186,8 @@ std::vector<NamedAlgorithm> every_algorithm() {
   all.push_back({"async_parameter_server_coded",
                  {{"name", "async_parameter_server"}, {"servers", 2}, {"codec", "minmax_uint8"}}});
   all.push_back({"adpsgd", {{"name", "adpsgd"}}});
+  all.push_back({"adpsgd_coded", {{"name", "adpsgd"}, {"codec", "minmax_uint8"}}});
+  all.push_back({"adpsgd_ring_sign", {{"name", "adpsgd"}, {"graph", "ring"}, {"codec", "sign"}}});
   return all;
 }
 

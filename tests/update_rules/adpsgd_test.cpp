@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
-#include "algorithms/peers/active_passive.h"
+#include "core/codecs/registry.h"
+#include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
@@ -13,6 +15,13 @@ namespace trigram::test {
 namespace {
 
 constexpr double kLr = 0.125;
+constexpr std::size_t kNumel = 10;
+
+Json adpsgd(const Json& options = Json::object()) {
+  Json spec = {{"name", "adpsgd"}};
+  spec.update(options);
+  return spec;
+}
 
 class AdPsgdRule : public ::testing::TestWithParam<std::string> {
  protected:
@@ -20,13 +29,17 @@ class AdPsgdRule : public ::testing::TestWithParam<std::string> {
     const std::string reason = world_unavailable(GetParam());
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
+  AffineTraining training(int ranks, const Json& algorithm, long steps, double slope) {
+    return {.world = GetParam(),
+            .cluster = flat_cluster(ranks),
+            .algorithm = algorithm,
+            .steps = steps,
+            .slope = slope,
+            .lr = kLr,
+            .numel = kNumel};
+  }
   std::vector<double> weights(int ranks, const Json& algorithm, long steps, double slope) {
-    return common_weights(train({.world = GetParam(),
-                                 .cluster = flat_cluster(ranks),
-                                 .algorithm = algorithm,
-                                 .steps = steps,
-                                 .slope = slope,
-                                 .lr = kLr}));
+    return common_weights(train(training(ranks, algorithm, steps, slope)));
   }
 };
 
@@ -35,41 +48,125 @@ class AdPsgdRule : public ::testing::TestWithParam<std::string> {
 TEST_P(AdPsgdRule, ConservesTheMean) {
   constexpr long kSteps = 40;
   for (const int ranks : {2, 4, 5, 8})
-    for (const int interval : {1, 3}) {
-      SCOPED_TRACE(testing::Message() << ranks << " ranks, interval " << interval);
-      const auto x = weights(ranks, {{"name", "adpsgd"}, {"interval_steps", interval}}, kSteps, 0);
-      ASSERT_EQ(x.size(), static_cast<std::size_t>(ranks));
-      EXPECT_NEAR(mean(x), 1 - kLr * kSteps * (ranks + 1) / 2.0, 2e-4);
-      if (!is_simulated(GetParam())) continue;  // passive workers may be done before anybody asks
-      const double alone = kLr * kSteps * (ranks - 1);  // how far ranks drift apart
-      const auto [low, high] = std::minmax_element(x.begin(), x.end());
-      EXPECT_LT(*high - *low, 0.7 * alone) << "averages bring models together";
-    }
+    for (const char* graph : {"bipartite", "star", "ring"})
+      for (const int interval : {1, 3}) {
+        if (graph == std::string("ring") && ranks % 2 != 0) continue;
+        SCOPED_TRACE(testing::Message() << graph << " of " << ranks << ", interval " << interval);
+        const auto x =
+            weights(ranks, adpsgd({{"graph", graph}, {"interval_steps", interval}}), kSteps, 0);
+        ASSERT_EQ(x.size(), static_cast<std::size_t>(ranks));
+        EXPECT_NEAR(mean(x), 1 - kLr * kSteps * (ranks + 1) / 2.0, 2e-4);
+        // Passive workers may be done before anybody asks; a star has one active rank.
+        if (!is_simulated(GetParam()) || graph == std::string("star")) continue;
+        const double alone = kLr * kSteps * (ranks - 1);  // how far ranks drift apart
+        const auto [low, high] = std::minmax_element(x.begin(), x.end());
+        EXPECT_LT(*high - *low, 0.8 * alone) << "averages bring models together";
+      }
 }
 
-/// Three steps alone, then one average of every active rank, in some order.
-TEST_P(AdPsgdRule, AveragesWithThePartnerThatIsDrawn) {
-  if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of exactly equal speed";
-  for (const int ranks : {2, 4, 8}) {
-    std::vector<double> x(static_cast<std::size_t>(ranks), 1);
-    for (int t = 0; t < 3; ++t)
-      for (std::size_t r = 0; r < x.size(); ++r)
-        x[r] -= kLr * (0.5 * x[r] + static_cast<double>(r) + 1);
-    auto upwards = x, downwards = x;  // the orders in which the averages may come
-    const auto average = [ranks](std::vector<double>& models, int active) {
-      double& own = models[static_cast<std::size_t>(active)];
-      double& other = models[static_cast<std::size_t>(passive_partner(0, active, ranks, 2))];
-      own = other = (own + other) / 2;
-    };
-    for (int active = 0; active < ranks; active += 2) average(upwards, active);
-    for (int active = ranks - 2; active >= 0; active -= 2) average(downwards, active);
-    const auto actual = weights(ranks, {{"name", "adpsgd"}, {"interval_steps", 3}}, 3, 0.5);
-    for (std::size_t r = 0; r < x.size(); ++r)
-      EXPECT_TRUE(std::abs(actual[r] - upwards[r]) < 1e-5 ||
-                  std::abs(actual[r] - downwards[r]) < 1e-5)
-          << ranks << " ranks, rank " << r << ": " << actual[r] << ", expected " << upwards[r]
-          << " or " << downwards[r];
+/// The same whatever a code loses.
+TEST_P(AdPsgdRule, ConservesTheMeanWithEveryCodec) {
+  constexpr int kRanks = 6;
+  constexpr long kSteps = 5;
+  for (const auto& entry : codecs()) {
+    Json codec = {{"name", entry.name}};
+    if (entry.name == "randk") codec.update({{"unbiased", false}, {"density", 0.25}});
+    SCOPED_TRACE(codec);
+    AffineTraining run = training(kRanks, adpsgd({{"graph", "ring"}, {"codec", codec}}), kSteps, 0);
+    run.tilt = 0.3;
+    const auto ends = train(run);
+    ASSERT_EQ(ends.size(), static_cast<std::size_t>(kRanks));
+    for (std::size_t i = 0; i < kNumel; ++i) {
+      double sum = 0;
+      for (const AffineEnd& end : ends) sum += static_cast<double>(end.weights.at(i));
+      const double slant = 1 + run.tilt * static_cast<double>(i);
+      EXPECT_NEAR(sum / kRanks, 1 - kLr * kSteps * (kRanks + 1) / 2.0 * slant, 1e-4) << i;
+    }
   }
+}
+
+using Vector = std::vector<float>;
+
+/// AD-PSGD among workers of equal speed: between one step and the next all pairs of the rotating
+/// bipartite graph average, while the gradient is computed at the weights before.
+template <class Code>
+std::vector<Vector> synchronous_pairs(std::size_t P, const AffineTraining& run, Code code) {
+  std::vector<Vector> x(P, Vector(kNumel, 1)), old = x;  // the models; what gradients are taken at
+  std::map<std::pair<std::size_t, std::size_t>, Vector> references;
+  for (std::size_t t = 0; t < static_cast<std::size_t>(run.steps); ++t) {
+    for (std::size_t r = 0; r < P; ++r) {
+      for (std::size_t k = 0; k < kNumel; ++k)
+        x[r][k] -= static_cast<float>(
+            run.lr * (run.slope * double{old[r][k]} +
+                      static_cast<double>(r + 1) * (1 + run.tilt * static_cast<double>(k))));
+      old[r] = x[r];
+    }
+    for (std::size_t i = 0; i < P; i += 2) {
+      const std::size_t j = (i + 2 * (t % (P / 2)) + 1) % P;
+      Vector& r = references.try_emplace({i, j}, Vector(kNumel, 1)).first->second;
+      Vector of_i(kNumel), of_j(kNumel);
+      for (std::size_t k = 0; k < kNumel; ++k) {
+        of_i[k] = x[i][k] - r[k];
+        of_j[k] = x[j][k] - r[k];
+      }
+      of_i = code(of_i);
+      of_j = code(of_j);
+      for (std::size_t k = 0; k < kNumel; ++k) {
+        x[i][k] += (of_j[k] - of_i[k]) / 2;
+        x[j][k] += (of_i[k] - of_j[k]) / 2;
+        r[k] += (of_i[k] + of_j[k]) / 2;
+      }
+    }
+  }
+  return x;
+}
+
+TEST_P(AdPsgdRule, AveragesDifferencesFromReferencesOfPairs) {
+  if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of exactly equal speed";
+  const auto as_it_is = [](const Vector& z) { return z; };
+  const auto in_8_bits = [](const Vector& z) {
+    return minmax_uint8_decode(minmax_uint8_encode(z), z.size());
+  };
+  for (const int ranks : {2, 4, 6}) {
+    Json spec = adpsgd({{"graph", {{"name", "bipartite"}, {"hop", "rotating"}}}});
+    for (const char* codec : {"none", "minmax_uint8"}) {
+      SCOPED_TRACE(testing::Message() << ranks << " ranks, codec " << codec);
+      spec["codec"] = codec;
+      AffineTraining run = training(ranks, spec, 4, 0.5);
+      run.tilt = 0.3;
+      const auto P = static_cast<std::size_t>(ranks);
+      const auto exact = synchronous_pairs(P, run, as_it_is);
+      const auto coded = synchronous_pairs(P, run, in_8_bits);
+      const auto& expected = codec == std::string("none") ? exact : coded;
+      const auto ends = train(run);
+      ASSERT_EQ(ends.size(), P);
+      double lost = 0;
+      for (std::size_t r = 0; r < P; ++r)
+        for (std::size_t k = 0; k < kNumel; ++k) {
+          EXPECT_NEAR(ends[r].weights.at(k), expected[r][k], 2e-5) << "rank " << r << ", " << k;
+          lost = std::max(lost, std::abs(double{coded[r][k]} - double{exact[r][k]}));
+        }
+      EXPECT_GT(lost, 1e-4) << "the code loses something";
+    }
+  }
+}
+
+/// Three steps alone, then one average of the centre with a leaf.
+TEST_P(AdPsgdRule, DrawsOneOfSeveralPartners) {
+  if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of exactly equal speed";
+  std::vector<double> alone(5, 1);
+  for (int t = 0; t < 3; ++t)
+    for (std::size_t r = 0; r < alone.size(); ++r)
+      alone[r] -= kLr * (0.5 * alone[r] + static_cast<double>(r) + 1);
+  const auto x = weights(5, adpsgd({{"graph", "star"}, {"interval_steps", 3}}), 3, 0.5);
+  int averaged = 0;
+  for (std::size_t leaf = 1; leaf < 5; ++leaf) {
+    if (std::abs(x.at(leaf) - alone[leaf]) < 1e-5) continue;
+    ++averaged;
+    EXPECT_NEAR(x[leaf], (alone[0] + alone[leaf]) / 2, 1e-5);
+    EXPECT_NEAR(x[0], x[leaf], 1e-6);
+  }
+  EXPECT_EQ(averaged, 1);
 }
 
 TEST_P(AdPsgdRule, OneWorkerStepsAlone) {
@@ -80,28 +177,6 @@ TEST_P(AdPsgdRule, OneWorkerStepsAlone) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, AdPsgdRule, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
-
-TEST(ActivePassive, EveryRankHasOneRole) {
-  EXPECT_EQ(active_ranks(5), (std::vector<int>{0, 2, 4}));
-  EXPECT_EQ(passive_ranks(5), (std::vector<int>{1, 3}));
-  for (int rank = 0; rank < 5; ++rank) {
-    const auto passive = passive_ranks(5);
-    EXPECT_EQ(is_passive(rank), std::count(passive.begin(), passive.end(), rank) == 1);
-  }
-}
-
-/// Draws are uniform over the passive ranks: with 6,000 draws of probability 1/4 a count differs
-/// from 1,500 by more than 4.5 standard deviations (151) once in 150,000 tests.
-TEST(ActivePassive, PartnersAreUniform) {
-  constexpr int kRanks = 8, kDraws = 6000;
-  for (const int rank : {0, 6}) {
-    std::vector<int> counts(kRanks, 0);
-    for (long step = 0; step < kDraws; ++step)
-      ++counts[static_cast<std::size_t>(passive_partner(7, rank, kRanks, step))];
-    for (int partner = 0; partner < kRanks; ++partner)
-      EXPECT_NEAR(counts[static_cast<std::size_t>(partner)], is_passive(partner) ? 1500 : 0, 151);
-  }
-}
 
 }  // namespace
 }  // namespace trigram::test

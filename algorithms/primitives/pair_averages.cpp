@@ -1,0 +1,44 @@
+#include "algorithms/primitives/pair_averages.h"
+
+#include "algorithms/collectives/exchange.h"
+#include "algorithms/execution/execution.h"
+
+namespace trigram {
+
+PairAverages::PairAverages(Context ctx, Run& run, const std::vector<int>& partners,
+                           std::optional<CodecSpec> codec)
+    : codec_(std::move(codec)), seed_(run.seed) {
+  if (!codec_) return;
+  const Tensor weights = run.workload.weights();
+  decoded_ = ctx.device->empty_like(weights);
+  for (const int partner : partners) {
+    Reference& reference = references_[partner];
+    reference.model = ctx.device->empty_like(weights);
+    ctx.device->copy(reference.model, weights);
+  }
+}
+
+void PairAverages::average(Context c, const Tensor& model, int partner, const Tensor& change) {
+  if (codec_) return average_coded(c, model, partner, change);
+  send_receive(c, model, partner, change, partner);
+  c.device->axpby(-0.5f, model, 0.5f, change);
+}
+
+void PairAverages::average_coded(Context c, const Tensor& model, int partner,
+                                 const Tensor& change) {
+  Reference& reference = references_.at(partner);
+  const auto codec = c.device->codec(*codec_, codec_key(c, seed_, {partner, reference.meetings++}));
+  const Tensor out = codec->empty_wire(*c.device, model), in = codec->empty_wire(*c.device, model);
+  c.device->copy(change, model);
+  c.device->axpby(-1, reference.model, 1, change);
+  codec->encode(out, change);
+  send_receive(c, out, partner, in, partner);
+  codec->decode(decoded_, out);
+  codec->decode(change, in);
+  const bool lower = c.rank() < partner;  // added in the order of ranks: references stay equal
+  c.device->axpby(0.5f, lower ? decoded_ : change, 1, reference.model);
+  c.device->axpby(0.5f, lower ? change : decoded_, 1, reference.model);
+  c.device->axpby(-0.5f, decoded_, 0.5f, change);
+}
+
+}  // namespace trigram

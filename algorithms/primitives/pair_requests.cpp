@@ -1,0 +1,33 @@
+#include "algorithms/primitives/pair_requests.h"
+
+namespace trigram {
+namespace {
+
+enum Tag { kRequest, kGrant };
+enum Wish : std::int64_t { kMeet, kEnd };  // what a request asks for
+
+}  // namespace
+
+void ask_for_pair(Context c, int partner, const Meet& meet) {
+  c.control->post(partner, kRequest, kMeet);
+  if (c.control->receive(kGrant)) meet(c, partner);
+}
+
+void end_requests(Context c, const std::vector<int>& partners) {
+  for (const int partner : partners) c.control->post(partner, kRequest, kEnd);
+}
+
+void grant_requests(Context c, const std::vector<int>& partners, const Meet& meet) {
+  for (std::size_t asking = partners.size(); asking > 0;) {
+    const auto request = c.control->receive(kRequest);
+    if (!request) return;  // the world is ending
+    if (request->a == kEnd) {
+      --asking;
+      continue;
+    }
+    c.control->post(request->source, kGrant, 0);
+    meet(c, request->source);
+  }
+}
+
+}  // namespace trigram
