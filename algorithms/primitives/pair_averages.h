@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/algorithm.h"
+#include "core/codec.h"
 
 namespace trigram {
 
