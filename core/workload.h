@@ -39,6 +39,10 @@ class Workload {
 
   /// One pass over the rank's next mini-batch, at the present weights.
   virtual void forward(Context ctx) = 0;
+  /// The same for weights that may still be on their way: calls `before(bucket)` for every bucket,
+  /// the last first, before it uses the bucket's weights. They must be present when that returns.
+  /// This default asks for all buckets before it begins.
+  virtual void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before);
   /// Calls `on_ready(bucket)` for every bucket, in order, as soon as its gradient is complete.
   virtual void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) = 0;
 

@@ -37,19 +37,28 @@ void ProfileWorkload::forward(Context ctx) {
   ctx.stream->compute(forward_s_);
 }
 
+void ProfileWorkload::forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) {
+  for (std::size_t i = buckets().size(); i-- > 0;) {
+    before(buckets()[i]);
+    ctx.stream->compute(seconds(cut(i), &ProfileTensor::forward_s));
+  }
+  if (has_values()) real_.model->forward(*real_.device, weights());
+}
+
 void ProfileWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on_ready) {
   TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
   if (has_values()) real_.model->backward(*real_.device, weights(), gradients(), [] {});
   for (std::size_t i = 0; i < buckets().size(); ++i) {
-    ctx.stream->compute(backward_seconds(cut(i)));
+    ctx.stream->compute(seconds(cut(i), &ProfileTensor::backward_s));
     on_ready(buckets()[i]);
   }
 }
 
-double ProfileWorkload::backward_seconds(const BucketCut& cut) const {
+/// Of one pass through a bucket's tensors.
+double ProfileWorkload::seconds(const BucketCut& cut, double ProfileTensor::*pass) const {
   double sum = 0;
   const auto& rows = profile_->tensors;
-  for (std::size_t i = cut.first; i < cut.last; ++i) sum += rows[rows.size() - 1 - i].backward_s;
+  for (std::size_t i = cut.first; i < cut.last; ++i) sum += rows[rows.size() - 1 - i].*pass;
   return sum;
 }
 

@@ -26,6 +26,8 @@ class ProfileWorkload final : public FlatWorkload {
                   std::size_t real_numel, std::size_t batch, UntimedModel real);
 
   void forward(Context ctx) override;
+  /// A real model behind it reads all weights at the end of the pass.
+  void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override;
   /// Real gradients are complete before the first bucket is reported.
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
   double loss() override;
@@ -34,7 +36,7 @@ class ProfileWorkload final : public FlatWorkload {
   std::size_t batch() const override { return batch_; }
 
  private:
-  double backward_seconds(const BucketCut& cut) const;
+  double seconds(const BucketCut& cut, double ProfileTensor::*pass) const;
 
   std::shared_ptr<const Profile> profile_;
   std::size_t batch_;

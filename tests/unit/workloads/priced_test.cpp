@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/config/config_error.h"
@@ -93,6 +94,46 @@ TEST(PricedWorkload, GradientsAreTheModelsOwnAndFinalWhenReported) {
     EXPECT_EQ(seen, values(plain.workload->gradients()));
     EXPECT_EQ(priced.workload->loss(), plain.workload->loss());
   }
+}
+
+/// The last bucket first, each just before the time of its own tensors; what is computed is what
+/// weights are when the last has come.
+TEST(PricedWorkload, ForwardAsksForEachBucketBeforeItsTime) {
+  IdxFolder folder;
+  Trained by_bucket(folder, {{"priced_as", "vgg16"}}), at_once(folder, {{"priced_as", "vgg16"}});
+  for (Trained* t : {&by_bucket, &at_once}) t->workload->bucketize(0);
+  const auto buckets = static_cast<int>(by_bucket.workload->buckets().size());
+  const std::vector<float> weights = values(by_bucket.workload->weights());
+  std::fill_n(by_bucket.workload->weights().floats().begin(), weights.size(), 0.0f);
+  std::vector<double> asked_s;
+  by_bucket.workload->forward_by_bucket(by_bucket.rank.ctx, [&](Bucket& bucket) {
+    EXPECT_EQ(bucket.index, buckets - 1 - static_cast<int>(asked_s.size()));
+    asked_s.push_back(by_bucket.rank.stream.computed_s);
+    const auto begin = bucket.weight.data() - by_bucket.workload->weights().data();
+    std::copy_n(weights.begin() + begin / static_cast<std::ptrdiff_t>(sizeof(float)),
+                bucket.weight.numel(), bucket.weight.floats().begin());
+  });
+  at_once.workload->forward(at_once.rank.ctx);
+  ASSERT_EQ(asked_s.size(), 32u) << "the tensors of VGG16";
+  EXPECT_EQ(asked_s[0], 0);
+  EXPECT_GT(asked_s[2], 0) << "after weight and bias of the first layer";
+  EXPECT_TRUE(std::is_sorted(asked_s.begin(), asked_s.end()));
+  EXPECT_NEAR(by_bucket.rank.stream.computed_s, at_once.rank.stream.computed_s, 1e-12);
+  for (Trained* t : {&by_bucket, &at_once}) t->workload->backward(t->rank.ctx, [](Bucket&) {});
+  EXPECT_EQ(by_bucket.workload->loss(), at_once.workload->loss());
+}
+
+TEST(Workloads, ForwardOfAModelAsksForAllBucketsFirst) {
+  IdxFolder folder;
+  Trained plain(folder, Json::object());
+  plain.workload->bucketize(0);
+  std::vector<int> asked;
+  plain.workload->forward_by_bucket(plain.rank.ctx, [&](Bucket& bucket) {
+    asked.push_back(bucket.index);
+    EXPECT_TRUE(plain.rank.stream.charged.empty());
+  });
+  EXPECT_EQ(asked, (std::vector<int>{3, 2, 1, 0}));
+  EXPECT_FALSE(plain.rank.stream.charged.empty());
 }
 
 TEST(PricedWorkload, BucketsMayHoldNoRealElement) {
