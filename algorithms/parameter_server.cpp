@@ -10,20 +10,30 @@
 // back, so that servers use both directions of their links. Servers are among the workers, spread
 // evenly over them. Steps and bytes per rank and iteration, S bytes of gradient in R rounds: R+1
 // steps; a worker sends S; a server, of S_k bytes of partitions, S - S_k + (P-1) S_k.
+//
+// Priority by need (after ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for
+// each bucket where it comes to it, and partitions that are ready last travel in the order in which
+// it needs them. The first, a share of `early`, travel as they are ready, or nothing would travel
+// during backward. The order follows from the buckets alone, not from time as in the paper, so all
+// ranks agree on it. An update is then a part of the next step: what is evaluated after a step, but
+// for the last one, are the weights that it began with.
 
 #include <memory>
-#include <vector>
 
 #include "algorithms/entries.h"
-#include "algorithms/primitives/push_pull.h"
+#include "algorithms/primitives/push_pull_queue.h"
 
 namespace trigram {
 namespace {
+
+enum class Priority { ready, need };
 
 struct Options {
   Execution execution;
   std::int64_t servers = 0;
   std::size_t partition_bytes = 4'096'000;
+  Priority priority = Priority::ready;
+  double early = 0.5;
 };
 
 class ParameterServer final : public Algorithm {
@@ -33,30 +43,24 @@ class ParameterServer final : public Algorithm {
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
     const Servers servers = servers_among(options_.servers, ctx.size());
-    const auto rounds = std::make_shared<const PushPull>(ctx, run.workload.buckets(), servers,
-                                                         options_.partition_bytes);
-    for ([[maybe_unused]] long t : run.steps) step(ctx, run, *comm, rounds);
-  }
-
- private:
-  void step(Context ctx, Run& run, Stream& comm, std::shared_ptr<const PushPull> rounds) {
-    std::vector<std::shared_ptr<Work>> issued;
-    const auto issue = [&](Bucket& ready) {
-      for (std::size_t r = issued.size();
-           r < rounds->exchanges() && rounds->needs(r) <= ready.index; ++r)
-        issued.push_back(comm.submit(ctx, [rounds, r](Context c) { rounds->exchange(c, r); }));
-    };
-    run.workload.forward(ctx);
-    run.workload.backward(ctx, [&](Bucket& b) {
-      if (run.execution.overlap) issue(b);
-    });
-    issue(run.workload.buckets().back());
-    for (Bucket& bucket : run.workload.buckets()) {
-      ctx.stream->wait(*issued[rounds->completes(bucket.index)]);
-      run.optimizer.step(ctx, bucket);
+    const bool by_need = options_.priority == Priority::need;
+    PushPullQueue queue(
+        *comm, run,
+        std::make_shared<const PushPull>(ctx, run.workload.buckets(), servers,
+                                         options_.partition_bytes, by_need ? options_.early : 1));
+    for (long t : run.steps) {
+      if (by_need) run.workload.forward_by_bucket(ctx, [&](Bucket& b) { queue.update(ctx, b); });
+      else run.workload.forward(ctx);
+      queue.begin();
+      run.workload.backward(ctx, [&](Bucket& b) {
+        if (run.execution.overlap) queue.issue(ctx, b.index);
+      });
+      queue.issue_all(ctx);
+      if (!by_need || t + 1 == run.steps.count()) queue.update_all(ctx);
     }
   }
 
+ private:
   Options options_;
 };
 
@@ -77,7 +81,14 @@ AlgorithmEntry parameter_server_entry() {
           .field("servers", &Options::servers, servers_kind(),
                  "How many of the workers serve a share of the model each; all: every one")
           .field("partition", &Options::partition_bytes, partition_kind(),
-                 "Largest piece of a bucket that a server handles at once"),
+                 "Largest piece of a bucket that a server handles at once")
+          .field(
+              "priority", &Options::priority,
+              one_of<Priority>({{"ready", Priority::ready}, {"need", Priority::need}}),
+              "What travels first: what is ready first, or what the next forward pass needs first")
+          .field(
+              "early", &Options::early, number(0, 1),
+              "Share of the partitions, the first that are ready, that nothing overtakes by need"),
       check);
 }
 

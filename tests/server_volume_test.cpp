@@ -49,6 +49,26 @@ TEST_P(ServerVolume, AsyncParameterServer) {
     }
 }
 
+/// What is needed first gets its place, and with it its server, from another count.
+TEST_P(ServerVolume, ParameterServerByNeed) {
+  for (const int servers : {1, 2, 3, layout().ranks()})
+    for (const std::uint64_t early : {0u, 25u, 50u, 100u}) {
+      if (servers > layout().ranks()) continue;
+      SCOPED_TRACE(testing::Message() << servers << " " << early);
+      const Training training = training_of({{"name", "parameter_server"},
+                                             {"servers", servers},
+                                             {"bucket", "600B"},
+                                             {"partition", "100B"},
+                                             {"priority", "need"},
+                                             {"early", static_cast<double>(early) / 100}},
+                                            GetParam());
+      const Trained trained = train(training);
+      expect_volume(trained,
+                    parameter_server_volume(layout(), buckets_of(trained), training.steps,
+                                            static_cast<std::uint64_t>(servers), 100, early));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, ServerVolume,
                          ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{1, 4},
                                            Nodes{2, 3}, Nodes{4, 4}),

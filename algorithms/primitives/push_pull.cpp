@@ -1,15 +1,19 @@
 #include "algorithms/primitives/push_pull.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trigram {
 
 PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
-                   std::size_t partition_bytes)
+                   std::size_t partition_bytes, double early)
     : servers_(servers) {
   for (const Bucket& bucket : buckets)
     for (const Tensor& part : partitions(bucket.grad, partition_bytes))
       partitions_.push_back({bucket.index, part});
+  const auto in_order = std::ceil(early * static_cast<double>(partitions_.size()));
+  std::stable_sort(partitions_.begin() + static_cast<std::ptrdiff_t>(in_order), partitions_.end(),
+                   [](const Partition& a, const Partition& b) { return a.bucket > b.bucket; });
   if (!servers_.include(ctx.rank())) return;
   std::size_t numel = 0, priced_numel = 0;
   for (const Partition& p : partitions_) {
@@ -21,14 +25,27 @@ PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& server
 }
 
 int PushPull::needs(std::size_t r) const {
-  return partitions_[std::min((r + 1) * servers_.count(), partitions_.size()) - 1].bucket;
+  int last = 0;
+  const std::size_t first = r * servers_.count();
+  for (std::size_t i = first; i < std::min(first + servers_.count(), partitions_.size()); ++i)
+    last = std::max(last, partitions_[i].bucket);
+  return last;
 }
 
 std::size_t PushPull::completes(int bucket) const {
-  std::size_t round = 0;
-  while (round + 1 < rounds() && partitions_[(round + 1) * servers_.count()].bucket <= bucket)
-    ++round;
-  return round + 1;
+  std::size_t last = partitions_.size() - 1;
+  while (partitions_[last].bucket != bucket) --last;
+  return last / servers_.count() + 1;
+}
+
+std::vector<int> PushPull::order() const {
+  std::vector<int> buckets;
+  for (const Partition& p : partitions_)
+    if (std::find(buckets.begin(), buckets.end(), p.bucket) == buckets.end())
+      buckets.push_back(p.bucket);
+  std::stable_sort(buckets.begin(), buckets.end(),
+                   [&](int a, int b) { return completes(a) < completes(b); });
+  return buckets;
 }
 
 void PushPull::exchange(Context c, std::size_t r) const {

@@ -11,20 +11,26 @@ namespace trigram {
 
 /// How the gradients of one iteration go to the servers and come back as their mean, in place.
 ///
-/// Partitions are numbered in the order in which backward completes them; server s has those of
-/// number s modulo k. k partitions in a row, one per server, are a round. Exchange r pushes round r
-/// and pulls round r-1 in one batch, so servers receive and send at once. All ranks call the
-/// exchanges 0 .. exchanges()-1 in this order.
+/// Partitions are numbered in the order in which backward completes them (ready), but for the last
+/// of them, which are numbered in the order in which the next forward pass needs them: those of the
+/// last bucket first. The order follows from the buckets alone, so it is the same on all ranks.
+/// Server s has the partitions of number s modulo k. k partitions in a row, one per server, are a
+/// round. Exchange r pushes round r and pulls round r-1 in one batch, so servers receive and send
+/// at once. All ranks call the exchanges 0 .. exchanges()-1 in this order.
 class PushPull {
  public:
+  /// `early` is the share of the partitions, from 0 to 1 and rounded up, that are numbered in the
+  /// order in which they are ready.
   PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
-           std::size_t partition_bytes);
+           std::size_t partition_bytes, double early = 1);
 
   std::size_t exchanges() const { return rounds() + 1; }
-  /// The bucket with which all that exchange r pushes is complete; the last for the last exchange.
+  /// The bucket with which all that exchange r pushes is complete.
   int needs(std::size_t r) const;
   /// The exchange with which all of a bucket is back.
   std::size_t completes(int bucket) const;
+  /// The buckets in the order in which they are back.
+  std::vector<int> order() const;
   /// Means are sums in the order of ranks, divided once.
   void exchange(Context c, std::size_t r) const;
 

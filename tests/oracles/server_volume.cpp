@@ -3,22 +3,33 @@
 namespace trigram::test {
 
 Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
-                                std::uint64_t servers, std::uint64_t partition) {
+                                std::uint64_t servers, std::uint64_t partition,
+                                std::uint64_t early) {
   Traffic traffic(layout);
   const auto P = static_cast<std::uint64_t>(layout.ranks());
   const auto messages = static_cast<std::uint64_t>(steps);
-  std::uint64_t part = 0;
+  std::vector<std::vector<std::uint64_t>> parts;  // bytes, bucket by bucket
+  std::uint64_t count = 0;
   for (const std::uint64_t n : buckets) {
-    std::uint64_t parts = 4 * n / partition;
-    if (parts * partition < 4 * n) ++parts;
-    for (std::uint64_t i = 0; i < parts; ++i, ++part) {
-      const std::uint64_t bytes = 4 * (n * (i + 1) / parts - n * i / parts);
-      const auto server = static_cast<int>(part % servers * P / servers);
-      for (int worker : all_ranks(layout)) {
-        if (worker == server) continue;
-        traffic.send(worker, server, messages, messages * bytes);
-        traffic.send(server, worker, messages, messages * bytes);
-      }
+    const std::uint64_t of = (4 * n + partition - 1) / partition;
+    auto& bytes = parts.emplace_back();
+    for (std::uint64_t i = 0; i < of; ++i) bytes.push_back(4 * (n * (i + 1) / of - n * i / of));
+    count += of;
+  }
+  std::vector<std::uint64_t> order;
+  for (auto& bytes : parts)
+    while (!bytes.empty() && 100 * order.size() < early * count) {
+      order.push_back(bytes.front());
+      bytes.erase(bytes.begin());
+    }
+  for (auto bytes = parts.rbegin(); bytes != parts.rend(); ++bytes)
+    order.insert(order.end(), bytes->begin(), bytes->end());
+  for (std::uint64_t part = 0; part < count; ++part) {
+    const auto server = static_cast<int>(part % servers * P / servers);
+    for (int worker : all_ranks(layout)) {
+      if (worker == server) continue;
+      traffic.send(worker, server, messages, messages * order[part]);
+      traffic.send(server, worker, messages, messages * order[part]);
     }
   }
   return traffic;

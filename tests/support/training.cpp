@@ -143,6 +143,12 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   all.push_back({"parameter_server", {{"name", "parameter_server"}}});
   all.push_back({"parameter_server_two",
                  {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}});
+  all.push_back({"parameter_server_by_need",
+                 {{"name", "parameter_server"},
+                  {"bucket", "0B"},
+                  {"servers", 2},
+                  {"partition", "1MB"},
+                  {"priority", "need"}}});
   add("bytegrad", nullptr, nullptr);
   for (const char* format : {"fp16", "bf16"}) add("half_precision_allreduce", "format", format);
   auto add_with = [&](const std::string& name, const char* option, int value) {

@@ -32,15 +32,18 @@ float follow(int ranks, long steps, float slope) {
 
 TEST_P(ParameterServerRule, StepsWithTheMeanGradientToTheLastBit) {
   constexpr float kSlope = 0.3f;  // inexact sums: another order would round differently
+  const Json priorities[] = {Json::object(),
+                             {{"overlap", false}},
+                             {{"priority", "need"}, {"early", 0}},
+                             {{"priority", "need"}, {"overlap", false}}};
   for (const int ranks : {1, 4, 7, 8})
     for (const Json& servers : {Json("all"), Json(1), Json(3)})
       for (const char* partition : {"4B", "12B", "4096kB"})
-        for (const bool overlap : {true, false}) {
+        for (const Json& priority : priorities) {
           if (servers.is_number() && servers.get<int>() > ranks) continue;
-          const Json algorithm = {{"name", "parameter_server"},
-                                  {"servers", servers},
-                                  {"partition", partition},
-                                  {"overlap", overlap}};
+          Json algorithm = {
+              {"name", "parameter_server"}, {"servers", servers}, {"partition", partition}};
+          algorithm.update(priority);
           SCOPED_TRACE(testing::Message() << ranks << algorithm);
           const auto ends = train({.world = GetParam(),
                                    .cluster = flat_cluster(ranks),

@@ -1,0 +1,39 @@
+#include "algorithms/primitives/push_pull_queue.h"
+
+namespace trigram {
+
+PushPullQueue::PushPullQueue(Stream& comm, Run& run, std::shared_ptr<const PushPull> rounds)
+    : comm_(comm),
+      run_(run),
+      rounds_(std::move(rounds)),
+      order_(rounds_->order()),
+      updated_(order_.size()) {}
+
+void PushPullQueue::begin() {
+  issued_.clear();
+  updated_ = 0;
+}
+
+void PushPullQueue::issue(Context ctx, int ready) {
+  for (std::size_t r = issued_.size(); r < rounds_->exchanges() && rounds_->needs(r) <= ready; ++r)
+    issued_.push_back(
+        comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->exchange(c, r); }));
+}
+
+void PushPullQueue::issue_all(Context ctx) { issue(ctx, run_.workload.buckets().back().index); }
+
+void PushPullQueue::update(Context ctx, const Bucket& bucket) {
+  for (; updated_ < order_.size(); ++updated_) {
+    Bucket& next = run_.workload.buckets()[static_cast<std::size_t>(order_[updated_])];
+    const std::size_t back = rounds_->completes(next.index);
+    if (back > rounds_->completes(bucket.index)) return;
+    ctx.stream->wait(*issued_[back]);
+    run_.optimizer.step(ctx, next);
+  }
+}
+
+void PushPullQueue::update_all(Context ctx) {
+  for (const Bucket& bucket : run_.workload.buckets()) update(ctx, bucket);
+}
+
+}  // namespace trigram

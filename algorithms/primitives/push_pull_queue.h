@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "algorithms/primitives/push_pull.h"
+#include "core/algorithm.h"
+
+namespace trigram {
+
+/// The exchanges of one iteration after the other on a rank's communication stream, and the updates
+/// of buckets by the gradients that come back.
+class PushPullQueue {
+ public:
+  /// `comm` and what `run` refers to outlive the queue.
+  PushPullQueue(Stream& comm, Run& run, std::shared_ptr<const PushPull> rounds);
+
+  /// Before the gradients of an iteration are computed; those of the last are no longer waited for.
+  void begin();
+  /// Queues the exchanges, in their order, that need no bucket after `ready`.
+  void issue(Context ctx, int ready);
+  void issue_all(Context ctx);
+  /// Waits for `bucket` and steps it, with all that are back before it, unless that is done.
+  void update(Context ctx, const Bucket& bucket);
+  void update_all(Context ctx);
+
+ private:
+  Stream& comm_;
+  Run& run_;
+  std::shared_ptr<const PushPull> rounds_;
+  std::vector<int> order_;                     // of the buckets, as they come back
+  std::vector<std::shared_ptr<Work>> issued_;  // the exchanges of this iteration
+  std::size_t updated_;                        // how many buckets in that order
+};
+
+}  // namespace trigram
