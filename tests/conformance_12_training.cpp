@@ -55,6 +55,15 @@ TEST(Conformance12, AWorkerAloneDoesNotFindTheCommonOptimum) {
   }
 }
 
+/// So that no line of the table escapes the suites that run over every_algorithm().
+TEST(Conformance12, EveryRegisteredAlgorithmIsTrained) {
+  std::set<std::string> trained;
+  for (const NamedAlgorithm& algorithm : every_algorithm())
+    trained.insert(algorithm.spec.at("name"));
+  for (const AlgorithmEntry& entry : algorithms())
+    EXPECT_TRUE(trained.contains(entry.name)) << entry.name;
+}
+
 class TrainingTest : public ::testing::TestWithParam<std::tuple<std::string, NamedAlgorithm>> {
  protected:
   void SetUp() override {
