@@ -56,7 +56,10 @@ Json given_or_swept(const std::string& field) {
   const std::string pointer = child("", field);
   Json forms = {{{"required", {field}}}};
   for (const char* kind : {"sweep", "zip"})
-    forms.push_back({{"required", {kind}}, {"properties", {{kind, {{"required", {pointer}}}}}}});
+    // "required" binds objects alone, "items" lists alone: the rows of a zip.
+    forms.push_back({{"required", {kind}},
+                     {"properties",
+                      {{kind, {{"required", {pointer}}, {"items", {{"required", {pointer}}}}}}}}});
   return {{"anyOf", forms}};
 }
 
@@ -102,11 +105,12 @@ Json config_schema() {
   properties["cluster"] = {{"anyOf", {properties["cluster"], path}}};
   Json seeds = {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "integer"}}}};
   properties["seed"] = {{"anyOf", {properties["seed"], seeds}}};
-  for (const char* kind : {"sweep", "zip"}) properties[kind] = sweep_schema();
+  properties["sweep"] = sweep_schema();
+  properties["zip"] = zip_schema();
   properties["sweep"]["description"] =
       "JSON pointers to lists of values; one run for each combination.";
   properties["zip"]["description"] =
-      "JSON pointers to lists of one length, which advance together.";
+      "JSON pointers to lists of one length, which advance together; or the list of such rows.";
   properties["$schema"] = {{"type", "string"},
                            {"description", "Path of this schema, for editors."}};
   for (const Json& field : schema["required"]) schema["allOf"].push_back(given_or_swept(field));

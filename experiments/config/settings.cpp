@@ -46,17 +46,30 @@ void make_object(Json& node, const Pointer& pointer, const std::string& reported
     throw ConfigError(reported_at, fmt::format("\"{}\" has no fields to set", pointer.to_string()));
 }
 
-/// Refuses a setting below a swept pointer: every value of the sweep would overwrite it.
-void check_not_swept_over(const Json& config, const Setting& setting) {
+/// The objects in "sweep" and "zip" whose keys are swept pointers, by where each stands.
+std::vector<std::pair<std::string, Json*>> swept_objects(Json& config) {
+  std::vector<std::pair<std::string, Json*>> found;
   for (const char* kind : {"sweep", "zip"}) {
-    if (!config.contains(kind) || !config[kind].is_object()) continue;
-    for (const auto& [swept, values] : config[kind].items())
+    if (!config.contains(kind)) continue;
+    const std::string pointer = child("", kind);
+    Json& swept = config[kind];
+    if (swept.is_object()) found.emplace_back(pointer, &swept);
+    if (!swept.is_array()) continue;
+    for (std::size_t i = 0; i < swept.size(); ++i)  // rows
+      if (swept[i].is_object()) found.emplace_back(child(pointer, std::to_string(i)), &swept[i]);
+  }
+  return found;
+}
+
+/// Refuses a setting below a swept pointer: every value of the sweep would overwrite it.
+void check_not_swept_over(Json& config, const Setting& setting) {
+  for (const auto& [pointer, object] : swept_objects(config))
+    for (const auto& [swept, values] : object->items())
       if (setting.pointer.starts_with(swept + "/"))
         throw ConfigError("--set " + setting.pointer,
                           fmt::format("{0} is swept, so this would have no effect; set {0} itself, "
-                                      "or its list at {1}",
-                                      swept, child(child("", kind), swept)));
-  }
+                                      "or {1}",
+                                      swept, child(pointer, swept)));
 }
 
 }  // namespace
@@ -90,8 +103,7 @@ void apply_settings(Json& config, const std::vector<std::string>& settings,
     check_not_swept_over(config, setting);
     set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);
     inline_cluster(config, base);
-    for (const char* kind : {"sweep", "zip"})
-      if (config.contains(kind) && config[kind].is_object()) config[kind].erase(setting.pointer);
+    for (const auto& [pointer, object] : swept_objects(config)) object->erase(setting.pointer);
   }
 }
 

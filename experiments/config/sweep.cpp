@@ -20,12 +20,15 @@ const Json& checked_list(const Json& list, const std::string& pointer) {
   return list;
 }
 
-Json take_object(Json& config, const std::string& key) {
+Json take(Json& config, const std::string& key) {
   if (!config.contains(key)) return Json::object();
-  Json object = std::move(config[key]);
+  Json value = std::move(config[key]);
   config.erase(key);
-  if (!object.is_object()) wrong_type(child("", key), "an object of pointers to lists", object);
-  return object;
+  return value;
+}
+
+void check_object(const Json& j, const std::string& pointer, const std::string& expected) {
+  if (!j.is_object()) wrong_type(pointer, expected, j);
 }
 
 std::vector<Axis> product_axes(const Json& sweep) {
@@ -39,7 +42,9 @@ std::vector<Axis> product_axes(const Json& sweep) {
   return axes;
 }
 
-Axis zip_axis(const Json& zip) {
+/// "zip" as it is meant to be written for a few pointers: by columns.
+Axis axis_of_columns(const Json& zip) {
+  check_object(zip, "/zip", "an object of pointers to lists, or a list of rows");
   Axis axis;
   for (const auto& [pointer, list] : zip.items()) {
     checked_list(list, child("/zip", pointer));
@@ -51,6 +56,25 @@ Axis zip_axis(const Json& zip) {
     for (std::size_t i = 0; i < list.size(); ++i) axis[i].values[pointer] = list[i];
   }
   return axis;
+}
+
+/// "zip" as a list of cases, each of which says what it sets.
+Axis axis_of_rows(const Json& zip) {
+  Axis axis;
+  for (const Json& row : checked_list(zip, "/zip")) {
+    const std::string pointer = child("/zip", std::to_string(axis.size()));
+    check_object(row, pointer, "an object of pointers to values");
+    axis.push_back({row, pointer});
+  }
+  return axis;
+}
+
+void check_not_swept_twice(const Json& sweep, const Axis& zip) {
+  for (const Row& row : zip)
+    for (const auto& [pointer, value] : row.values.items())
+      if (sweep.contains(pointer))
+        throw ConfigError(child(row.reported_under, pointer),
+                          "is swept twice; expected it under one of the two");
 }
 
 void extend(std::vector<SweepPoint>& points, const Axis& axis, const std::filesystem::path& base) {
@@ -72,19 +96,19 @@ void extend(std::vector<SweepPoint>& points, const Axis& axis, const std::filesy
 
 std::vector<SweepPoint> expand_sweep(Json config, const std::filesystem::path& base) {
   if (!config.is_object()) wrong_type("", "an object", config);
-  Json sweep = take_object(config, "sweep");
-  const Json zip = take_object(config, "zip");
+  Json sweep = take(config, "sweep");
+  check_object(sweep, "/sweep", "an object of pointers to lists");
+  const Json zip = take(config, "zip");
   if (config.contains("seed") && config["seed"].is_array() && !sweep.contains("/seed")) {
     if (config["seed"].empty()) wrong_type("/seed", "a seed or a list of seeds", config["seed"]);
     sweep["/seed"] = config["seed"];
     config.erase("seed");
   }
-  for (const auto& [pointer, list] : zip.items())
-    if (sweep.contains(pointer))
-      throw ConfigError(child("/zip", pointer), "is swept twice; expected it under one of the two");
+  const Axis zipped = zip.is_array() ? axis_of_rows(zip) : axis_of_columns(zip);
+  check_not_swept_twice(sweep, zipped);
   std::vector<SweepPoint> points{{std::move(config)}};
   for (const Axis& axis : product_axes(sweep)) extend(points, axis, base);
-  if (!zip.empty()) extend(points, zip_axis(zip), base);
+  if (!zipped.empty()) extend(points, zipped, base);
   return points;
 }
 
@@ -92,6 +116,11 @@ Json sweep_schema() {
   return {{"type", "object"},
           {"propertyNames", {{"pattern", "^/"}}},
           {"additionalProperties", {{"type", "array"}, {"minItems", 1}}}};
+}
+
+Json zip_schema() {
+  const Json row = {{"type", "object"}, {"propertyNames", {{"pattern", "^/"}}}};
+  return {{"anyOf", {sweep_schema(), {{"type", "array"}, {"minItems", 1}, {"items", row}}}}};
 }
 
 }  // namespace trigram

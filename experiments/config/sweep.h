@@ -15,13 +15,15 @@ struct SweepPoint {
 };
 
 /// Expands {"sweep": {pointer: [values], ...}, "zip": {...}}: the product of the lists of "sweep"
-/// and of the rows of "zip", whose lists have one length and advance together. A list as "seed"
-/// is a sweep of its own. Pointers are applied in alphabetical order, so parents come before their
-/// children, and the first varies slowest. Paths of clusters are relative to `base`;
+/// and of the rows of "zip", whose lists have one length and advance together; "zip" may also be
+/// the list of its rows, [{pointer: value, ...}, ...], which need not set the same pointers. A list
+/// as "seed" is a sweep of its own. Pointers are applied in alphabetical order, so parents come
+/// before their children, and the first varies slowest. Paths of clusters are relative to `base`;
 /// values are not checked.
 std::vector<SweepPoint> expand_sweep(Json config, const std::filesystem::path& base);
 
-/// The schema (draft-07) of "sweep" and of "zip".
+// Their schemas (draft-07).
 Json sweep_schema();
+Json zip_schema();
 
 }  // namespace trigram

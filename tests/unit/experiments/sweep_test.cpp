@@ -47,6 +47,16 @@ TEST(Sweep, ZippedListsAdvanceTogether) {
               ElementsAre(Json{{"a", 1}, {"b", 3}}, Json{{"a", 2}, {"b", 4}}));
 }
 
+TEST(Sweep, ZipMayBeTheListOfItsRows) {
+  const Json config = {{"b", 0}, {"zip", {Json{{"/a", 1}, {"/b", 3}}, Json{{"/a", 2}}}}};
+  EXPECT_THAT(configs_of(config), ElementsAre(Json{{"a", 1}, {"b", 3}}, Json{{"a", 2}, {"b", 0}}));
+  EXPECT_THAT(error_of([] {
+                expand_sweep({{"zip", {Json{{"/a", 1}}, 2}}}, ".");
+              }),
+              HasSubstr("/zip/1: expected an object of pointers to values"));
+  EXPECT_THAT(error_of([] { expand_sweep({{"zip", Json::array()}}, "."); }), HasSubstr("/zip: "));
+}
+
 TEST(Sweep, ParentIsSetBeforeItsChild) {
   const Json config = {{"sweep", {{"/algorithm/tau", {7}}, {"/algorithm", {"x"}}}}};
   EXPECT_THAT(configs_of(config),
@@ -63,6 +73,8 @@ TEST(Sweep, SeedListIsASweep) {
 TEST(Sweep, SamePointerInBothIsRefused) {
   const Json config = {{"sweep", {{"/a", {1}}}}, {"zip", {{"/a", {1}}}}};
   EXPECT_THAT(error_of([&] { expand_sweep(config, "."); }), HasSubstr("/zip/~1a: is swept twice"));
+  const Json rows = {{"sweep", {{"/a", {1}}}}, {"zip", {Json{{"/b", 1}}, Json{{"/a", 1}}}}};
+  EXPECT_THAT(error_of([&] { expand_sweep(rows, "."); }), HasSubstr("/zip/1/~1a: is swept twice"));
 }
 
 TEST(Settings, ReachIntoListsAndComponents) {
@@ -85,13 +97,20 @@ TEST(Settings, TakeThePlaceOfASweptList) {
   EXPECT_THAT(configs_of(config), ElementsAre(Json{{"a", 9}, {"b", 3}}, Json{{"a", 9}, {"b", 4}}));
 }
 
+TEST(Settings, TakeThePlaceOfAValueInEveryRow) {
+  Json config = {{"zip", {Json{{"/a", 1}, {"/b", 3}}, Json{{"/a", 2}}}}};
+  apply_settings(config, {"/b=9"}, ".");
+  EXPECT_THAT(configs_of(config), ElementsAre(Json{{"a", 1}, {"b", 9}}, Json{{"a", 2}, {"b", 9}}));
+  EXPECT_THAT(error_of([&] { apply_settings(config, {"/a/c=9"}, "."); }),
+              HasSubstr("/a is swept, so this would have no effect; set /a itself, or /zip/0/~1a"));
+}
+
 TEST(Settings, BelowASweptPointerAreRefused) {
   for (const char* kind : {"sweep", "zip"}) {
     Json config = {{kind, {{"/a", {"x", "y"}}}}};
     EXPECT_THAT(
         error_of([&] { apply_settings(config, {"/a/b=9"}, "."); }),
-        HasSubstr(std::string("/a is swept, so this would have no effect; set /a itself, or "
-                              "its list at /") +
+        HasSubstr(std::string("/a is swept, so this would have no effect; set /a itself, or /") +
                   kind + "/~1a"));
     EXPECT_NO_THROW(apply_settings(config, {"/ab=9"}, "."));
   }
