@@ -1,6 +1,7 @@
 #include "algorithms/registry.h"
 
 #include "algorithms/entries.h"
+#include "core/check.h"
 
 namespace trigram {
 
@@ -11,8 +12,10 @@ std::string to_string(const Trigram& t) {
       t.centralisation == Trigram::Centralisation::centralised ? "centralised" : "decentralised");
 }
 
-const std::vector<AlgorithmEntry>& algorithms() {
-  static const std::vector<AlgorithmEntry> entries = {
+namespace {
+
+std::vector<AlgorithmEntry> own_algorithms() {
+  return {
       gradient_allreduce_entry(),
       parameter_server_entry(),
       local_sgd_entry(),
@@ -35,7 +38,29 @@ const std::vector<AlgorithmEntry>& algorithms() {
       async_parameter_server_entry(),
       adpsgd_entry(),
   };
-  return entries;
 }
+
+struct Table {
+  std::vector<AlgorithmEntry> entries = own_algorithms();
+  bool has_added = false;
+};
+
+Table& table() {
+  static Table only;
+  return only;
+}
+
+}  // namespace
+
+const std::vector<AlgorithmEntry>& algorithms() { return table().entries; }
+
+void add_algorithm(AlgorithmEntry entry) {
+  for (const AlgorithmEntry& known : table().entries)
+    TRIGRAM_CHECK(known.name != entry.name, "two algorithms are called {}", entry.name);
+  table().entries.push_back(std::move(entry));
+  table().has_added = true;
+}
+
+bool has_added_algorithms() { return table().has_added; }
 
 }  // namespace trigram

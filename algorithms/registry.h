@@ -31,4 +31,10 @@ struct AlgorithmEntry : Component<Algorithm> {
 /// Every algorithm, in the order in which they are listed to users.
 const std::vector<AlgorithmEntry>& algorithms();
 
+/// Adds an algorithm that lives outside this source tree. For the start of a program, before
+/// anything has read the table; throws when the name is taken.
+void add_algorithm(AlgorithmEntry entry);
+/// Whether this program has such algorithms.
+bool has_added_algorithms();
+
 }  // namespace trigram

@@ -1,25 +1,33 @@
 # Flags that every target of the project shares, and the function that makes a library of a folder.
 
 add_library(trigram_options INTERFACE)
+set_target_properties(trigram_options PROPERTIES EXPORT_NAME options)
+target_compile_features(trigram_options INTERFACE cxx_std_20)
 target_compile_options(trigram_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Werror
+  # Our warnings are not those of who links an installed Trigram.
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wshadow;-Werror>"
   # The same weights in every world and on every machine: no fused multiply-add behind our back.
   -ffp-contract=off
   # At -O3 GCC 12 warns of an overlap inside std::string's own operator+ (GCC bug 105651).
-  $<$<CONFIG:Release>:-Wno-restrict>)
+  $<BUILD_INTERFACE:$<$<CONFIG:Release>:-Wno-restrict>>)
 target_compile_definitions(trigram_options INTERFACE
   EIGEN_DONT_PARALLELIZE EIGEN_STACK_ALLOCATION_LIMIT=0)
-target_include_directories(trigram_options INTERFACE ${PROJECT_SOURCE_DIR})
+include(GNUInstallDirs)
+set(TRIGRAM_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR}/trigram)
+target_include_directories(trigram_options INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${TRIGRAM_INCLUDEDIR}>)
 if(TRIGRAM_SANITIZE)
   target_compile_options(trigram_options INTERFACE
     -fsanitize=${TRIGRAM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(trigram_options INTERFACE -fsanitize=${TRIGRAM_SANITIZE})
 endif()
 
-# trigram_library(NAME SOURCES... LIBS...): the static library trigram::NAME.
+# trigram_library(NAME SOURCES... LIBS...): the static library trigram::NAME, which is installed.
 function(trigram_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;PRIVATE_LIBS" ${ARGN})
   add_library(trigram_${name} STATIC ${ARG_SOURCES})
   add_library(trigram::${name} ALIAS trigram_${name})
+  set_target_properties(trigram_${name} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY TRIGRAM_LIBRARIES trigram_${name})
   target_link_libraries(trigram_${name} PUBLIC trigram_options ${ARG_LIBS} PRIVATE ${ARG_PRIVATE_LIBS})
 endfunction()

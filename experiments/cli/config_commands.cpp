@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/data_dir.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/places.h"
 #include "experiments/config/experiment.h"
 #include "experiments/config/plan.h"
 #include "experiments/exit_codes.h"
@@ -70,7 +70,7 @@ std::string starting_config() {
   constexpr std::string_view kPlace = "@SCHEMA@";
   std::string text = kStartingConfig;
   return text.replace(text.find(kPlace), kPlace.size(),
-                      (data_folder() / "configs" / "schema.json").string());
+                      (data_dir() / "configs" / "schema.json").string());
 }
 
 int init(const std::string& file) {

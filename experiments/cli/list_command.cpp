@@ -9,10 +9,10 @@
 #include "algorithms/peers/spectral_gap.h"
 #include "algorithms/registry.h"
 #include "core/codecs/registry.h"
+#include "core/data_dir.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/places.h"
 #include "experiments/exit_codes.h"
 #include "experiments/worlds.h"
 
@@ -63,7 +63,7 @@ Json list_of_networks() {
     list.push_back({{"name", name},
                     {"kind", "model"},
                     {"doc", "network model of sim; " + option.value("description", "")}});
-  const std::filesystem::path presets = data_folder() / "configs" / "clusters";
+  const std::filesystem::path presets = data_dir() / "configs" / "clusters";
   std::set<std::filesystem::path> paths;
   if (std::filesystem::is_directory(presets))
     for (const auto& file : std::filesystem::directory_iterator(presets))

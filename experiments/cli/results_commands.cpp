@@ -11,9 +11,9 @@
 #include <set>
 
 #include "core/config/config_error.h"
+#include "core/data_dir.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/labels.h"
-#include "experiments/cli/places.h"
 #include "experiments/exit_codes.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
@@ -79,7 +79,7 @@ std::string python() {
 
 int report(const std::string& folder, const std::string& output) {
   check_folder(folder);
-  const fs::path package = data_folder() / "analysis";
+  const fs::path package = data_dir() / "analysis";
   if (!fs::exists(package / "trigram_analysis"))
     throw ConfigError(package.string(), "expected the Python package trigram_analysis here");
   const char* present = std::getenv("PYTHONPATH");

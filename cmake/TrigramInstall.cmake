@@ -1,0 +1,29 @@
+# What `cmake --install` installs: the program and its data; headers, libraries and the CMake package
+# `trigram`, so that algorithms can live in projects of their own (examples/out_of_tree).
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+install(TARGETS trigram RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram)
+install(DIRECTORY analysis/trigram_analysis
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis
+  PATTERN __pycache__ EXCLUDE)
+
+# An algorithm may include what those in the tree may; its program calls trigram_main.
+install(DIRECTORY core algorithms DESTINATION ${TRIGRAM_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES experiments/cli/trigram_main.h DESTINATION ${TRIGRAM_INCLUDEDIR}/experiments/cli)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/trigram)
+get_property(libraries GLOBAL PROPERTY TRIGRAM_LIBRARIES)
+install(TARGETS trigram_options ${libraries} EXPORT trigram
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT trigram NAMESPACE trigram:: FILE trigramTargets.cmake DESTINATION ${package})
+configure_package_config_file(cmake/trigramConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/cmake/trigramConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/trigramConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+    ${PROJECT_BINARY_DIR}/cmake/trigramConfig.cmake
+    ${PROJECT_BINARY_DIR}/cmake/trigramConfigVersion.cmake
+  DESTINATION ${package})

@@ -1,0 +1,5 @@
+#pragma once
+
+#include "algorithms/registry.h"
+
+trigram::AlgorithmEntry easgd_entry();

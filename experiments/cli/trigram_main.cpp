@@ -1,0 +1,84 @@
+#include "experiments/cli/trigram_main.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "core/config/config_error.h"
+#include "core/data_dir.h"
+#include "experiments/cli/commands.h"
+#include "experiments/exit_codes.h"
+#include "experiments/version.h"
+#include "experiments/worlds.h"
+
+namespace trigram {
+namespace {
+
+std::string version_text() {
+  const Version v = version();
+  std::string text = fmt::format("trigram {} ({})\nworlds:", v.number, v.git);
+  for (const World& world : worlds())
+    text += fmt::format(" {}{}", world.name, world.unavailable.empty() ? "" : " (absent)");
+  for (const auto& [library, number] : v.libraries)
+    text += fmt::format("\n{}: {}", library, number);
+  return text;
+}
+
+void configure_log(const std::string& level) {
+  auto log = spdlog::stderr_logger_st("trigram");
+  log->set_pattern("%^%l%$: %v");
+  log->set_level(spdlog::level::from_str(level));
+  spdlog::set_default_logger(log);
+}
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app("Simulates and emulates data-parallel training with relaxed communication.",
+               "trigram");
+  GlobalOptions global;
+  std::string log_level = "info";
+  Action action;
+  app.set_version_flag("--version", version_text());
+  app.add_flag("-q,--quiet", global.quiet, "Print no progress");
+  app.add_option("--log-level", log_level, "How much to log")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
+  app.require_subcommand(1);
+  app.fallthrough();
+  add_run_command(app, global, action);
+  add_status_command(app, action);
+  add_validate_command(app, global, action);
+  add_init_command(app, action);
+  add_list_command(app, action);
+  add_schema_command(app, action);
+  add_report_command(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fmt::print(stderr, "trigram: {}\n", error.what());
+    return kBadInput;
+  }
+  configure_log(log_level);
+  return action();
+}
+
+}  // namespace
+
+int trigram_main(int argc, char** argv, std::vector<AlgorithmEntry> added,
+                 const std::filesystem::path& data) {
+  try {
+    set_fallback_data_dir(data);
+    for (AlgorithmEntry& entry : added) add_algorithm(std::move(entry));
+    return run_command_line(argc, argv);
+  } catch (const ConfigError& error) {
+    fmt::print(stderr, "trigram: {}\n", error.what());
+    return kBadInput;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "trigram: {}\n", error.what());
+    return kRunFailed;
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,37 @@
+#include "algorithms/registry.h"
+
+#include <gtest/gtest.h>
+
+#include "core/check.h"
+
+// CTest runs every test in a process of its own, so each begins with the algorithms of the tree.
+
+namespace trigram {
+namespace {
+
+AlgorithmEntry named(const std::string& name) {
+  AlgorithmEntry entry = algorithms().front();
+  entry.name = name;
+  return entry;
+}
+
+TEST(AlgorithmRegistry, AnAddedAlgorithmComesLastAndIsFound) {
+  const std::size_t before = algorithms().size();
+  EXPECT_FALSE(has_added_algorithms());
+  add_algorithm(named("mine"));
+  EXPECT_TRUE(has_added_algorithms());
+  ASSERT_EQ(algorithms().size(), before + 1);
+  EXPECT_EQ(algorithms().back().name, "mine");
+  EXPECT_EQ(resolve_component(algorithms(), "algorithm", "mine", "/algorithm")["name"], "mine");
+}
+
+TEST(AlgorithmRegistry, TwoOfOneNameAreRefused) {
+  const std::size_t before = algorithms().size();
+  EXPECT_THROW(add_algorithm(named(algorithms().back().name)), InvariantError);
+  add_algorithm(named("mine"));
+  EXPECT_THROW(add_algorithm(named("mine")), InvariantError);
+  EXPECT_EQ(algorithms().size(), before + 1);
+}
+
+}  // namespace
+}  // namespace trigram
