@@ -15,10 +15,10 @@ export CCACHE_NOHASHDIR ?= 1
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test sanitize slow bench format lint docs install
+.PHONY: help setup build demo test sanitize slow convergence bench format lint docs install
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing, from the distribution
 	@$(SETUP)
@@ -28,7 +28,7 @@ build-%: setup
 	@cmake --preset $* $(if $(wildcard build/$*/build.ninja),>/dev/null,)
 	@cmake --build --preset $* -j$(JOBS) --target $(TARGETS)
 TARGETS = all
-build demo install: TARGETS = trigram
+build demo install convergence: TARGETS = trigram
 
 build: build-release ## build the optimised program
 
@@ -41,6 +41,10 @@ test: build-dev ## build and run the tests
 
 slow: build-dev ## the tests that take minutes
 	$(CTEST) --test-dir build/dev -L slow
+
+convergence: build-release ## train an epoch with every algorithm, write docs/convergence.md; SEEDS=1 only looks
+	scripts/convergence.py --trigram build/release/experiments/trigram --jobs $(JOBS) \
+	  $(if $(SEEDS),--seeds $(SEEDS),-o docs/convergence.md)
 
 bench: TARGETS = bench_codec bench_sim
 bench: build-release ## print times, with the machine that they are of

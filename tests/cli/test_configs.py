@@ -107,6 +107,16 @@ class Configs(CommandTest):
         self.assertNotIn("algorithms", text)
         self.assertIn("graphs", self.trigram("list", "graph", code=2).stderr)
 
+    def test_convergence_is_shown_of_every_algorithm(self) -> None:
+        rows = json.loads((CONFIGS / "convergence.json").read_text())["zip"]
+        shown = [row["/algorithm"] for row in rows]
+        names = {a if isinstance(a, str) else a["name"] for a in shown}
+        listed = json.loads(self.trigram("list", "algorithms", "--json").stdout)["algorithms"]
+        self.assertEqual(
+            {a["name"] for a in listed} - names, set(),
+            "give each a row in configs/convergence.json, then: make convergence",
+        )
+
     def test_version(self) -> None:
         text = self.trigram("--version").stdout
         for part in ("trigram ", "worlds:", "threads", "SimGrid", "Eigen", "Highway", "compiler"):

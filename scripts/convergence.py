@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Trains with every algorithm for an epoch and tabulates what each has learned.
+
+    scripts/convergence.py --trigram PROGRAM              print the table
+    scripts/convergence.py --trigram PROGRAM --seeds 1    a first look, in a third of the time
+    scripts/convergence.py --trigram PROGRAM -o FILE      write it
+    scripts/convergence.py --trigram PROGRAM --check FILE exit 3 when an algorithm is too far from
+                                                          gradient_allreduce, or FILE is out of date
+
+The runs are those of configs/convergence.json, where each row of "zip" is a row of the table.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CONFIG = ROOT / "configs" / "convergence.json"
+BASELINE = "gradient_allreduce"
+TOLERANCE = 2.0  # points that a mean may lie below that of the baseline
+DRIFT = 0.5  # points that the committed mean may differ: other compilers, other libraries
+
+
+@dataclass
+class Case:
+    """One row: an algorithm with its settings."""
+
+    algorithm: dict
+    optimizer: dict
+    note: str = ""
+    accuracies: list = field(default_factory=list)  # per cent, one per seed
+    baseline: float = 0.0  # of the same kind of optimizer
+
+    @property
+    def name(self):
+        return self.algorithm["name"]
+
+    @property
+    def label(self):
+        options = [f"{key} {value}" for key, value in self.algorithm.items() if key != "name"]
+        return ", ".join([f"`{self.name}`", *options])
+
+    @property
+    def rule(self):
+        options = [f"{key} {value:g}" for key, value in self.optimizer.items() if key != "name"]
+        return ", ".join([self.optimizer["name"], *options])
+
+    @property
+    def mean(self):
+        return statistics.fmean(self.accuracies)
+
+    @property
+    def points(self):
+        return self.mean - self.baseline
+
+
+def as_object(component):
+    return {"name": component} if isinstance(component, str) else component
+
+
+def cases_of(config):
+    """The rows, in the order of the file."""
+    return [
+        Case(
+            as_object(row["/algorithm"]),
+            as_object(row.get("/optimizer", config["optimizer"])),
+            row.get("/description", ""),
+        )
+        for row in config["zip"]
+    ]
+
+
+def set_baselines(cases):
+    """Every case is compared with the baseline under its kind of optimizer."""
+    means = {case.optimizer["name"]: case.mean for case in cases if case.name == BASELINE}
+    for case in cases:
+        case.baseline = means[case.optimizer["name"]]
+
+
+def missing_algorithms(cases, listed):
+    return sorted(set(listed) - {case.name for case in cases})
+
+
+def admitted_points(source):
+    """The points below the baseline that the banner of an algorithm admits, or None."""
+    banner = " ".join(re.findall(r"^//(.*)$", source.split("#include")[0], re.MULTILINE))
+    found = re.search(rf"(\d+\.\d) points below {BASELINE}", re.sub(r"\s+", " ", banner))
+    return float(found[1]) if found else None
+
+
+def failures(cases, banner_of):
+    """What is wrong with the cases; `banner_of` gives the source of an algorithm by name."""
+    for case in cases:
+        below = -case.points
+        admitted = admitted_points(banner_of(case.name)) if below > TOLERANCE else None
+        if below > TOLERANCE and (admitted is None or abs(admitted - below) > DRIFT):
+            yield (
+                f"{case.label}: {below:.2f} points below {BASELINE}, {TOLERANCE:g} at most;"
+                f" its banner would have to say why and \"{below:.1f} points below {BASELINE}\""
+            )
+
+
+def aligned(rows):
+    """A Markdown table; the first row holds the titles, those of numbers end with a colon."""
+    right = [title.endswith(":") for title in rows[0]]
+    rows = [[title.rstrip(":") for title in rows[0]], *rows[1:]]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(right))]
+
+    def line(cells):
+        return "| " + " | ".join(
+            cell.rjust(width) if r else cell.ljust(width)
+            for cell, width, r in zip(cells, widths, right)
+        ) + " |"
+
+    rule = "|" + "|".join("-" * (w + 1) + (":" if r else "-") for w, r in zip(widths, right)) + "|"
+    return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])
+
+
+def table(cases):
+    rows = [["algorithm", "optimizer", "mean (%):", "lowest:", "highest:", "points:", "note"]]
+    for case in cases:
+        numbers = (case.mean, min(case.accuracies), max(case.accuracies))
+        points = "" if case.name == BASELINE else f"{case.points:+.2f}"
+        rows.append(
+            [case.label, case.rule, *(f"{number:.2f}" for number in numbers), points, case.note]
+        )
+    return aligned(rows)
+
+
+def page(cases, config, ranks, seeds):
+    cluster, workload = config["cluster"], config["workload"]
+    return f"""# Convergence
+
+What every algorithm learns in one epoch, beside `{BASELINE}`: accuracy of the mean model on the
+test set of `{workload["name"]}`. Written by
+
+```
+make convergence
+```
+
+from `configs/convergence.json`: {ranks} workers × batch {workload["batch"]}, {config["steps"]} steps, mean, lowest and highest of \
+{len(seeds)} seed{"s" if len(seeds) > 1 else ""}.
+*Points* are per cent of accuracy above (+) or below (−) `{BASELINE}` under the same kind of
+optimizer. Options that are not named have their defaults. The runs are simulated:
+{cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]}, timed as `{workload["priced_as"]}`, which decides how stale asynchronous methods
+are. A test holds every mean to {TOLERANCE:g} points below `{BASELINE}` at most (`make slow`).
+
+{table(cases)}
+"""
+
+
+def committed_means(text):
+    """(algorithm, optimizer) -> mean, of a page."""
+    cells = [re.split(r"\s*\|\s*", line)[1:4] for line in text.splitlines() if "| `" in line]
+    return {(label, rule): float(mean) for label, rule, mean in cells}
+
+
+def drift(cases, text):
+    """How a committed page differs from the cases, more than another compiler explains."""
+    before = committed_means(text)
+    now = {(case.label, case.rule): case.mean for case in cases}
+    for row in sorted(before.keys() ^ now.keys()):
+        yield f"{row[0]} with {row[1]}: {'not' if row in now else 'only'} in the committed table"
+    for row in sorted(before.keys() & now.keys()):
+        if abs(before[row] - now[row]) > DRIFT:
+            yield f"{row[0]} with {row[1]}: {now[row]:.2f} %, {before[row]:.2f} in the committed table"
+
+
+class Sweep:
+    """The runs, by the program."""
+
+    def __init__(self, options):
+        self.program, self.results = os.path.abspath(options.trigram), options.results
+        self.seeds = options.seeds
+        self.jobs = options.jobs
+
+    def call(self, *words, **how):
+        done = subprocess.run([self.program, *map(str, words)], text=True, check=False, **how)
+        if done.returncode != 0:
+            sys.exit(done.returncode)
+        return done.stdout
+
+    def run_words(self):
+        words = ["run", CONFIG, "-o", self.results]
+        return words + (["--set", f"/seed={json.dumps(self.seeds)}"] if self.seeds else [])
+
+    def manifests(self):
+        """Makes all runs, and returns their manifests."""
+        self.call(*self.run_words(), "--force", "--jobs", self.jobs, stdout=subprocess.DEVNULL)
+        planned = self.call(*self.run_words(), "--dry-run", stdout=subprocess.PIPE)
+        folder = self.results / CONFIG.stem
+        ids = [line.split()[0] for line in planned.splitlines()]
+        return [json.loads((folder / i / "manifest.json").read_text("utf-8")) for i in ids]
+
+    def listed(self):
+        text = self.call("list", "algorithms", "--json", stdout=subprocess.PIPE)
+        return [algorithm["name"] for algorithm in json.loads(text)["algorithms"]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trigram", required=True, help="the program")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="where runs go")
+    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time")
+    parser.add_argument("--seeds", type=int, nargs="+", help="instead of those of the file")
+    parser.add_argument("-o", "--output", type=Path, help="where to write the page")
+    parser.add_argument("--check", type=Path, metavar="FILE", help="the committed page")
+    options = parser.parse_args()
+
+    config = json.loads(CONFIG.read_text("utf-8"))
+    cases = cases_of(config)
+    sweep = Sweep(options)
+    if missing := missing_algorithms(cases, sweep.listed()):
+        sys.exit(f"not in {CONFIG.name}: {', '.join(missing)}")
+    for manifest in sweep.manifests():
+        case = cases[config["zip"].index(row_of(manifest))]
+        case.accuracies.append(100 * manifest["summary"]["accuracy"])
+    set_baselines(cases)
+    cluster = config["cluster"]
+    text = page(
+        cases,
+        config,
+        cluster["nodes"] * cluster["workers_per_node"],
+        options.seeds or config["seed"],
+    )
+    if options.output:
+        options.output.write_text(text, encoding="utf-8")
+    print(text if not options.output else options.output)
+    problems = list(failures(cases, source_of))
+    if options.check:
+        problems += drift(cases, options.check.read_text("utf-8"))
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    sys.exit(3 if problems else 0)
+
+
+def row_of(manifest):
+    """The row of "zip" that a run is of."""
+    return {key: value for key, value in manifest["sweep"].items() if key != "/seed"}
+
+
+def source_of(name):
+    return (ROOT / "algorithms" / f"{name}.cpp").read_text("utf-8")
+
+
+if __name__ == "__main__":
+    main()
