@@ -42,7 +42,7 @@ test: build-dev ## build and run the tests
 slow: build-dev ## the tests that take minutes
 	$(CTEST) --test-dir build/dev -L slow
 
-convergence: build-release ## train an epoch with every algorithm, write docs/convergence.md; SEEDS=1 only looks
+convergence: build-release ## what every algorithm learns: docs/convergence.md; with SEEDS=1 only print it
 	scripts/convergence.py --trigram build/release/experiments/trigram --jobs $(JOBS) \
 	  $(if $(SEEDS),--seeds $(SEEDS),-o docs/convergence.md)
 
