@@ -147,8 +147,8 @@ from `configs/convergence.json`: {ranks} workers × batch {workload["batch"]}, {
 {len(seeds)} seed{"s" if len(seeds) > 1 else ""}.
 *Points* are per cent of accuracy above (+) or below (−) `{BASELINE}` under the same kind of
 optimizer. Options that are not named have their defaults. The runs are simulated:
-{cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]}, timed as `{workload["priced_as"]}`, which decides how stale asynchronous methods
-are. A test holds every mean to {TOLERANCE:g} points below `{BASELINE}` at most (`make slow`).
+{cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]}, timed as `{workload["priced_as"]}`, and in every step {cluster["stragglers"]["count"]} worker, drawn anew, is held up by
+{cluster["stragglers"]["delay"]}, so that asynchronous methods have something to avoid. A test holds every mean to {TOLERANCE:g} points below `{BASELINE}` at most (`make slow`).
 
 {table(cases)}
 """
