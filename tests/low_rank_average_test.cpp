@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "algorithms/execution/low_rank_average.h"
+#include "tests/oracles/powersgd_reference.h"
 #include "tests/support/worlds.h"
 
 namespace trigram::test {
@@ -14,15 +14,15 @@ namespace {
 constexpr long kSteps = 3;
 constexpr int kBucket = 5;
 constexpr std::uint64_t kSeed = 11;
-constexpr std::size_t kNumel = 83, kRows = 9, kCols = 10;  // a matrix that is not full
+constexpr std::size_t kNumel = 83;  // a matrix of 9 x 10 that is not full
 
 using Vector = std::vector<double>;
 
 /// What a rank brings to a step.
 Vector input(int rank, long step) {
   Philox random(1, rank, step, Purpose::gradient_noise);
-  Vector x(kRows * kCols);
-  for (std::size_t i = 0; i < kNumel; ++i) x[i] = random.normal();
+  Vector x(kNumel);
+  for (double& v : x) v = random.normal();
   return x;
 }
 
@@ -33,69 +33,19 @@ Vector mean(const std::vector<Vector>& of) {
   return result;
 }
 
-/// p[j][a] = sum_b m[a][b] q[j][b].
-Vector times(const Vector& m, const Vector& q, std::size_t rank) {
-  Vector p(rank * kRows);
-  for (std::size_t j = 0; j < rank; ++j)
-    for (std::size_t a = 0; a < kRows; ++a)
-      for (std::size_t b = 0; b < kCols; ++b)
-        p[j * kRows + a] += m[a * kCols + b] * q[j * kCols + b];
-  return p;
-}
-
-/// q[j][b] = sum_a m[a][b] p[j][a].
-Vector transposed_times(const Vector& m, const Vector& p, std::size_t rank) {
-  Vector q(rank * kCols);
-  for (std::size_t j = 0; j < rank; ++j)
-    for (std::size_t b = 0; b < kCols; ++b)
-      for (std::size_t a = 0; a < kRows; ++a)
-        q[j * kCols + b] += m[a * kCols + b] * p[j * kRows + a];
-  return q;
-}
-
-Vector orthonormal(Vector p, std::size_t rank) {
-  for (std::size_t j = 0; j < rank; ++j) {
-    double* const vector = &p[j * kRows];
-    for (std::size_t i = 0; i < j; ++i) {
-      double along = 0;
-      for (std::size_t a = 0; a < kRows; ++a) along += vector[a] * p[i * kRows + a];
-      for (std::size_t a = 0; a < kRows; ++a) vector[a] -= along * p[i * kRows + a];
-    }
-    double square = 0;
-    for (std::size_t a = 0; a < kRows; ++a) square += vector[a] * vector[a];
-    for (std::size_t a = 0; a < kRows; ++a) vector[a] /= std::sqrt(square);
-  }
-  return p;
-}
-
 /// What every rank gets, by step, joined.
 Vector expected(int ranks, const LowRank& options) {
-  const auto rank = static_cast<std::size_t>(options.rank);
-  std::vector<Vector> error(static_cast<std::size_t>(ranks), Vector(kRows * kCols));
-  Vector q(rank * kCols), all;
+  PowerSgdReference reference({.rank = static_cast<std::size_t>(options.rank),
+                               .error_feedback = options.error_feedback,
+                               .warm_start = options.warm_start,
+                               .seed = kSeed},
+                              kBucket);
+  Vector all;
   for (long t = 0; t < kSteps; ++t) {
-    if (t == 0 || !options.warm_start) {
-      Philox random(kSeed, kBucket, t, Purpose::codec);
-      for (double& x : q) x = random.normal();
-    }
-    std::vector<Vector> m, p, own_q;
-    for (int r = 0; r < ranks; ++r) {
-      m.push_back(input(r, t));
-      if (options.error_feedback)
-        for (std::size_t i = 0; i < kNumel; ++i)
-          m.back()[i] += error[static_cast<std::size_t>(r)][i];
-      p.push_back(times(m.back(), q, rank));
-    }
-    const Vector basis = orthonormal(mean(p), rank);
-    for (const Vector& own : m) own_q.push_back(transposed_times(own, basis, rank));
-    q = mean(own_q);
-    Vector result(kRows * kCols);
-    for (std::size_t j = 0; j < rank; ++j)
-      for (std::size_t i = 0; i < result.size(); ++i)
-        result[i] += basis[j * kRows + i / kCols] * q[j * kCols + i % kCols];
-    for (std::size_t r = 0; r < m.size(); ++r)
-      for (std::size_t i = 0; i < kNumel; ++i) error[r][i] = m[r][i] - result[i];
-    all.insert(all.end(), result.begin(), result.begin() + kNumel);
+    std::vector<Vector> inputs;
+    for (int r = 0; r < ranks; ++r) inputs.push_back(input(r, t));
+    const Vector result = reference.approximation(inputs, t);
+    all.insert(all.end(), result.begin(), result.end());
   }
   return all;
 }

@@ -42,6 +42,7 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
   const auto results = results_in_world(training.world, training.cluster, [&](Context ctx) {
     AffineWorkload workload(ctx, training.numel, static_cast<float>(training.slope));
     workload.tilt = static_cast<float>(training.tilt);
+    workload.alternating = training.alternating;
     workload.forward_s = workload.backward_s = training.compute_s;
     workload.bucketize(0);
     const auto start = static_cast<float>(ctx.world_rank);

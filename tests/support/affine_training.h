@@ -19,7 +19,8 @@ struct AffineTraining {
   Json algorithm = nullptr;  // "name" or {"name": ..., options}
   long steps = 3;
   double slope = 0.5;
-  double tilt = 0;  // gradient i: slope x + (r + 1) (1 + tilt i)
+  double tilt = 0;           // gradient i: slope x + (r + 1) (1 + tilt i)
+  bool alternating = false;  // for odd i: slope x - (r + 1) (1 + tilt i)
   double lr = 0.125;
   std::size_t numel = 10;
   bool start_at_rank = false;  // weights, instead of at 1

@@ -44,11 +44,15 @@ class AffineWorkload final : public Workload {
   double forward_s = 1e-4, backward_s = 1e-4;
   /// Makes the offset of weight i (rank + 1) (1 + tilt i), so that weights differ.
   float tilt = 0;
+  /// Negates the offsets of odd weights.
+  bool alternating = false;
 
  private:
   float tilt_at(const Bucket& bucket, std::size_t i) const {
     const auto before = bucket.grad.floats().data() - gradients_.floats().data();
-    return 1 + tilt * static_cast<float>(static_cast<std::size_t>(before) + i);
+    const std::size_t index = static_cast<std::size_t>(before) + i;
+    const float slant = 1 + tilt * static_cast<float>(index);
+    return alternating && index % 2 != 0 ? -slant : slant;
   }
 
   float slope_, offset_;

@@ -5,6 +5,7 @@
 #include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/mixing.h"
+#include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
 
 // The methods that exchange coded differences with the neighbours of a peer graph, on weights that
@@ -16,8 +17,6 @@ namespace {
 constexpr double kLr = 0.125, kSlope = 0.5;
 constexpr float kTilt = 0.3f;
 constexpr std::size_t kNumel = 40;
-using Vector = std::vector<float>;
-using Vectors = std::vector<Vector>;  // by rank
 
 /// a x + b y
 Vector sum(float a, const Vector& x, float b, const Vector& y) {
@@ -50,23 +49,6 @@ Vectors trained_vectors(const std::string& world, const Json& spec, int ranks) {
                               .numel = kNumel}))
     weights.push_back(end.weights);
   return weights;
-}
-
-void expect_vectors_near(const Vectors& actual, const Vectors& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t r = 0; r < actual.size(); ++r) {
-    ASSERT_EQ(actual[r].size(), expected[r].size());
-    for (std::size_t i = 0; i < actual[r].size(); ++i)
-      EXPECT_NEAR(actual[r][i], expected[r][i], 2e-5f) << "rank " << r << ", weight " << i;
-  }
-}
-
-double largest_difference(const Vectors& a, const Vectors& b) {
-  float largest = 0;
-  for (std::size_t r = 0; r < a.size(); ++r)
-    for (std::size_t i = 0; i < a[r].size(); ++i)
-      largest = std::max(largest, std::abs(a[r][i] - b[r][i]));
-  return static_cast<double>(largest);
 }
 
 Json over(const char* name, const char* graph) { return {{"name", name}, {"graph", graph}}; }
@@ -103,7 +85,7 @@ TEST_P(CodedPeerMethods, DcdOnARingIsBaguasLowPrecisionDecentralised) {
   for (const int P : {4, 8}) {
     SCOPED_TRACE(P);
     const Vectors expected = bagua_ring(static_cast<std::size_t>(P), coded);
-    expect_vectors_near(trained_vectors(GetParam(), over("dcd_psgd", "ring"), P), expected);
+    expect_vectors_near(trained_vectors(GetParam(), over("dcd_psgd", "ring"), P), expected, 2e-5f);
     const Vectors exact =
         bagua_ring(static_cast<std::size_t>(P), [](const Vector& z) { return z; });
     EXPECT_GT(largest_difference(expected, exact), 1e-3) << "the code loses something";
@@ -136,7 +118,8 @@ TEST_P(CodedPeerMethods, ChocoGossipsOnReplicas) {
       SCOPED_TRACE(testing::Message() << graph << " of " << P);
       const auto n = static_cast<std::size_t>(P);
       const Vectors expected = choco({graph}, n, 0.5f, coded);
-      expect_vectors_near(trained_vectors(GetParam(), over("choco_sgd", graph), P), expected);
+      expect_vectors_near(trained_vectors(GetParam(), over("choco_sgd", graph), P), expected,
+                          2e-5f);
       const Vectors exact = choco({graph}, n, 0.5f, [](const Vector& z) { return z; });
       EXPECT_GT(largest_difference(expected, exact), 1e-3) << "the code loses something";
     }
