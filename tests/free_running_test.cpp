@@ -140,7 +140,12 @@ INSTANTIATE_TEST_SUITE_P(
         NamedAlgorithm{"adpsgd_coded", {{"name", "adpsgd"}, {"graph", "grid"}, {"codec", "sign"}}},
         NamedAlgorithm{"async_parameter_server", {{"name", "async_parameter_server"}}},
         NamedAlgorithm{"async_parameter_server_coded",
-                       {{"name", "async_parameter_server"}, {"codec", "minmax_uint8"}}}),
+                       {{"name", "async_parameter_server"}, {"codec", "minmax_uint8"}}},
+        NamedAlgorithm{
+            "async_model_average_by_steps",
+            {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}}},
+        NamedAlgorithm{"async_model_average_by_time",
+                       {{"name", "async_model_average"}, {"interval", "20us"}}}),
     TestName{});
 
 }  // namespace

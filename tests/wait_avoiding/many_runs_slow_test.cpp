@@ -13,6 +13,8 @@ TEST(WaitAvoidingThreads, AHundredRunsEnd) {
   for (const Json& algorithm :
        {Json{{"name", "wagma"}, {"tau", 4}, {"group_size", 2}},
         Json{{"name", "wagma"}, {"tau", 1000}},
+        Json{{"name", "wagma"}, {"tau", 5}, {"codec", "minmax_uint8"}},
+        Json{{"name", "wagma"}, {"tau", 1000}, {"group_size", 2}, {"codec", "sign"}},
         Json{{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 0}},
         Json{{"name", "eager_sgd"}, {"mode", "majority"}, {"sync_every", 4}}})
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
