@@ -1,10 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <numeric>
-
-#include "core/codecs/registry.h"
 #include "tests/oracles/algorithm_volume.h"
-#include "tests/oracles/codec_sizes.h"
+#include "tests/support/code_bytes.h"
 #include "tests/support/expect_volume.h"
 
 // Invariant D for methods that average models, moments or rounded gradients.
@@ -14,6 +11,17 @@ namespace {
 
 class CentralisedVolume : public ::testing::TestWithParam<Nodes> {
  protected:
+  /// Whatever the buckets, flat and hierarchical.
+  void check(Json algorithm, const VolumeOfExchange& exchange) const {
+    for (const char* bucket : {"0B", "2kB", "10MiB"})
+      for (const bool hierarchical : {false, true}) {
+        algorithm.update({{"bucket", bucket}, {"hierarchical", hierarchical}});
+        SCOPED_TRACE(algorithm);
+        const Trained trained = train(training_of(algorithm, GetParam()));
+        expect_volume(trained,
+                      bucket_volume(layout(), buckets_of(trained), 3, hierarchical, exchange));
+      }
+  }
   Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
 };
 
@@ -74,55 +82,40 @@ TEST_P(CentralisedVolume, QAdam) {
 
 /// Every rank's pairs of value and index go round the ring.
 TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
-  const Trained trained = train(training_of(
-      {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.1}}}, {"bucket", "2kB"}},
-      GetParam()));
-  const auto P = static_cast<std::uint64_t>(layout().ranks());
-  std::uint64_t kept = 0;
-  for (const std::uint64_t n : buckets_of(trained)) kept += (n + 9) / 10;
-  for (const Counters& counters : trained.counters) {
-    const Sent sent = sent_by(counters);
-    EXPECT_EQ(sent.bytes_intra + sent.bytes_inter, 3 * (P - 1) * 8 * kept);
-    EXPECT_EQ(sent.messages_intra + sent.messages_inter, 3 * (P - 1) * buckets_of(trained).size());
-  }
+  const Json codec = {{"name", "topk"}, {"density", 0.1}};
+  check({{"name", "topk"}, {"codec", codec}}, [&](Traffic& t, const Members& members, auto n) {
+    add_code_allgather(t, members, n, code_bytes(codec));
+  });
 }
 
-/// 1003 elements are a matrix of 32 x 32: its factors are two vectors of 64.
+/// Two factors are averaged where they are shorter than the matrix, the most nearly square one that
+/// holds the bucket.
 TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
-  for (const char* allreduce : {"ring", "recursive_doubling"}) {
-    SCOPED_TRACE(allreduce);
-    const Trained trained = train(training_of(
-        {{"name", "powersgd"}, {"rank", 2}, {"allreduce", allreduce}, {"bucket", "10MiB"}},
-        GetParam()));
-    expect_volume(trained, gradient_allreduce_volume(layout(), {64, 64}, 3, allreduce, false));
-  }
+  for (const char* allreduce : {"ring", "recursive_doubling"})
+    for (const std::uint64_t rank : {2u, 4u, 7u})
+      check({{"name", "powersgd"}, {"rank", rank}, {"allreduce", allreduce}},
+            [&](Traffic& t, const Members& members, std::uint64_t n) {
+              std::uint64_t sum = 0;  // of rows and columns
+              while (sum / 2 * ((sum + 1) / 2) < n) ++sum;
+              if (rank * sum >= n) return add_allreduce(t, members, n, allreduce);
+              add_allreduce(t, members, rank * (sum / 2), allreduce);
+              add_allreduce(t, members, rank * ((sum + 1) / 2), allreduce);
+            });
 }
 
-/// Parts of coded gradients to their owners, coded means from the owners round the ring: each rank
-/// sends all parts but its own, then all but the next rank's.
+/// Parts of coded gradients or moments to their owners, coded means from the owners round the ring.
 TEST_P(CentralisedVolume, CodedScatterReduce) {
-  for (const char* name : {"qsgd", "onebit_adam"}) {
-    SCOPED_TRACE(name);
-    const bool moments = name == std::string("onebit_adam");
-    Json algorithm = {{"name", name}, {"bucket", "10MiB"}};
-    if (moments) algorithm["warmup_steps"] = 0;
-    const Trained trained = train(training_of(algorithm, GetParam()));
-    const CodecSpec spec{moments ? "sign" : "qsgd"};
-    const Json options =
-        find_component(codecs(), "codec", Json(spec.name), "").resolve(spec.options, "");
-    const std::uint64_t P = trained.counters.size();
-    if (P == 1) continue;
-    std::vector<std::uint64_t> part;
-    for (std::uint64_t i = 0; i < P; ++i)
-      part.push_back(codec_wire_bytes(spec.name, options, 1003 * (i + 1) / P - 1003 * i / P));
-    const std::uint64_t all = std::accumulate(part.begin(), part.end(), std::uint64_t{0});
-    for (std::uint64_t rank = 0; rank < P; ++rank) {
-      const Sent sent = sent_by(trained.counters[rank]);
-      EXPECT_EQ(sent.bytes_intra + sent.bytes_inter,
-                3 * (2 * all - part[rank] - part[(rank + 1) % P]));
-      EXPECT_EQ(sent.messages_intra + sent.messages_inter, 3 * 2 * (P - 1));
-    }
-  }
+  const auto by = [](const Json& codec) {
+    return [code = code_bytes(codec)](Traffic& t, const Members& members, std::uint64_t n) {
+      add_compressed_scatter_reduce(t, members, n, code);
+    };
+  };
+  check({{"name", "qsgd"}}, by("qsgd"));
+  const Json fine = {{"name", "qsgd"}, {"levels", 20}, {"bucket", 64}};
+  check({{"name", "qsgd"}, {"codec", fine}}, by(fine));
+  check({{"name", "bytegrad"}, {"codec", "fp16"}}, by("fp16"));
+  check({{"name", "onebit_adam"}, {"warmup_steps", 0}}, by("sign"));
+  check({{"name", "qadam"}, {"warmup_steps", 0}}, by("minmax_uint8"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, CentralisedVolume,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.h"
+#include "tests/support/code_bytes.h"
 #include "tests/support/expect_volume.h"
 
 // Invariant D for methods over peer graphs: every rank sends exactly the bytes and messages of
@@ -17,12 +18,12 @@ class PeerVolume : public ::testing::TestWithParam<Nodes> {
 
   /// Checks `algorithm` over each of `graphs` that the layout has the ranks for.
   template <class Expected>
-  void check(const std::string& algorithm, const std::vector<std::string>& graphs,
-             Expected expected) {
+  void check(const Json& algorithm, const std::vector<std::string>& graphs, Expected expected) {
     for (const std::string& graph : graphs)
       for (const bool hierarchical : {false, true}) {
-        SCOPED_TRACE(testing::Message() << algorithm << " " << graph << " " << hierarchical);
-        const Json spec = {{"name", algorithm}, {"graph", graph}, {"hierarchical", hierarchical}};
+        Json spec = algorithm;
+        spec.update({{"graph", graph}, {"hierarchical", hierarchical}});
+        SCOPED_TRACE(spec);
         const int ranks = hierarchical ? GetParam().nodes : layout().ranks();
         if (graph == "shift_one" && ranks != 1 && ranks % 2 != 0) continue;
         if (graph == "butterfly" && (ranks & (ranks - 1)) != 0) continue;
@@ -35,14 +36,16 @@ class PeerVolume : public ::testing::TestWithParam<Nodes> {
 };
 
 TEST_P(PeerVolume, Dpsgd) {
-  check("dpsgd", {"ring", "torus", "grid", "complete", "star", "shift_one", "butterfly"},
+  check({{"name", "dpsgd"}},
+        {"ring", "torus", "grid", "complete", "star", "shift_one", "butterfly"},
         [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
           return peer_volume(layout(), buckets, steps, graph, 0, hierarchical);
         });
 }
 
 TEST_P(PeerVolume, Sgp) {
-  check("sgp", {"one_peer_exponential", "static_exponential", "star"},
+  check({{"name", "sgp"}},
+        {"one_peer_exponential", "static_exponential", "n_peer_exponential", "star"},
         [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
           return peer_volume(layout(), buckets, steps, graph, 1, hierarchical);
         });
@@ -50,10 +53,12 @@ TEST_P(PeerVolume, Sgp) {
 
 TEST_P(PeerVolume, DcdPsgdAndChocoSgd) {
   for (const char* algorithm : {"dcd_psgd", "choco_sgd"})
-    check(algorithm, {"ring", "torus", "star"},
-          [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
-            return coded_peer_volume(layout(), buckets, steps, graph, hierarchical);
-          });
+    for (const Json& codec : codes_of_every_size())
+      check({{"name", algorithm}, {"codec", codec}}, {"ring", "torus", "star"},
+            [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
+              return coded_peer_volume(layout(), buckets, steps, graph, hierarchical,
+                                       code_bytes(codec));
+            });
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, PeerVolume,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/code_bytes.h"
 #include "tests/support/expect_volume.h"
 
 // Invariant D for parameter servers: every rank sends exactly the bytes and messages of formulas
@@ -35,14 +36,19 @@ TEST_P(ServerVolume, ParameterServer) {
 }
 
 TEST_P(ServerVolume, AsyncParameterServer) {
+  std::vector<Json> codecs = codes_of_every_size();
+  codecs.push_back(nullptr);
   for (const int servers : {1, 2, 3, layout().ranks()})
-    for (const bool coded : {false, true}) {
+    for (const Json& codec : codecs) {
       if (servers > layout().ranks()) continue;
-      SCOPED_TRACE(testing::Message() << servers << " " << coded);
+      SCOPED_TRACE(testing::Message() << servers << " " << codec);
       Json algorithm = {{"name", "async_parameter_server"}, {"servers", servers}};
-      if (coded) algorithm["codec"] = "minmax_uint8";
+      CodeBytes nbytes = [](std::uint64_t n) { return 4 * n; };
+      if (!codec.is_null()) {
+        algorithm["codec"] = codec;
+        nbytes = code_bytes(codec);
+      }
       const Training training = training_of(algorithm, GetParam());
-      const auto nbytes = [coded](std::uint64_t n) { return coded ? coded_bytes(n) : 4 * n; };
       expect_volume(train(training),
                     async_parameter_server_volume(layout(), 1003, training.steps,
                                                   static_cast<std::uint64_t>(servers), nbytes));

@@ -23,21 +23,25 @@ void add(Traffic& traffic, std::uint64_t n, bool hierarchical, const VolumeOfExc
 
 }  // namespace
 
-Traffic gradient_allreduce_volume(const Layout& layout, const Buckets& buckets, long steps,
-                                  const std::string& allreduce, bool hierarchical) {
+Traffic bucket_volume(const Layout& layout, const Buckets& buckets, long steps, bool hierarchical,
+                      const VolumeOfExchange& exchange) {
   Traffic traffic(layout);
   for (long t = 0; t < steps; ++t)
-    for (const std::uint64_t n : buckets) add(traffic, n, hierarchical, by_allreduce(allreduce));
+    for (const std::uint64_t n : buckets) add(traffic, n, hierarchical, exchange);
   return traffic;
+}
+
+Traffic gradient_allreduce_volume(const Layout& layout, const Buckets& buckets, long steps,
+                                  const std::string& allreduce, bool hierarchical) {
+  return bucket_volume(layout, buckets, steps, hierarchical, by_allreduce(allreduce));
 }
 
 Traffic bytegrad_volume(const Layout& layout, const Buckets& buckets, long steps,
                         bool hierarchical) {
-  Traffic traffic(layout);
-  for (long t = 0; t < steps; ++t)
-    for (const std::uint64_t n : buckets)
-      add(traffic, n, hierarchical, add_compressed_scatter_reduce);
-  return traffic;
+  return bucket_volume(layout, buckets, steps, hierarchical,
+                       [](Traffic& traffic, const Members& members, std::uint64_t n) {
+                         add_compressed_scatter_reduce(traffic, members, n);
+                       });
 }
 
 Traffic decentralized_volume(const Layout& layout, const Buckets& buckets, long steps,

@@ -11,6 +11,9 @@ namespace trigram::test {
 /// What is exchanged: the elements of each bucket of the model.
 using Buckets = std::vector<std::uint64_t>;
 
+/// Every bucket is exchanged in every step.
+Traffic bucket_volume(const Layout& layout, const Buckets& buckets, long steps, bool hierarchical,
+                      const VolumeOfExchange& exchange);
 /// Every bucket's gradient is averaged in every step.
 Traffic gradient_allreduce_volume(const Layout& layout, const Buckets& buckets, long steps,
                                   const std::string& allreduce, bool hierarchical);

@@ -1,5 +1,6 @@
 #include "tests/oracles/peer_volume.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
@@ -56,6 +57,15 @@ Sends sends(const std::string& graph, int P, long step) {
     };
   if (graph == "one_peer_exponential")
     return [=](int i, int j) { return apart(i, j, P) == 1 << step % ceil_log2(P); };
+  if (graph == "n_peer_exponential") {  // two of them: 3^i and 2 3^i ahead, for every i in turn
+    int rounds = 0;
+    for (int power = 1; power < P; power *= 3) ++rounds;
+    int ahead = 1;
+    for (long i = step % std::max(1, rounds); i > 0; --i) ahead *= 3;
+    return [=](int i, int j) {
+      return apart(i, j, P) == ahead % P || apart(i, j, P) == 2 * ahead % P;
+    };
+  }
   if (graph == "shift_one")
     return [=](int i, int j) {
       const int lower = std::min(i, j), upper = std::max(i, j), half = P / 2;
@@ -109,9 +119,9 @@ Traffic peer_volume(const Layout& layout, const Buckets& buckets, long steps,
 }
 
 Traffic coded_peer_volume(const Layout& layout, const Buckets& buckets, long steps,
-                          const std::string& graph, bool hierarchical) {
+                          const std::string& graph, bool hierarchical, const CodeBytes& code) {
   const std::uint64_t n = model(buckets);
-  return every_step(layout, n, steps, graph, coded_bytes(n), hierarchical);
+  return every_step(layout, n, steps, graph, code(n), hierarchical);
 }
 
 }  // namespace trigram::test

@@ -100,21 +100,29 @@ void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
   else throw std::invalid_argument("no formula for allreduce " + algorithm);
 }
 
-std::uint64_t coded_bytes(std::uint64_t k) { return 32 + (k + 31) / 32 * 32; }
+std::uint64_t coded_bytes(std::uint64_t n) { return 32 + (n + 31) / 32 * 32; }
 
 /// Rank r sends part j to rank j; then every coded mean passes it on the ring but its right
 /// neighbour's.
-void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n) {
+void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
+                                   const CodeBytes& code) {
   const std::size_t P = members.size();
   if (P == 1) return;
   for (std::size_t r = 0; r < P; ++r) {
     const std::size_t right = (r + 1) % P;
     for (std::size_t j = 0; j < P; ++j) {
-      const std::uint64_t bytes = coded_bytes(span_of(n, j, j + 1, P));
+      const std::uint64_t bytes = code(span_of(n, j, j + 1, P));
       if (j != r) traffic.send(members[r], members[j], 1, bytes);
       if (j != right) traffic.send(members[r], members[right], 1, bytes);
     }
   }
+}
+
+void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
+                        const CodeBytes& code) {
+  const std::size_t P = members.size();
+  for (std::size_t r = 0; r < P && P > 1; ++r)
+    traffic.send(members[r], members[(r + 1) % P], P - 1, (P - 1) * code(n));
 }
 
 void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step) {

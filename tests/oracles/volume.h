@@ -40,8 +40,16 @@ Members all_ranks(const Layout& layout);
 /// By "ring", "recursive_doubling" or "rabenseifner".
 void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
                    const std::string& algorithm);
-/// Scatter-reduce of parts coded by MinMaxUInt8, then a ring allgather of the coded means.
-void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n);
+/// Bytes of the code of n elements.
+using CodeBytes = std::function<std::uint64_t(std::uint64_t n)>;
+/// Those of MinMaxUInt8: a header of 32, and a byte per element rounded up to a multiple of 32.
+std::uint64_t coded_bytes(std::uint64_t n);
+/// Scatter-reduce of coded parts, then a ring allgather of the coded means.
+void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
+                                   const CodeBytes& code = coded_bytes);
+/// Everybody's code of the whole vector to everybody, by a ring.
+void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
+                        const CodeBytes& code);
 /// The whole vector to the partner of `step`.
 void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step);
 /// The whole vector to both neighbours.
@@ -51,9 +59,5 @@ using VolumeOfExchange = std::function<void(Traffic&, const Members&, std::uint6
 /// A binomial reduction to the first rank of every node, `exchange` between those, and a binomial
 /// broadcast.
 void add_hierarchical(Traffic& traffic, std::uint64_t n, const VolumeOfExchange& exchange);
-
-/// Bytes of the MinMaxUInt8 code of k elements: a header of 32, and a byte per element rounded up
-/// to a multiple of 32.
-std::uint64_t coded_bytes(std::uint64_t k);
 
 }  // namespace trigram::test

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/codecs/registry.h"
+#include "tests/oracles/codec_sizes.h"
+#include "tests/oracles/volume.h"
+
+namespace trigram::test {
+
+/// What the vectors' codes take on the wire, by the oracle; `codec` is "name" or {"name": ...,
+/// options}.
+inline CodeBytes code_bytes(const Json& codec) {
+  const Json resolved = resolve_component(codecs(), "codec", codec, "/codec");
+  return [name = resolved.at("name").get<std::string>(), resolved](std::uint64_t n) {
+    return std::uint64_t{codec_wire_bytes(name, resolved, n)};
+  };
+}
+
+/// One of each kind, with options that tell its formula from others.
+inline std::vector<Json> codes_of_every_size() {
+  return {"minmax_uint8",
+          "bf16",
+          "sign",
+          {{"name", "qsgd"}, {"levels", 7}, {"bucket", 100}},
+          {{"name", "topk"}, {"density", 0.1}},
+          {{"name", "randk"}, {"density", 0.1}},
+          {{"name", "powersgd"}, {"rank", 2}}};
+}
+
+}  // namespace trigram::test
