@@ -1,0 +1,185 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <string>
+
+#include "core/device/host_device.h"
+#include "core/workloads/quadratic.h"
+#include "tests/support/training.h"
+
+// How near centralised and wait-avoiding methods come to the optimum of least squares. Where what
+// they lose vanishes with the gradients, they find it; where it does not, they stay away from it by
+// what goes with the learning rate.
+
+namespace trigram::test {
+namespace {
+
+constexpr int kRanks = 8;
+const QuadraticOptions kProblem{.dimension = 40, .condition = 3};
+
+/// A run, but for its length and seed.
+struct Case {
+  std::string name;
+  Json algorithm;
+  double lr = 0.1;
+  double heterogeneity = 0, noise = 0;
+  Json optimizer = {{"name", "sgd"}};
+  long steps = 400;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+/// Of the worker that is farthest from the optimum, after a start at a distance of 1.
+double distance(const Case& c, std::uint64_t seed = 7) {
+  Training training;
+  training.algorithm = c.algorithm;
+  training.workload = {{"name", "quadratic"},
+                       {"dimension", kProblem.dimension},
+                       {"condition", kProblem.condition},
+                       {"heterogeneity", c.heterogeneity},
+                       {"noise", c.noise}};
+  training.cluster = small_cluster(kRanks);
+  training.cluster.accelerator.flops_per_s = 5e6;  // gradients take longer than messages
+  training.optimizer = c.optimizer;
+  training.optimizer["lr"] = c.lr;
+  training.steps = c.steps;
+  training.seed = seed;
+  const Trained trained = train(training);
+  HostDevice host;
+  const Quadratic model(host, kProblem, {0, kRanks, seed});
+  double start = 0, farthest = 0;
+  for (const float x : model.optimum()) start += double{x} * double{x};
+  for (const auto& weights : trained.weights) {
+    double squares = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      squares += std::pow(double{weights[i]} - double{model.optimum()[i]}, 2);
+    farthest = std::max(farthest, std::sqrt(squares / start));
+  }
+  return trained.weights.size() == kRanks ? farthest : INFINITY;
+}
+
+/// Root mean square over some seeds.
+double mean_distance(const Case& c) {
+  constexpr std::uint64_t kSeeds = 4;
+  double squares = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+    squares += std::pow(distance(c, seed), 2) / kSeeds;
+  return std::sqrt(squares);
+}
+
+/// How many times as far away a run ends with a quarter of the learning rate.
+double with_a_quarter(Case c) {
+  const double before = mean_distance(c);
+  c.lr /= 4;
+  c.steps *= 3;
+  return mean_distance(c) / before;
+}
+
+const Json kLocalSgd = {{"name", "local_sgd"}, {"sync_every", 4}};
+const Json kWagma = {{"name", "wagma"}, {"tau", 4}, {"group_size", 2}};
+const Json kWagmaCoded = {{"name", "wagma"}, {"tau", 4}, {"codec", "minmax_uint8"}};
+const Json kSolo = {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 4}};
+const Json kMajority = {{"name", "eager_sgd"}, {"mode", "majority"}, {"sync_every", 4}};
+const Json kPowerSgd = {{"name", "powersgd"}, {"rank", 1}};
+const Json kTopK = {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.1}}}};
+const Json kSigns = {{"name", "bytegrad"}, {"codec", "sign"}, {"error_feedback", true}};
+const Json kServer = {{"name", "async_parameter_server"}};
+const Json kServerTopK = {{"name", "async_parameter_server"},
+                          {"codec", {{"name", "topk"}, {"density", 0.25}}}};
+const Json kOneBit = {{"name", "onebit_adam"}, {"warmup_steps", 20}};
+const Json kQAdam = {{"name", "qadam"}, {"warmup_steps", 20}};
+const Json kMomentum = {{"name", "sgd"}, {"momentum", 0.5}};
+constexpr double kSumLr = 0.1 / kRanks;  // where updates are added up
+
+const auto name_of = [](const auto& tested) { return tested.param.name; };
+
+/// What codes lose is in proportion to what they code, and what is late is as good when nothing
+/// moves any more. Gradients of ranks that disagree do not vanish, but their mean does.
+class Exact : public ::testing::TestWithParam<Case> {};
+TEST_P(Exact, FindsTheOptimum) { EXPECT_LT(distance(GetParam()), 1e-3); }
+INSTANTIATE_TEST_SUITE_P(
+    Agreeing, Exact,
+    ::testing::Values(Case{"bytegrad", {{"name", "bytegrad"}}}, Case{"qsgd", {{"name", "qsgd"}}},
+                      Case{"topk", kTopK}, Case{"sign", kSigns},
+                      Case{"async_server", kServer, kSumLr},
+                      Case{"async_server_topk", kServerTopK, kSumLr},
+                      Case{"onebit_adam", kOneBit, 0.02, 0, 0, {{"name", "adam"}}, 800},
+                      Case{"qadam", kQAdam, 0.02, 0, 0, {{"name", "adam"}}, 800},
+                      Case{"onebit_momentum", kOneBit, 0.05, 0, 0, kMomentum}),
+    name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Disagreeing, Exact,
+    ::testing::Values(Case{"gradient_allreduce", {{"name", "gradient_allreduce"}}, 0.1, 1},
+                      Case{"powersgd", kPowerSgd, 0.1, 1}, Case{"local_sgd", kLocalSgd, 0.1, 1},
+                      Case{"slowmo", {{"name", "slowmo"}, {"sync_every", 4}}, 0.1, 1},
+                      Case{"wagma", kWagma, 0.1, 1}, Case{"wagma_coded", kWagmaCoded, 0.1, 1},
+                      Case{"eager_solo", kSolo, 0.1, 1}, Case{"eager_majority", kMajority, 0.1, 1}),
+    name_of);
+
+/// What codes hold back of gradients that do not vanish is fed back: the models are off by the
+/// learning rate times it.
+class FedBack : public ::testing::TestWithParam<Case> {};
+TEST_P(FedBack, StaysAwayInProportionToTheLearningRate) {
+  EXPECT_LT(mean_distance(GetParam()), 0.15);
+  EXPECT_NEAR(with_a_quarter(GetParam()), 0.3, 0.1);
+}
+INSTANTIATE_TEST_SUITE_P(Disagreeing, FedBack,
+                         ::testing::Values(Case{"topk", kTopK, 0.1, 1},
+                                           Case{"sign", kSigns, 0.1, 1},
+                                           Case{"onebit_momentum", kOneBit, 0.05, 1, 0, kMomentum}),
+                         name_of);
+
+/// What is lost at random, without bias, is averaged over the last 1/lr steps.
+TEST(Unbiased, QsgdStaysAwayInProportionToTheRootOfTheLearningRate) {
+  const Case qsgd{"qsgd", {{"name", "qsgd"}}, 0.1, 1};
+  EXPECT_LT(mean_distance(qsgd), 2e-3);
+  EXPECT_NEAR(with_a_quarter(qsgd), 0.5, 0.1);
+}
+
+/// What is lost alike in every step has no such remedy.
+TEST(Biased, ByteGradStaysAwayByTheStepOfItsCode) {
+  const Case bytegrad{"bytegrad", {{"name", "bytegrad"}}, 0.1, 1};
+  EXPECT_LT(mean_distance(bytegrad), 2e-3);
+  EXPECT_GT(mean_distance(bytegrad), 2e-4);
+  EXPECT_GT(with_a_quarter(bytegrad), 0.8);
+}
+
+/// Where SGD with noise of variance 1 in every element of P gradients ends: along a direction of
+/// curvature h its variance settles at lr / (P h (2 - lr h)).
+double settled(double lr) {
+  double variance = 0, start = 0;
+  for (std::size_t i = 0; i < kProblem.dimension; ++i) {
+    const double along = static_cast<double>(i) / static_cast<double>(kProblem.dimension - 1);
+    const double h = 1 / kProblem.condition + (1 - 1 / kProblem.condition) * along;
+    variance += lr / (kRanks * h * (2 - lr * h));
+    start += 1;  // expected square of an element of the optimum
+  }
+  return std::sqrt(variance / start);
+}
+
+/// However averages come about, and whether workers wait: all noise is in the mean model once.
+class Noisy : public ::testing::TestWithParam<Case> {};
+TEST_P(Noisy, SettlesWhereSgdDoes) {
+  Case c = GetParam();
+  for (const int smaller : {1, 4}) {
+    c.lr = GetParam().lr / smaller;
+    c.steps = 200 * smaller;
+    const double sum_of_lr =
+        c.algorithm.at("name") == "async_parameter_server" ? kRanks * c.lr : c.lr;
+    EXPECT_NEAR(mean_distance(c) / settled(sum_of_lr), 1, 0.2) << "lr " << c.lr;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(
+    Agreeing, Noisy,
+    ::testing::Values(Case{"gradient_allreduce", {{"name", "gradient_allreduce"}}, 0.1, 0, 1},
+                      Case{"qsgd", {{"name", "qsgd"}}, 0.1, 0, 1},
+                      Case{"bytegrad", {{"name", "bytegrad"}}, 0.1, 0, 1},
+                      Case{"local_sgd", kLocalSgd, 0.1, 0, 1}, Case{"wagma", kWagma, 0.1, 0, 1},
+                      Case{"powersgd", kPowerSgd, 0.1, 0, 1}, Case{"eager_solo", kSolo, 0.1, 0, 1},
+                      Case{"eager_majority", kMajority, 0.1, 0, 1},
+                      Case{"async_server", kServer, kSumLr, 0, 1}),
+    name_of);
+
+}  // namespace
+}  // namespace trigram::test
