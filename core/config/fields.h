@@ -28,13 +28,26 @@ class FieldTable {
   /// The fields of a member that is itself an options struct, as if they were S's own.
   template <class T>
   FieldTable& include(T S::*member, const FieldTable<T>& inner) {
-    for (const auto& f : inner.fields_)
+    for (const auto& f : inner.fields_) {
       fields_.push_back({f.name, f.doc, f.required, f.schema,
                          [set = f.set, member](S& s, const Json& j, const std::string& p) {
                            set(s.*member, j, p);
                          },
                          [get = f.get, member](const S& s) { return get(s.*member); }});
+      if (f.applies)
+        fields_.back().applies = [applies = f.applies, member](const S& s) {
+          return applies(s.*member);
+        };
+      fields_.back().why_not = f.why_not;
+    }
     for (const auto& [key, why] : inner.refused_) refused_.push_back({key, why});
+    return *this;
+  }
+  /// The field added last means something only where `applies`; elsewhere it is not dumped, and
+  /// refused when it is given, for the reason `why_not`.
+  FieldTable& only_where(std::function<bool(const S&)> applies, std::string why_not) {
+    fields_.back().applies = std::move(applies);
+    fields_.back().why_not = std::move(why_not);
     return *this;
   }
   /// A key that users may well try here, with the reason why it is not accepted.
@@ -51,11 +64,15 @@ class FieldTable {
       if (j.contains(f.name)) f.set(result, j.at(f.name), child(pointer, f.name));
       else if (f.required) throw ConfigError(child(pointer, f.name), "missing; " + f.doc);
     }
+    for (const auto& f : fields_)
+      if (j.contains(f.name) && !f.applies_to(result))
+        throw ConfigError(child(pointer, f.name), f.why_not);
     return result;
   }
   Json dump(const S& s) const {
     Json j = Json::object();
     for (const auto& f : fields_) {
+      if (!f.applies_to(s)) continue;
       Json value = f.get(s);
       if (!value.is_null()) j[f.name] = std::move(value);
     }
@@ -86,6 +103,9 @@ class FieldTable {
     Json schema;
     std::function<void(S&, const Json&, const std::string&)> set;
     std::function<Json(const S&)> get;
+    std::function<bool(const S&)> applies = {};  // empty: always
+    std::string why_not = {};
+    bool applies_to(const S& s) const { return !applies || applies(s); }
   };
   struct Refused {
     std::string key, why;

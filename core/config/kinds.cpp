@@ -82,15 +82,20 @@ Kind<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum) {
           [](const std::int64_t& value) -> Json { return value; }, std::move(schema)};
 }
 
-Kind<double> number(double minimum, double maximum) {
+Kind<double> number(double minimum, double maximum, Open open) {
   Json schema = {{"type", "number"}};
-  if (std::isfinite(minimum)) schema["minimum"] = minimum;
-  if (std::isfinite(maximum)) schema["maximum"] = maximum;
-  return {[minimum, maximum](const Json& j, const std::string& pointer) {
-            const std::string expected = fmt::format("a number from {} to {}", minimum, maximum);
+  const bool above = open == Open::above, below = open == Open::below;
+  if (std::isfinite(minimum)) schema[below ? "exclusiveMinimum" : "minimum"] = minimum;
+  if (std::isfinite(maximum)) schema[above ? "exclusiveMaximum" : "maximum"] = maximum;
+  return {[=](const Json& j, const std::string& pointer) {
+            const std::string expected =
+                fmt::format("a number {} {} {} {}", below ? "above" : "from", minimum,
+                            above ? "and below" : "to", maximum);
             if (!j.is_number()) wrong_type(pointer, expected, j);
             const double value = j.get<double>();
-            if (!(value >= minimum && value <= maximum)) wrong_type(pointer, expected, j);
+            if (!(value >= minimum && value <= maximum) || (below && value == minimum) ||
+                (above && value == maximum))
+              wrong_type(pointer, expected, j);
             return value;
           },
           [](const double& value) -> Json { return value; }, std::move(schema)};

@@ -28,8 +28,10 @@ struct Kind {
 Kind<bool> boolean();
 Kind<std::string> text();
 Kind<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
-/// A number within [minimum, maximum].
-Kind<double> number(double minimum, double maximum);
+/// Which end of a range is outside of it.
+enum class Open { none, below, above };
+/// A number within [minimum, maximum], less an open end.
+Kind<double> number(double minimum, double maximum, Open open = Open::none);
 /// A quantity with its unit, held in base units; not negative, and not zero if `positive`.
 Kind<double> quantity(Dimension dimension, bool positive = false);
 /// A size with its unit, such as "10MiB".

@@ -77,6 +77,43 @@ TEST(Fields, AreParsedByTheirKinds) {
   EXPECT_EQ(options.inner.latency_s, 2e-3);
 }
 
+struct Sometimes {
+  bool exact = true;
+  std::int64_t levels = 4;
+};
+struct Holder {
+  Sometimes inner;
+};
+
+TEST(Fields, ThatDoNotApplyAreNotDumpedAndRefusedWhenGiven) {
+  const auto inner = FieldTable<Sometimes>{}
+                         .field("levels", &Sometimes::levels, integer(1), "how fine")
+                         .only_where([](const Sometimes& s) { return !s.exact; }, "is exact")
+                         .field("exact", &Sometimes::exact, boolean(), "whether");
+  const auto table = FieldTable<Holder>{}.include(&Holder::inner, inner);
+  const Json coarse = {{"exact", false}, {"levels", 2}};
+  EXPECT_EQ(table.parse(coarse, "").inner.levels, 2);
+  EXPECT_EQ(table.dump(table.parse(coarse, "")), coarse);
+  EXPECT_EQ(table.dump(Holder{}), (Json{{"exact", true}}));
+  EXPECT_EQ(table.schema().at("properties").size(), 2u);
+  try {
+    table.parse({{"levels", 4}}, "/algorithm");
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(), "/algorithm/levels: is exact");
+  }
+}
+
+TEST(Fields, NumbersMayExcludeAnEnd) {
+  const auto above = number(0, 1, Open::below), below = number(0, 1, Open::above);
+  EXPECT_EQ(above.parse(1, ""), 1);
+  EXPECT_EQ(below.parse(0, ""), 0);
+  EXPECT_THROW(above.parse(0, ""), ConfigError);
+  EXPECT_THROW(below.parse(1, ""), ConfigError);
+  EXPECT_EQ(above.schema.at("exclusiveMinimum"), 0);
+  EXPECT_EQ(below.schema.at("exclusiveMaximum"), 1);
+}
+
 TEST(Fields, WhatIsDumpedParsesBackToTheSame) {
   Options options;
   options.rate = 0.1;
