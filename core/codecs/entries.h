@@ -1,8 +1,25 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
 #include "core/codecs/registry.h"
 
 namespace trigram {
+
+/// The entry of a codec with the given options, which is a contraction where `contracts`; always,
+/// when that is empty.
+template <class Options, class Make>
+CodecEntry codec_entry(std::string name, std::string doc, FieldTable<Options> fields, Make make,
+                       std::type_identity_t<std::function<bool(const Options&)>> contracts = {}) {
+  return {component<Codec, const CodecKey&>(std::move(name), std::move(doc), fields, make),
+          [fields, contracts](const Json& resolved) {
+            return !contracts || contracts(fields.parse(component_options(resolved), ""));
+          }};
+}
 
 // One function per codec file; the table is in registry.cpp.
 CodecEntry minmax_uint8_codec_entry();

@@ -76,7 +76,7 @@ void MinMaxUInt8::decode(const Tensor& x, const Tensor& wire) {
 
 CodecEntry minmax_uint8_codec_entry() {
   struct Options {};
-  return component<Codec, const CodecKey&>(
+  return codec_entry(
       "minmax_uint8",
       "8 bits per element on a uniform grid from the chunk's minimum to its maximum, on which zero "
       "is exact; 32-byte header per chunk (BAGUA, arXiv 2107.01499)",

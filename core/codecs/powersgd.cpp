@@ -95,7 +95,7 @@ class PowerSgd final : public Codec {
 }  // namespace
 
 CodecEntry powersgd_codec_entry() {
-  return component<Codec, const CodecKey&>(
+  return codec_entry(
       "powersgd",
       "A chunk as a nearly square matrix, approximated by one of low rank; biased, for use with "
       "error "

@@ -40,6 +40,11 @@ qsgd::Format format_of(const Options& options) {
 // to a multiple of 2^-15, so the bias is at most norm / s * 2^-16, beside roundings in f32. The
 // random bits of an element depend on the codec's key and on how many elements came before it.
 //
+// Of an element between levels l and l + 1, at a part p of the way, x^ errs by (norm/s)^2 p(1 - p)
+// on average. Summed over n elements that is at most n/(4 s^2) ||x||^2 for l2 (all at p = 1/2), and
+// less than ||x||^2 for max while n < 8 s^2 (one element at the norm, all others at p = 1/4): a
+// contraction only where levels are enough for a bucket.
+//
 // A bucket with a NaN, an infinity, or a norm beyond f32 decodes to NaN everywhere, so that a
 // diverged run stays visible; one whose norm is below 2^-100 decodes to zeros.
 //
@@ -101,10 +106,15 @@ class Qsgd final : public Codec {
   std::uint32_t next_block_ = 0;
 };
 
+bool enough_levels(const Options& options) {
+  const double squares = static_cast<double>(options.levels * options.levels);
+  return static_cast<double>(options.bucket) < (options.norm == Norm::l2 ? 4 : 8) * squares;
+}
+
 }  // namespace
 
 CodecEntry qsgd_codec_entry() {
-  return component<Codec, const CodecKey&>(
+  return codec_entry(
       "qsgd",
       "Stochastic rounding to a few levels of each bucket's norm, unbiased (QSGD, arXiv "
       "1610.02132, "
@@ -120,7 +130,8 @@ CodecEntry qsgd_codec_entry() {
                  "error is smaller"),
       [](const Options& options, const CodecKey& key) {
         return std::make_unique<Qsgd>(options, key);
-      });
+      },
+      enough_levels);
 }
 
 }  // namespace trigram

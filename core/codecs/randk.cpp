@@ -43,7 +43,8 @@ void each_of_random_subset(std::uint64_t seed, std::size_t n, std::size_t k, con
 
 // k = ceil(density n) elements, chosen at random, the rest zero (Stich et al., "Sparsified SGD with
 // Memory", arXiv 1809.07599). `unbiased` multiplies them by n/k, so that the mean of x^ is x, but
-// ||x - x^||^2 = (n/k - 1) ||x||^2 on average: error feedback wants them as they are.
+// ||x - x^||^2 = (n/k - 1) ||x||^2 on average, no contraction unless more than half of them travel:
+// error feedback wants them as they are.
 //
 // Indices do not travel: they follow from a seed, drawn anew for every vector from the codec's key,
 // that does. Codecs of one key choose the same elements.
@@ -103,7 +104,7 @@ class RandK final : public Codec {
 }  // namespace
 
 CodecEntry randk_codec_entry() {
-  return component<Codec, const CodecKey&>(
+  return codec_entry(
       "randk",
       "Elements chosen at random, 4 bytes each: their indices follow from a seed (arXiv "
       "1809.07599)",
@@ -114,7 +115,8 @@ CodecEntry randk_codec_entry() {
                  "Scale them by n/k, so that the mean is right; false for use with error feedback"),
       [](const Options& options, const CodecKey& key) {
         return std::make_unique<RandK>(options, key);
-      });
+      },
+      [](const Options& options) { return !options.unbiased || options.density > 0.5; });
 }
 
 }  // namespace trigram

@@ -17,6 +17,11 @@ std::unique_ptr<Codec> make_host_codec(const CodecSpec& spec, const CodecKey& ke
   return entry.make(spec.options, key);  // which fills in defaults
 }
 
+bool contracts(const CodecSpec& spec) {
+  const CodecEntry& entry = find_component(codecs(), "codec", Json(spec.name), "/codec");
+  return entry.contracts(entry.resolve(spec.options, "/codec"));
+}
+
 Kind<CodecSpec> codec_kind() { return component_kind<CodecSpec>(codecs(), "codec"); }
 
 }  // namespace trigram

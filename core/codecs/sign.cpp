@@ -22,8 +22,10 @@ struct Options {
 //   l2:       scale = ||x||_2 / sqrt(n)     (1-bit Adam, arXiv 2102.02888)
 //   l1_mean:  scale = ||x||_1 / n           (EF-signSGD, arXiv 1901.09847)
 //
-// Biased: meant for error feedback. The sums are taken in f64, in one fixed order. A chunk with a
-// NaN or an infinity decodes to NaN everywhere, so that a diverged run stays visible.
+// Biased: meant for error feedback. l1_mean is a contraction; l2 is one for vectors as dense as
+// gradients are, while ||x||_1 > sqrt(n)/2 ||x||_2. The sums are taken in f64, in one fixed order.
+// A chunk with a NaN or an infinity decodes to NaN everywhere, so that a diverged run stays
+// visible.
 //
 // Wire: the scale as f32, then one bit per element, set where x < 0, lowest bit first; the last
 // byte filled up with zero bits. 4 + ceil(n / 8) bytes.
@@ -68,7 +70,7 @@ class Sign final : public Codec {
 }  // namespace
 
 CodecEntry sign_codec_entry() {
-  return component<Codec, const CodecKey&>(
+  return codec_entry(
       "sign",
       "1 bit per element: its sign, and one scale per chunk; biased, for use with error feedback "
       "(1-bit Adam, arXiv 2102.02888)",

@@ -34,7 +34,7 @@ class SixteenBit final : public Codec {
 CodecEntry sixteen_bit_entry(std::string name, std::string doc, SixteenBit::Narrow narrow,
                              SixteenBit::Widen widen) {
   struct Options {};
-  return component<Codec, const CodecKey&>(
+  return codec_entry(
       std::move(name), std::move(doc), FieldTable<Options>{},
       [=](const Options&, const CodecKey&) { return std::make_unique<SixteenBit>(narrow, widen); });
 }

@@ -121,7 +121,7 @@ class TopK final : public Codec {
 }  // namespace
 
 CodecEntry topk_codec_entry() {
-  return component<Codec, const CodecKey&>(
+  return codec_entry(
       "topk",
       "The largest elements of a chunk with their indices, 8 bytes each; biased, for use with "
       "error "

@@ -1,0 +1,63 @@
+// Which codecs lose less than they are given, and so bear error feedback.
+
+#include "core/codecs/registry.h"
+#include "tests/support/codec_testing.h"
+
+namespace trigram::test {
+namespace {
+
+/// The mean of |x - Q(x)|^2 / |x|^2.
+double loss(const CodecSpec& spec, const Values& x) {
+  constexpr int kDraws = 200;
+  double sum = 0;
+  for (int use = 0; use < kDraws; ++use)
+    sum += distance_squared(x, code(spec, x, {1, 0, use}).decoded);
+  return sum / kDraws / norm2_squared(x);
+}
+
+Values with_first(Values x, float first) {
+  x.front() = first;
+  return x;
+}
+
+CodecSpec qsgd(const char* norm, int levels, int bucket) {
+  return {"qsgd", {{"norm", norm}, {"levels", levels}, {"bucket", bucket}}};
+}
+CodecSpec randk(double density, bool unbiased) {
+  return {"randk", {{"density", density}, {"unbiased", unbiased}}};
+}
+
+TEST(Contraction, CodecsThatAreOneLoseLessThanAllOfAnyVector) {
+  for (const CodecSpec& spec :
+       {CodecSpec{"minmax_uint8"}, CodecSpec{"fp16"}, CodecSpec{"bf16"}, CodecSpec{"topk"},
+        CodecSpec{"powersgd"}, CodecSpec{"sign", {{"scale", "l1_mean"}}}, CodecSpec{"qsgd"},
+        qsgd("l2", 12, 512), qsgd("max", 9, 512), qsgd("l2", 1, 3), randk(0.01, false),
+        randk(0.6, true)}) {
+    EXPECT_TRUE(contracts(spec)) << spec.name << spec.options;
+    for (const float first : {1.f, 0.01f, 20.f, 4 * 9.f})
+      EXPECT_LT(loss(spec, with_first(Values(512, 1.f), first)), 1)
+          << spec.name << spec.options << first;
+    EXPECT_LT(loss(spec, normals(512)), 1) << spec.name << spec.options;
+  }
+}
+
+/// On the vectors that are hardest for them.
+TEST(Contraction, CodecsThatAreNoneCanLoseMoreThanAll) {
+  EXPECT_FALSE(contracts(randk(0.4, true)));
+  EXPECT_FALSE(contracts({"randk"}));
+  EXPECT_GT(loss(randk(0.4, true), normals(512)), 1.2);
+  for (const int levels : {1, 3, 7, 11}) {
+    EXPECT_FALSE(contracts(qsgd("l2", levels, 512))) << levels;
+    EXPECT_GT(loss(qsgd("l2", levels, 512), Values(512, 1.f)), 1.01) << levels;
+  }
+  for (const int levels : {1, 3, 7}) {  // one element at the norm, the others a quarter of a level
+    EXPECT_FALSE(contracts(qsgd("max", levels, 512))) << levels;
+    EXPECT_GT(loss(qsgd("max", levels, 512),
+                   with_first(Values(512, 1.f), 4 * static_cast<float>(levels))),
+              1.01)
+        << levels;
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test
