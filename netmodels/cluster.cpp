@@ -114,6 +114,9 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
     throw ConfigError(child(child(pointer, "stragglers"), "count"),
                       fmt::format("expected at most {}, the number of workers, not {}",
                                   cluster.ranks(), cluster.stragglers.count));
+  if (cluster.stragglers.count > 0 && cluster.stragglers.delay_s == 0)
+    throw ConfigError(child(child(pointer, "stragglers"), "delay"),
+                      "expected a delay above 0 for the stragglers");
   std::vector<bool> seen(static_cast<std::size_t>(cluster.ranks()));
   for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {
     const std::int64_t rank = cluster.slow_workers[i].rank;

@@ -12,7 +12,7 @@ OptimizerEntry sgd() {
               [](const SgdOptions& options, const Context& ctx, Workload& workload, long steps) {
                 return std::make_unique<Sgd>(options, ctx, workload, steps);
               }),
-          [](const Json& resolved) { return resolved.at("momentum") != 0; }};
+          [](const Json& resolved) { return resolved.at("momentum") != 0; }, false};
 }
 
 OptimizerEntry adam(std::string name, std::string doc, Adam::WeightDecay kind) {
@@ -22,7 +22,7 @@ OptimizerEntry adam(std::string name, std::string doc, Adam::WeightDecay kind) {
           [kind](const AdamOptions& options, const Context& ctx, Workload& workload, long steps) {
             return std::make_unique<Adam>(options, kind, ctx, workload, steps);
           }),
-      [](const Json&) { return true; }};
+      [](const Json&) { return true; }, true};
 }
 
 }  // namespace

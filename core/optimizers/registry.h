@@ -12,6 +12,8 @@ namespace trigram {
 struct OptimizerEntry : Component<Optimizer, const Context&, Workload&, long> {
   /// Whether the optimizer has a moment (see Optimizer) with these options.
   std::function<bool(const Json& resolved)> has_moment;
+  /// Whether it divides by a variance of gradients, which is 0 before the first step.
+  bool has_variance = false;
 };
 const std::vector<OptimizerEntry>& optimizers();
 

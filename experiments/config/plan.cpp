@@ -51,6 +51,22 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   return config;
 }
 
+void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
+  if (!algorithm.exchanges_moment) return;
+  const OptimizerEntry& optimizer =
+      find_component(optimizers(), "optimizer", e.optimizer, "/optimizer");
+  if (!optimizer.has_moment(e.optimizer))
+    throw ConfigError("/optimizer",
+                      fmt::format("{} exchanges the optimizer's moment, and {} without momentum "
+                                  "has none; expected adam, adamw or sgd with momentum",
+                                  algorithm.name, optimizer.name));
+  if (optimizer.has_variance && e.algorithm.at("warmup_steps") == 0)
+    throw ConfigError("/algorithm/warmup_steps",
+                      fmt::format("{} freezes the variance of {} after the warm-up, and it is 0 at "
+                                  "first; expected at least 1",
+                                  algorithm.name, optimizer.name));
+}
+
 void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
   const World& world = e.world();
   if (!world.unavailable.empty())
@@ -59,14 +75,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
   workload.check_ranks(e.cluster.ranks());
   const AlgorithmEntry& entry = e.algorithm_entry();
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
-  const OptimizerEntry& optimizer =
-      find_component(optimizers(), "optimizer", e.optimizer, "/optimizer");
-  if (entry.exchanges_moment && !optimizer.has_moment(e.optimizer))
-    throw ConfigError(
-        "/optimizer",
-        fmt::format("{} exchanges the optimizer's moment, and {} without momentum has "
-                    "none; expected adam, adamw or sgd with momentum",
-                    entry.name, optimizer.name));
+  check_moment(e, entry);
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
     throw ConfigError("/workload",
                       fmt::format("\"{}\" decides by the values of tensors; expected a workload "
