@@ -9,7 +9,7 @@
 // implementation.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/averages.h"
+#include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -21,20 +21,7 @@ struct Options {
   bool error_feedback = false;
 };
 
-class ByteGrad final : public Algorithm {
- public:
-  explicit ByteGrad(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average =
-        across(run.execution, coded_average({options_.codec, options_.error_feedback, run.seed}));
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
-  }
-
- private:
-  Options options_;
-};
+using ByteGrad = TrainsOnCodedGradients<Options, coded_average>;
 
 }  // namespace
 
@@ -44,7 +31,7 @@ AlgorithmEntry bytegrad_entry() {
                                     .trigram = kSyncLowCentralised,
                                     .execution_options = "OFH",
                                     .source = "BAGUA, arXiv 2107.01499"},
-                                   coding_fields<Options>("gradients"));
+                                   coding_fields<Options>("gradients"), check_coding<Options>);
 }
 
 }  // namespace trigram

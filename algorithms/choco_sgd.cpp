@@ -5,14 +5,15 @@
 //   x_i = x_i + gamma sum_j W_ij (r_j - r_i)                   the gossip step
 //
 // W is symmetric and fixed. What Q loses stays in x_i - r_i and is coded again in the next step, so
-// a coarse Q is borne if gamma is small enough. The paper starts the replicas at 0; here they start
-// as the initial weights, which are equal on all ranks.
+// a coarse Q is borne if gamma is small enough; Q must lose less than all. The paper starts the
+// replicas at 0; here they start as the initial weights, which are equal on all ranks.
 //
 // The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
 // iteration, d peers: d messages and d C bytes. Memory: d + 1 models beside the weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/replicas.h"
 #include "core/codecs/registry.h"
@@ -72,8 +73,9 @@ AlgorithmEntry choco_sgd_entry() {
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
                  "Who averages with whom; undirected and fixed")
-          .field("codec", &Options::codec, codec_kind(), "Code of the differences on the wire")
-          .field("gamma", &Options::gamma, number(0, 1), "Step size of the gossip"),
+          .field("codec", &Options::codec, contraction_kind(),
+                 "Code of the differences on the wire")
+          .field("gamma", &Options::gamma, number(0, 1, Open::below), "Step size of the gossip"),
       check);
 }
 

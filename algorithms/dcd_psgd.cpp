@@ -7,13 +7,17 @@
 //
 // W is symmetric and fixed; replicas start as the initial weights, which are equal. On a ring with
 // minmax_uint8 it is the low-precision decentralised algorithm of BAGUA (arXiv 2107.01499, there
-// hierarchical): z = y + L/3 + R/3 - 5/3 W. A coarse Q can diverge; choco_sgd bears it.
+// hierarchical): z = y + L/3 + R/3 - 5/3 W. What Q loses is gone.
+// The paper's analysis needs a loss that is small against the spectral gap of W; eight bits have
+// that on graphs of some ranks, signs or few elements do not. Refused is only a Q that can lose
+// more than all; choco_sgd bears what is coarse.
 //
 // The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
 // iteration, d peers: d messages and d C bytes. Memory: d + 1 models beside the weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/replicas.h"
 #include "core/codecs/registry.h"
@@ -71,7 +75,8 @@ AlgorithmEntry dcd_psgd_entry() {
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
                  "Who averages with whom; undirected and fixed")
-          .field("codec", &Options::codec, codec_kind(), "Code of the differences on the wire"),
+          .field("codec", &Options::codec, contraction_kind(),
+                 "Code of the differences on the wire"),
       check);
 }
 

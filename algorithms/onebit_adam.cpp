@@ -6,12 +6,14 @@
 //   + eps)
 //
 // C is sign times norm, one bit per element, with error feedback at the worker, and at the owner of
-// each chunk for the mean. The variance v is frozen. Bias correction is the optimizer's. Steps and
-// bytes per rank and iteration after the warm-up, P exchanging ranks, C_b = S_b/32 bytes of code
-// per bucket: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket; before, those of an allreduce.
+// each chunk for the mean. The variance v is frozen, and with it its bias correction, at that of
+// the last warm-up step; that of m goes on, as m does. (The paper's code, DeepSpeed's, corrects
+// neither, in the warm-up either.) Steps and bytes per rank and iteration after the warm-up, P
+// exchanging ranks, C_b = S_b/32 bytes of code per bucket: 2(P-1) messages and 2(P-1)/P C_b bytes
+// per bucket; before, those of an allreduce.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/moments.h"
+#include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -25,18 +27,7 @@ struct Options {
   AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
 };
 
-class OneBitAdam final : public Algorithm {
- public:
-  explicit OneBitAdam(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    train_on_moments(ctx, run, options_.warmup_steps, options_.allreduce,
-                     {options_.codec, options_.error_feedback, run.seed});
-  }
-
- private:
-  Options options_;
-};
+using OneBitAdam = TrainsOnCodedMoments<Options, BiasCorrection::frozen>;
 
 }  // namespace
 
@@ -48,7 +39,7 @@ AlgorithmEntry onebit_adam_entry() {
        .execution_options = "OFH",
        .source = "Tang et al., 1-bit Adam, arXiv 2102.02888",
        .exchanges_moment = true},
-      moment_fields<Options>());
+      moment_fields<Options>(), check_coding<Options>);
 }
 
 }  // namespace trigram

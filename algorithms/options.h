@@ -6,6 +6,7 @@
 #include "algorithms/collectives/collectives.h"
 #include "core/codecs/registry.h"
 #include "core/config/fields.h"
+#include "core/layout.h"
 
 namespace trigram {
 
@@ -15,7 +16,14 @@ Kind<AllreduceAlgorithm> allreduce_kind();
 /// The same in groups of a power of two, where recursive doubling is called a butterfly.
 Kind<AllreduceAlgorithm> group_allreduce_kind();
 
-/// Which codec, as `codec_kind` has it, or "none" for full precision.
+/// Throws ConfigError at `pointer` unless the codec is a contraction: for methods that code again
+/// what a code has lost.
+void require_contraction(const CodecSpec& codec, const std::string& pointer);
+
+/// Which codec, as `codec_kind` has it, among those that are contractions.
+Kind<CodecSpec> contraction_kind();
+
+/// The same, or "none" for full precision.
 Kind<std::optional<CodecSpec>> optional_codec_kind();
 
 /// The fields of an Options with a `CodecSpec codec` and a `bool error_feedback`; `coded` says what
@@ -28,7 +36,14 @@ FieldTable<Options> coding_fields(const std::string& coded) {
              "Add what a code has lost to what is coded next");
 }
 
-/// The same, and those of a method that trains on moments after a warm-up (`train_on_moments`).
+/// The check of `coding_fields`: error feedback needs a contraction.
+template <class Options>
+void check_coding(const Options& options, const Layout&, const std::string& pointer) {
+  if (options.error_feedback) require_contraction(options.codec, pointer + "/codec");
+}
+
+/// The same fields, and those of a method that trains on moments after a warm-up
+/// (`train_on_moments`).
 template <class Options>
 FieldTable<Options> moment_fields() {
   return coding_fields<Options>("moments")

@@ -10,7 +10,7 @@
 // before, those of an allreduce. Hierarchical by default; the original's warm-up is not.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/moments.h"
+#include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -24,18 +24,7 @@ struct Options {
   AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
 };
 
-class QAdam final : public Algorithm {
- public:
-  explicit QAdam(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    train_on_moments(ctx, run, options_.warmup_steps, options_.allreduce,
-                     {options_.codec, options_.error_feedback, run.seed});
-  }
-
- private:
-  Options options_;
-};
+using QAdam = TrainsOnCodedMoments<Options, BiasCorrection::grows>;
 
 }  // namespace
 
@@ -46,7 +35,7 @@ AlgorithmEntry qadam_entry() {
                                  .execution_options = "OFH",
                                  .source = "BAGUA, arXiv 2107.01499",
                                  .exchanges_moment = true},
-                                moment_fields<Options>());
+                                moment_fields<Options>(), check_coding<Options>);
 }
 
 }  // namespace trigram

@@ -10,7 +10,7 @@
 // bucket.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/averages.h"
+#include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -22,20 +22,7 @@ struct Options {
   bool error_feedback = false;
 };
 
-class Qsgd final : public Algorithm {
- public:
-  explicit Qsgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average =
-        across(run.execution, coded_average({options_.codec, options_.error_feedback, run.seed}));
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
-  }
-
- private:
-  Options options_;
-};
+using Qsgd = TrainsOnCodedGradients<Options, coded_average>;
 
 }  // namespace
 
@@ -46,7 +33,7 @@ AlgorithmEntry qsgd_entry() {
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Alistarh et al., QSGD, arXiv 1610.02132"},
-      coding_fields<Options>("gradients"));
+      coding_fields<Options>("gradients"), check_coding<Options>);
 }
 
 }  // namespace trigram

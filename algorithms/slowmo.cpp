@@ -4,9 +4,16 @@
 //   every H steps, from x_0 to the exact average x_H:
 //     u = beta u + (x_0 - x_H) / lr;  x_0 = x_0 - alpha lr u;  x_i = x_0
 //
-// lr is the inner learning rate at that step. beta = 0 and alpha = 1 are local SGD. Steps and bytes
+// lr is the inner learning rate at that step. Kept is v = lr u, which bears lr = 0, or nearly:
+//
+//     v = beta lr / lr_before v + (x_0 - x_H);  x_0 = x_0 - alpha v
+//
+// After a step with lr = 0, v starts anew. beta = 0 and alpha = 1 are local SGD. Steps and bytes
 // per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two
 // models more.
+
+#include <algorithm>
+#include <limits>
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -35,24 +42,31 @@ class SlowMo final : public Algorithm {
                  momentum = ctx.device->empty_like(weights);
     ctx.device->copy(start, weights);
     ctx.device->fill(momentum, 0);
+    float lr_before = 0;
     for (long t : run.steps) {
       const float lr = run.optimizer.learning_rate(run.workload.buckets()[0]);
       local_step(ctx, run);
       if ((t + 1) % options_.sync_every != 0) continue;
       exchange_on(*comm, ctx, run, weights, average);
-      slow_step(*ctx.device, lr, weights, start, momentum);
+      slow_step(*ctx.device, kept(lr, lr_before), weights, start, momentum);
+      lr_before = lr;
     }
   }
 
  private:
-  void slow_step(Device& device, float lr, const Tensor& weights, const Tensor& start,
+  /// How much of v is kept: beta lr / lr_before.
+  float kept(float lr, float lr_before) const {
+    if (lr_before == 0) return 0;
+    const double ratio = static_cast<double>(lr) / static_cast<double>(lr_before);
+    constexpr double kMost = std::numeric_limits<float>::max();
+    return static_cast<float>(std::min(options_.slow_momentum * ratio, kMost));
+  }
+
+  void slow_step(Device& device, float kept, const Tensor& weights, const Tensor& start,
                  const Tensor& momentum) const {
-    const auto alpha = static_cast<float>(options_.slow_lr);
-    const auto beta = static_cast<float>(options_.slow_momentum);
-    if (lr == 0) return;                  // nothing has moved
     device.axpby(1, start, -1, weights);  // x_0 - x_H
-    device.axpby(1 / lr, weights, beta, momentum);
-    device.axpby(-alpha * lr, momentum, 1, start);
+    device.axpby(1, weights, kept, momentum);
+    device.axpby(-static_cast<float>(options_.slow_lr), momentum, 1, start);
     device.copy(weights, start);
   }
 
@@ -70,7 +84,7 @@ AlgorithmEntry slowmo_entry() {
        .source = "Wang et al., SlowMo, arXiv 1910.00643"},
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
-          .field("slow_momentum", &Options::slow_momentum, number(0, 1),
+          .field("slow_momentum", &Options::slow_momentum, number(0, 1, Open::above),
                  "beta: share of the slow momentum kept")
           .field("slow_lr", &Options::slow_lr, number(0, 1e3), "alpha: slow learning rate")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));

@@ -9,7 +9,7 @@
 // pays while 4 P k_b is below the size of the bucket.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/averages.h"
+#include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -21,20 +21,7 @@ struct Options {
   bool error_feedback = true;
 };
 
-class TopK final : public Algorithm {
- public:
-  explicit TopK(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average = across(
-        run.execution, gathered_average({options_.codec, options_.error_feedback, run.seed}));
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
-  }
-
- private:
-  Options options_;
-};
+using TopK = TrainsOnCodedGradients<Options, gathered_average>;
 
 }  // namespace
 
@@ -45,7 +32,7 @@ AlgorithmEntry topk_entry() {
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Stich et al., arXiv 1809.07599; Renggli et al., SparCML, arXiv 1802.08021"},
-      coding_fields<Options>("gradients"));
+      coding_fields<Options>("gradients"), check_coding<Options>);
 }
 
 }  // namespace trigram

@@ -21,8 +21,11 @@ class Optimizer {
   virtual Tensor moment(const Bucket& /*bucket*/) const { return {}; }
   /// moment <- its moving average with the bucket's gradient. Nothing else changes.
   virtual void accumulate(Context ctx, Bucket& bucket);
-  /// weight <- a step along the moment as it is; of the other state, only the step is counted.
+  /// weight <- a step along the moment as it is; of the other state, only the step is counted, and
+  /// with it grow all bias corrections.
   virtual void advance(Context ctx, Bucket& bucket);
+  /// From here on `advance` freezes the bias corrections of what it leaves as it is, too.
+  virtual void freeze_corrections() {}
 };
 
 }  // namespace trigram

@@ -32,7 +32,7 @@ Adam::Adam(const AdamOptions& options, WeightDecay kind, const Context& ctx, Wor
 
 AdamStep Adam::next_step(State& own) const {
   own.beta1_power *= options_.beta1;
-  own.beta2_power *= options_.beta2;
+  if (!variance_correction_frozen_) own.beta2_power *= options_.beta2;
   const auto decay = static_cast<float>(options_.weight_decay);
   const bool decoupled = kind_ == WeightDecay::decoupled;
   return {.lr = lr_.at(own.steps++),

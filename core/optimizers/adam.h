@@ -29,6 +29,7 @@ class Adam final : public Optimizer {
   Tensor moment(const Bucket& bucket) const override;
   void accumulate(Context ctx, Bucket& bucket) override;
   void advance(Context ctx, Bucket& bucket) override;
+  void freeze_corrections() override { variance_correction_frozen_ = true; }
 
  private:
   struct State {
@@ -47,6 +48,7 @@ class Adam final : public Optimizer {
   WeightDecay kind_;
   LearningRate lr_;
   std::vector<State> states_;  // by bucket index
+  bool variance_correction_frozen_ = false;
 };
 
 }  // namespace trigram

@@ -82,6 +82,33 @@ TEST_P(CentralisedRules, SlowMoStepsAlongTheMomentumOfItsAverages) {
         expected);
 }
 
+/// The last average falls on the step whose learning rate has decayed to 0.
+TEST_P(CentralisedRules, SlowMoAveragesWhereTheLearningRateIsZero) {
+  const double beta = 0.5;
+  const auto expected = [&](std::size_t ranks) {
+    std::vector<double> x(ranks, 1);
+    double start = 1, v = 0, lr_before = 0;  // v = lr u
+    for (int t = 0; t < 6; ++t) {
+      const double lr = t < 5 ? kLr : 0;
+      for (std::size_t r = 0; r < ranks; ++r) x[r] -= lr * gradient(x[r], r);
+      if (t % 3 != 2) continue;
+      v = (lr_before > 0 ? beta * lr / lr_before * v : 0) + start - mean(x);
+      start -= v;
+      x.assign(ranks, start);
+      lr_before = lr;
+    }
+    return x;
+  };
+  check({{"name", "slowmo"}, {"sync_every", 3}, {"slow_momentum", beta}}, 6, expected,
+        {{"name", "sgd"}, {"lr", kLr}, {"decay", "step"}, {"decay_every", 5}, {"decay_factor", 0}});
+}
+
+/// 1 / lr is beyond f32 on the first step of the warm-up of a very small rate.
+TEST_P(CentralisedRules, SlowMoBearsALearningRateNearZero) {
+  const auto expected = [](std::size_t ranks) { return std::vector<double>(ranks, 1); };
+  check({{"name", "slowmo"}, {"sync_every", 1}}, 4, expected, {{"name", "sgd"}, {"lr", 1e-39}});
+}
+
 TEST_P(CentralisedRules, SlowMoWithoutMomentumIsLocalSgd) {
   Cluster cluster;
   cluster.nodes = 4;
@@ -133,6 +160,25 @@ double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
   return x;
 }
 
+/// 1-bit Adam after DeepSpeed: m = b1 m + (1 - b1) g, then x = x - lr m / (scale + eps) where
+/// `scale`, what Adam divided by in the last step of the warm-up, stays as it is; beside that, the
+/// mean of gradients m is corrected as in Adam, which DeepSpeed's code does not do.
+double follow_frozen_scale(std::size_t ranks, int steps, int warmup, double lr) {
+  double x = 1, m = 0, v = 0, scale = 0, weight_of_m = 0, weight_of_v = 0;
+  for (int t = 0; t < steps; ++t) {
+    const double g = mean_gradient(x, ranks);
+    m = 0.9 * m + 0.1 * g;
+    weight_of_m = 0.9 * weight_of_m + 0.1;  // what m would be were all gradients 1
+    if (t < warmup) {
+      v = 0.999 * v + 0.001 * g * g;
+      weight_of_v = 0.999 * weight_of_v + 0.001;
+      scale = std::sqrt(v / weight_of_v);
+    }
+    x -= lr * m / weight_of_m / (scale + 1e-8);
+  }
+  return x;
+}
+
 TEST_P(CentralisedRules, QAdamFreezesTheVarianceAndExchangesMoments) {
   const auto expected = [](std::size_t ranks) {
     return std::vector<double>(ranks, follow_moments(ranks, 6, 2, 0.05));
@@ -141,9 +187,9 @@ TEST_P(CentralisedRules, QAdamFreezesTheVarianceAndExchangesMoments) {
 }
 
 /// Signs times the norm are exact where all elements are equal.
-TEST_P(CentralisedRules, OneBitAdamFreezesTheVarianceAndExchangesSigns) {
+TEST_P(CentralisedRules, OneBitAdamFreezesWhatItDividesByAndExchangesSigns) {
   const auto expected = [](std::size_t ranks) {
-    return std::vector<double>(ranks, follow_moments(ranks, 6, 2, 0.05));
+    return std::vector<double>(ranks, follow_frozen_scale(ranks, 6, 2, 0.05));
   };
   check({{"name", "onebit_adam"}, {"warmup_steps", 2}}, 6, expected,
         {{"name", "adam"}, {"lr", 0.05}});

@@ -98,7 +98,11 @@ TEST(AsyncParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of(with("codec", "minmax_uint8"), four), "");
   EXPECT_NE(error_of(with("codec", "minmax_uint"), four).find("did you mean \"minmax_uint8\"?"),
             std::string::npos);
-  EXPECT_NE(error_of(with("codec", nullptr), four).find("/algorithm/codec"), std::string::npos);
+  for (const Json& codec : {Json(nullptr), Json(3), Json{{"name", "none"}}})
+    EXPECT_EQ(error_of(with("codec", codec), four),
+              "/algorithm/codec: expected \"none\", or a codec by its name, not " + codec.dump());
+  EXPECT_NE(error_of(with("codec", "None"), four).find("expected one of none, minmax_uint8, "),
+            std::string::npos);
   EXPECT_EQ(error_of(with("servers", 5), four),
             "/algorithm/servers: the servers are among the workers; expected at most 4, not 5");
   EXPECT_EQ(error_of(with("servers", 0), four),
