@@ -9,8 +9,7 @@
 // and nobody for anybody's gradient. In the form x_i = x_i + (s_j - s_i)/2 for snapshots s, steps
 // made during an average are kept and the sum of all models is conserved. Passive agents serve
 // until their active partners have finished. Where an average takes longer than a step, active
-// workers run at the pace of averages, passive ones do not. Pairs weigh 1/2, whatever the weights
-// of the graph.
+// workers run at the pace of averages, passive ones do not. Pairs weigh 1/2.
 //
 // With a codec Q (the form is our own choice, after CHOCO-SGD's replicas, arXiv 1902.00340) a pair
 // shares a reference r, at first the initial model, and sends codes of differences from it:
@@ -105,6 +104,7 @@ AlgorithmEntry adpsgd_entry() {
       {.name = "adpsgd",
        .doc = "Workers step alone while agents average models in pairs; low precision with a codec",
        .trigram = kAsyncFullDecentralised,
+       .trigram_with_codec = kAsyncLowDecentralised,
        .execution_options = "",
        .source = "Lian et al., AD-PSGD, arXiv 1710.06952"},
       FieldTable<Options>{}

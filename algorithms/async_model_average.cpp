@@ -88,6 +88,8 @@ AlgorithmEntry async_model_average_entry() {
       FieldTable<Options>{}
           .field("interval", &Options::interval_s, quantity(Dimension::duration, true),
                  "Pause between the end of an average and the start of the next")
+          .only_where([](const Options& options) { return options.interval_steps == 0; },
+                      "averages come every interval_steps steps; expected one of the two")
           .field("interval_steps", &Options::interval_steps, integer(0),
                  "Average every so many steps instead; 0: by time")
           .field("warmup_steps", &Options::warmup_steps, integer(0),

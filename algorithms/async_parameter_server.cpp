@@ -9,7 +9,7 @@
 // P equal workers a change is P-1 updates old when it is applied. With a codec (none: full
 // precision), pushes and pulls are coded, with feedback on both sides, and the method is of low
 // precision. Server and worker exchange in one batch that is reserved first. At the end, when no
-// worker has updates left, all pull the final weights.
+// worker has updates left, all pull the final weights, which ends their last step.
 //
 // Steps and bytes per rank and update, k servers among P workers, S bytes of model: k steps; a
 // worker pushes S and pulls S, less its own shard; a server sends and receives S/k for each other
@@ -42,14 +42,15 @@ class AsyncParameterServer final : public Algorithm {
     Meetings meetings(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
       shards->exchange(c, worker, server);
     });
-    for ([[maybe_unused]] long t : run.steps) {
+    for (long t : run.steps) {
       shards->begin_change(ctx);
       local_step(ctx, run);
       shards->end_change(ctx);
       meetings.meet_all(ctx);
+      if (t + 1 < run.steps.count()) continue;
+      meetings.finish(ctx);
+      ctx.stream->wait(*meetings.data().submit(ctx, [shards](Context c) { shards->collect(c); }));
     }
-    meetings.finish(ctx);
-    ctx.stream->wait(*meetings.data().submit(ctx, [shards](Context c) { shards->collect(c); }));
   }
 
  private:
@@ -67,6 +68,7 @@ AlgorithmEntry async_parameter_server_entry() {
       {.name = "async_parameter_server",
        .doc = "Servers apply each worker's update as it comes; low precision with a codec",
        .trigram = kAsyncFullCentralised,
+       .trigram_with_codec = kAsyncLowCentralised,
        .execution_options = "",
        .source = "Dean et al., NIPS 2012; Jiang et al., BytePS, OSDI 2020"},
       FieldTable<Options>{}

@@ -69,7 +69,9 @@ AlgorithmEntry decentralized_entry() {
                  "Whom a worker averages with: all, one partner that changes every step, or two "
                  "neighbours")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
-                 "Algorithm of the allreduce in mode all"),
+                 "Algorithm of the allreduce in mode all")
+          .only_where([](const Options& options) { return options.mode == Mode::all; },
+                      "only mode all has an allreduce; expected none here"),
       check);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -30,7 +31,8 @@ inline constexpr Trigram kAsyncLowDecentralised{Trigram::Synchrony::async, Trigr
 struct AlgorithmCard {
   std::string name, doc;
   Trigram trigram;
-  std::string execution_options;  // those of O, F and H that apply
+  std::optional<Trigram> trigram_with_codec = {};  // where there is an `optional_codec_kind`
+  std::string execution_options;                   // those of O, F and H that apply
   std::string source;
   bool exchanges_moment = false;  // so the optimizer must have one
 };
@@ -53,6 +55,7 @@ AlgorithmEntry algorithm_entry(
       component<Algorithm>(card.name, card.doc, fields,
                            [](const Options& options) { return std::make_unique<A>(options); });
   entry.trigram = card.trigram;
+  entry.trigram_with_codec = card.trigram_with_codec;
   entry.execution_options = card.execution_options;
   entry.source = card.source;
   entry.exchanges_moment = card.exchanges_moment;

@@ -12,6 +12,10 @@ std::string to_string(const Trigram& t) {
       t.centralisation == Trigram::Centralisation::centralised ? "centralised" : "decentralised");
 }
 
+const Trigram& AlgorithmEntry::trigram_of(const Json& resolved) const {
+  return trigram_with_codec && resolved.at("codec") != "none" ? *trigram_with_codec : trigram;
+}
+
 namespace {
 
 std::vector<AlgorithmEntry> own_algorithms() {

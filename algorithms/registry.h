@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,13 @@ std::string to_string(const Trigram& trigram);  // "sync, low, centralised"
 
 struct AlgorithmEntry : Component<Algorithm> {
   Trigram trigram;
-  std::string execution_options;  // which of O, F and H apply, e.g. "OFH"
-  std::string source;             // paper
-  bool exchanges_moment = false;  // of the optimizer, which must have one
+  std::optional<Trigram> trigram_with_codec;  // where an option "codec" may be "none", and is not
+  std::string execution_options;              // which of O, F and H apply, e.g. "OFH"
+  std::string source;                         // paper
+  /// Of the optimizer, which must have one, from the option "warmup_steps" on.
+  bool exchanges_moment = false;
+  /// The trigram with these options.
+  const Trigram& trigram_of(const Json& resolved) const;
   /// The execution options among resolved options; those that do not apply have their neutral
   /// value.
   std::function<Execution(const Json& resolved)> execution;

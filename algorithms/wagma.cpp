@@ -9,12 +9,14 @@
 //
 // Groups of S ranks: those that agree in all but the bits (t lg S + k) mod lg P, k < lg S, of their
 // rank. `sum` is that of the latest version: what counts is which of the worker's models it holds.
-// With a codec, groups exchange codes of how far models are from the last average (low precision).
+// With a codec Q (low precision, a form of our own), i's sum is S (send_i + mean_j Q(d_j) -
+// Q(d_i)), d_j = send_j - the last mean of all: the sum of models is conserved, i keeps what its
+// code loses.
 //
-// Steps and bytes per rank, S_b bytes of model: lg S messages and lg S S_b bytes per group sum
-// (butterfly), 2(P-1) and 2(P-1)/P S_b per global average (ring); activation: P-1 control messages.
+// Steps and bytes per rank, S_b bytes of model, C of its code: lg S messages and lg S S_b bytes per
+// group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global average (ring);
+// activation: P-1 control messages.
 
-#include <bit>
 #include <memory>
 
 #include "algorithms/entries.h"
@@ -82,15 +84,7 @@ class Wagma final : public Algorithm {
 };
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  const int P = layout.ranks();
-  if (!std::has_single_bit(static_cast<unsigned>(P)))
-    throw ConfigError(
-        pointer, fmt::format("groups need a power of two as the number of workers, not {}", P));
-  const std::int64_t S = options.group_size, least = P > 1 ? 2 : 1;
-  if (S != 0 && (S < least || S > P || !std::has_single_bit(static_cast<std::uint64_t>(S))))
-    throw ConfigError(
-        pointer + "/group_size",
-        fmt::format("expected 0 or a power of two from {} to {} workers, not {}", least, P, S));
+  check_butterfly_groups(options.group_size, layout.ranks(), pointer);
 }
 
 }  // namespace
@@ -100,6 +94,7 @@ AlgorithmEntry wagma_entry() {
       {.name = "wagma",
        .doc = "Workers average models in changing groups that do not wait for late ones",
        .trigram = kAsyncFullDecentralised,
+       .trigram_with_codec = kAsyncLowDecentralised,
        .execution_options = "",
        .source = "Li et al., WAGMA-SGD, arXiv 2005.00124"},
       FieldTable<Options>{}
@@ -111,6 +106,8 @@ AlgorithmEntry wagma_entry() {
                  "Whether groups change every step")
           .field("group_allreduce", &Options::group_allreduce, group_allreduce_kind(),
                  "Algorithm of the sums in groups")
+          .only_where([](const Options& options) { return !options.codec; },
+                      "codes travel by an allgather; expected none beside a codec")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the averages")
           .field("codec", &Options::codec, optional_codec_kind(),
                  "Code of how far models in groups are from the last average"),

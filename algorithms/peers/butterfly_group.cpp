@@ -1,9 +1,12 @@
 #include "algorithms/peers/butterfly_group.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <numeric>
 
 #include "core/check.h"
+#include "core/config/kinds.h"
 
 namespace trigram {
 
@@ -24,6 +27,20 @@ std::vector<int> butterfly_group(int rank, int size, int group_size, long step) 
 
 int butterfly_group_size(int wanted, int size) {
   return wanted > 0 ? wanted : 1 << (std::bit_width(static_cast<unsigned>(size)) / 2);
+}
+
+void check_butterfly_groups(std::int64_t group_size, int ranks, const std::string& pointer) {
+  const auto power_of_two = [](std::int64_t n) {
+    return std::has_single_bit(static_cast<std::uint64_t>(n));
+  };
+  if (!power_of_two(ranks))
+    throw ConfigError(
+        pointer, fmt::format("groups need a power of two as the number of workers, not {}", ranks));
+  const std::int64_t S = group_size, least = ranks > 1 ? 2 : 1;
+  if (S != 0 && (S < least || S > ranks || !power_of_two(S)))
+    throw ConfigError(
+        child(pointer, "group_size"),
+        fmt::format("expected 0 or a power of two from {} to {} workers, not {}", least, ranks, S));
 }
 
 }  // namespace trigram

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace trigram {
@@ -16,5 +18,9 @@ std::vector<int> butterfly_group(int rank, int size, int group_size, long step);
 
 /// `wanted`, or for 0 the default of S: sqrt(P), or the next larger power of two.
 int butterfly_group_size(int wanted, int size);
+
+/// Throws ConfigError, at `pointer` or its option "group_size", unless `ranks` have butterfly
+/// groups of that size; 0 stands for the default.
+void check_butterfly_groups(std::int64_t group_size, int ranks, const std::string& pointer);
 
 }  // namespace trigram

@@ -11,14 +11,18 @@ ModelSums::ModelSums(Context ctx, Run& run, std::optional<CodecSpec> codec,
   if (!codec_) return;
   reference_ = ctx.device->empty_like(run.workload.weights());
   ctx.device->copy(reference_, run.workload.weights());
+  lost_.emplace(ctx, reference_);
 }
 
 void ModelSums::add_up(Context ctx, const Tensor& x, long step) {
   if (!codec_) return allreduce(ctx, x, Reduce::sum, algorithm_);
+  if (ctx.size() == 1) return;
   ctx.device->axpby(-1, reference_, 1, x);
-  c_lp_s(ctx, x, *ctx.device->codec(*codec_, codec_key(ctx, seed_, {0, step})));
+  ctx.device->fill(lost_->worker, 0);
+  c_lp_gather(ctx, x, *ctx.device->codec(*codec_, codec_key(ctx, seed_, {0, step})), &*lost_);
   const auto S = static_cast<float>(ctx.size());
   ctx.device->axpby(S, reference_, S, x);
+  ctx.device->axpby(S, lost_->worker, 1, x);
 }
 
 void ModelSums::refer_to(Context ctx, const Tensor& model) {

@@ -3,19 +3,24 @@
 #include <optional>
 
 #include "algorithms/collectives/collectives.h"
+#include "algorithms/primitives/error_feedback.h"
 #include "core/algorithm.h"
 
 namespace trigram {
 
 /// Sums of models over groups, exact or by a codec. With one, what travels is the code of how far
-/// each model is from a reference r that all ranks share, by scatter-reduce:
+/// each model is from a reference r that all ranks share, to every rank of the group:
 ///
-///   sum = S (r + Q(mean_j Q(x_j - r)))        over the S ranks of the group
+///   sum_i = S (x_i + mean_j Q(d_j) - Q(d_i)),  d_j = x_j - r        over the S ranks of the group
+///
+/// So the sums differ from rank to rank, by what the code of each rank's own model has lost: a rank
+/// keeps that, and codes it again the next time. The mean of sum_i / S is that of x_i, whatever is
+/// lost. Q must be a contraction.
 class ModelSums {
  public:
   /// `algorithm` is that of exact sums. The first reference is the run's weights.
   ModelSums(Context ctx, Run& run, std::optional<CodecSpec> codec, AllreduceAlgorithm algorithm);
-  /// x = (about) the sum of all x over ctx.comm, equal on all its ranks.
+  /// x = (about) the sum of all x over ctx.comm.
   void add_up(Context ctx, const Tensor& x, long step);
   /// From here on, on all ranks, differences are those from `model`.
   void refer_to(Context ctx, const Tensor& model);
@@ -24,7 +29,8 @@ class ModelSums {
   std::optional<CodecSpec> codec_;
   AllreduceAlgorithm algorithm_;
   std::uint64_t seed_;
-  Tensor reference_;  // only with a codec
+  Tensor reference_;              // only with a codec
+  std::optional<Feedback> lost_;  // likewise: of the sum at hand
 };
 
 }  // namespace trigram

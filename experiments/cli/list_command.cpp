@@ -28,6 +28,7 @@ Json list_of_algorithms() {
   for (const AlgorithmEntry& a : algorithms()) {
     Json j = entry_json(a);
     j["trigram"] = to_string(a.trigram);
+    if (a.trigram_with_codec) j["trigram_with_codec"] = to_string(*a.trigram_with_codec);
     j["execution_options"] = a.execution_options;
     j["source"] = a.source;
     list.push_back(std::move(j));
@@ -122,9 +123,10 @@ void print_entry(const Json& entry) {
       fmt::format("  {:20} {}", entry["name"].get<std::string>(), entry.value("doc", ""));
   if (entry.contains("trigram")) {
     const std::string options = entry["execution_options"];
-    line += fmt::format("\n  {:20} {}; execution options: {}; {}", "",
-                        entry["trigram"].get<std::string>(), options.empty() ? "none" : options,
-                        entry["source"].get<std::string>());
+    const bool coded = entry.contains("trigram_with_codec");
+    line += fmt::format("\n  {:20} {}{}; execution options: {}; {}", "",
+                        entry["trigram"].get<std::string>(), coded ? "; low with a codec" : "",
+                        options.empty() ? "none" : options, entry["source"].get<std::string>());
   }
   if (entry.contains("spectral_gap"))
     line +=

@@ -37,7 +37,8 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
       {"world", world.name},
       {"time_kind", world.simulated ? "simulated" : "wall"},
       {"oversubscribed", !world.simulated && run.experiment.cluster.ranks() > available_cores()},
-      {"algorithm_trigram", to_string(run.experiment.algorithm_entry().trigram)},
+      {"algorithm_trigram",
+       to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},
       {"summary", outcome.summary}};
 }
 

@@ -55,6 +55,79 @@ CASES = {
         "/algorithm/graph",
         "keeps replicas of fixed peers",
     ),
+    "groups in which nobody averages": (
+        experiment(algorithm={"name": "dpsgd", "graph": {"name": "butterfly", "group": 1}}),
+        "/algorithm/graph",
+        "1 member",
+    ),
+    "feedback of a code that can lose more than all": (
+        experiment(algorithm={"name": "topk", "codec": "randk"}),
+        "/algorithm/codec",
+        'such as randk with "unbiased": false',
+    ),
+    "few levels, with feedback": (
+        experiment(
+            algorithm={
+                "name": "qsgd",
+                "error_feedback": True,
+                "codec": {"name": "qsgd", "levels": 1},
+            }
+        ),
+        "/algorithm/codec",
+        "more levels or smaller buckets",
+    ),
+    **{
+        f"few levels in {name}": (
+            experiment(algorithm={"name": name, "codec": {"name": "qsgd", "levels": 3}}),
+            "/algorithm/codec",
+            "loses less than all",
+        )
+        for name in ("choco_sgd", "dcd_psgd", "wagma", "adpsgd", "async_parameter_server")
+    },
+    "variance that is never seen": (
+        experiment(algorithm={"name": "onebit_adam", "warmup_steps": 0}, optimizer="adam"),
+        "/algorithm/warmup_steps",
+        "expected at least 1",
+    ),
+    "allreduce that codes replace": (
+        experiment(
+            algorithm={"name": "wagma", "codec": "topk", "group_allreduce": "ring"},
+        ),
+        "/algorithm/group_allreduce",
+        "beside a codec",
+    ),
+    "allreduce of a mode without": (
+        experiment(algorithm={"name": "decentralized", "mode": "ring", "allreduce": "ring"}),
+        "/algorithm/allreduce",
+        "only mode all",
+    ),
+    "two intervals": (
+        experiment(
+            algorithm={"name": "async_model_average", "interval": "1ms", "interval_steps": 2}
+        ),
+        "/algorithm/interval",
+        "one of the two",
+    ),
+    "gossip that does not move": (
+        experiment(algorithm={"name": "choco_sgd", "gamma": 0}),
+        "/algorithm/gamma",
+        "a number above 0 to 1",
+    ),
+    "momentum that never decays": (
+        experiment(algorithm={"name": "slowmo", "slow_momentum": 1}),
+        "/algorithm/slow_momentum",
+        "a number from 0 and below 1",
+    ),
+    "stragglers that are not late": (
+        experiment(cluster=changed_cluster(stragglers={"count": 1})),
+        "/cluster/stragglers/delay",
+        "above 0",
+    ),
+    "no codec, misspelt": (
+        experiment(algorithm={"name": "adpsgd", "codec": "None"}),
+        "/algorithm/codec",
+        'did you mean "none"?',
+    ),
     "unknown graph": (
         experiment(algorithm={"name": "sgp", "graph": "exponential"}),
         "/algorithm/graph",

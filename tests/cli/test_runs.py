@@ -68,6 +68,24 @@ class Runs(CommandTest):
         if manifest["time_kind"] == "simulated":
             self.assertGreaterEqual(summary["time_s"], summary["lower_bound_s"])
 
+    def test_trigram_is_that_of_the_options(self) -> None:
+        sweep = {"/algorithm/codec": ["none", "sign"]}
+        manifests = self.run_config(experiment(algorithm={"name": "wagma"}, sweep=sweep))
+        self.assertEqual(len(manifests), 2)
+        for manifest in manifests:
+            full = manifest["experiment"]["algorithm"]["codec"] == "none"
+            trigram = f"async, {'full' if full else 'low'}, decentralised"
+            self.assertEqual(manifest["algorithm_trigram"], trigram)
+
+    def test_last_evaluation_of_a_free_running_server_is_of_the_final_weights(self) -> None:
+        (manifest,) = self.run_config(
+            experiment(
+                algorithm="async_parameter_server",
+                workload={"name": "quadratic", "heterogeneity": 1},
+            )
+        )
+        self.assertEqual(manifest["summary"]["consensus_distance"], 0)
+
     def test_sweep_is_a_product_and_zip_advances_together(self) -> None:
         manifests = self.run_config(
             experiment(

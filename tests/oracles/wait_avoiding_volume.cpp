@@ -55,7 +55,7 @@ Traffic wagma_volume(const Layout& layout, const Buckets& buckets, long steps, l
       continue;
     }
     for (const Members& group : groups_of(layout.ranks(), group_size, t))
-      if (in_group == "coded") add_compressed_scatter_reduce(traffic, group, model(buckets));
+      if (in_group == "coded") add_code_allgather(traffic, group, model(buckets), coded_bytes);
       else add_allreduce(traffic, group, model(buckets), in_group);
   }
   return traffic;

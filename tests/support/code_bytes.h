@@ -22,7 +22,7 @@ inline std::vector<Json> codes_of_every_size() {
           "sign",
           {{"name", "qsgd"}, {"levels", 7}, {"bucket", 100}},
           {{"name", "topk"}, {"density", 0.1}},
-          {{"name", "randk"}, {"density", 0.1}},
+          {{"name", "randk"}, {"density", 0.1}, {"unbiased", false}},
           {{"name", "powersgd"}, {"rank", 2}}};
 }
 

@@ -71,6 +71,7 @@ class Reference {
           {begin, end, s * kRanks / servers, ones, Vectors(kRanks, ones), Vectors(kRanks, zeros)});
     }
     for (const std::size_t rank : order()) step(rank);
+    for (Vector& path : paths_) path.back() = weights()[0];  // the last step ends with a pull
   }
   const Vectors& paths() const { return paths_; }
   Vector weights() const {

@@ -58,7 +58,7 @@ TEST(WaitAvoidingVolume, Wagma) {
       }
 }
 
-/// Codes travel by scatter-reduce in the groups; the averages over all are exact.
+/// Codes travel by allgather in the groups; the averages over all are exact.
 TEST(WaitAvoidingVolume, CodedWagma) {
   for (const bool late : {false, true}) {
     const Json spec = {{"name", "wagma"}, {"tau", 4}, {"group_size", 4}, {"codec", "minmax_uint8"}};
