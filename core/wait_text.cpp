@@ -32,6 +32,7 @@ std::string awaited(const Wait& wait) {
     case Wait::control: return fmt::format("a control message with tag {}", wait.tag);
     case Wait::work: return fmt::format("a task of stream {}", wait.other);
     case Wait::mutex: return "a mutex";
+    case Wait::fork: return fmt::format("the other ranks to fork stream {}", wait.other);
     case Wait::stream_end: return fmt::format("the end of stream {}", wait.other);
   }
   return "?";

@@ -20,6 +20,7 @@ struct Wait {
     work,        // a task of stream `other`
     mutex,       // its turn
     stream_end,  // the last task of stream `other`
+    fork,        // the other ranks to fork stream `other`
   } kind = none;
   int peer = -1;
   int tag = 0;

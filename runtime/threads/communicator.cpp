@@ -3,31 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/host/batch.h"
 #include "runtime/threads/world.h"
 
 namespace trigram::threads {
-namespace {
-
-bool overlap(const Tensor& a, const Tensor& b) {
-  return a.data() < b.data() + b.nbytes() && b.data() < a.data() + a.nbytes();
-}
-
-bool overwritten(const Tensor& sent, std::span<const Transfer> batch) {
-  return !sent.is_phantom() && std::any_of(batch.begin(), batch.end(), [&](const Transfer& t) {
-    return t.kind == Transfer::recv && !t.tensor.is_phantom() && overlap(sent, t.tensor);
-  });
-}
-
-Tensor staged_copy(const Tensor& x) {
-  std::shared_ptr<std::byte> storage(new std::byte[x.nbytes()], std::default_delete<std::byte[]>());
-  std::memcpy(storage.get(), x.data(), x.nbytes());
-  return Tensor(std::move(storage), x.numel(), x.dtype(), x.priced_numel());
-}
-
-}  // namespace
+int ThreadsCommunicator::size() const { return self_.world.layout().ranks(); }
 
 void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
-  check_on_stream(self_);
+  host::check_on_stream(self_);
   for (const Transfer& t : batch) check_peer(rank(), t.peer, size(), self_.stream);
   self_.world.check_not_failed();
   prepare(batch);
@@ -45,15 +28,7 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
 }
 
 void ThreadsCommunicator::prepare(std::span<const Transfer> batch) {
-  halves_.clear();
-  staged_.clear();
-  staged_.reserve(batch.size());  // halves point into it
-  for (const Transfer& t : batch) {
-    const Tensor* tensor = &t.tensor;
-    if (t.kind == Transfer::send && overwritten(t.tensor, batch))
-      tensor = &staged_.emplace_back(staged_copy(t.tensor));
-    halves_.push_back({t.kind, tensor, t.peer});
-  }
+  host::halves_of(batch, halves_, staged_);
   completed_here_ = 0;
   std::lock_guard lock(self_.mutex);
   self_.batch = halves_;
@@ -63,7 +38,7 @@ void ThreadsCommunicator::prepare(std::span<const Transfer> batch) {
 std::vector<Half*>& ThreadsCommunicator::meeting_place(const Half& half, Endpoint*& receiver) {
   const bool sends = half.kind == Transfer::send;
   receiver = sends ? &group_.at(half.peer) : &self_;
-  return receiver->meeting[static_cast<std::size_t>(sends ? rank() : half.peer)];
+  return group_.meeting(receiver->rank, sends ? rank() : half.peer);
 }
 
 void ThreadsCommunicator::post(Half& half) {

@@ -3,20 +3,22 @@
 #include <vector>
 
 #include "core/communicator.h"
-#include "runtime/threads/endpoint.h"
+#include "runtime/host/endpoint.h"
 
 namespace trigram::threads {
 
-class Group;
+class ThreadsGroup;
+using host::Endpoint;
+using host::Half;
 
 /// Messages between same-named streams: rendezvous with one copy. The two halves of a message meet
 /// at the receiver's endpoint; whoever comes second copies, from buffer to buffer, and completes
 /// both. A send whose buffer the same batch overwrites is staged first.
 class ThreadsCommunicator final : public Communicator {
  public:
-  ThreadsCommunicator(Group& group, Endpoint& self) : group_(group), self_(self) {}
+  ThreadsCommunicator(ThreadsGroup& group, Endpoint& self) : group_(group), self_(self) {}
   int rank() const override { return self_.rank; }
-  int size() const override { return static_cast<int>(self_.meeting.size()); }
+  int size() const override;
   void transfer(std::span<const Transfer> batch) override;
 
  private:
@@ -27,7 +29,7 @@ class ThreadsCommunicator final : public Communicator {
   void withdraw() noexcept;
   std::vector<Half*>& meeting_place(const Half& half, Endpoint*& receiver);
 
-  Group& group_;
+  ThreadsGroup& group_;
   Endpoint& self_;
   // Of the call in progress; kept between calls for their memory.
   std::vector<Half> halves_;

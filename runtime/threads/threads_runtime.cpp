@@ -10,7 +10,7 @@ class ThreadsRuntime final : public Runtime {
   explicit ThreadsRuntime(const ThreadsOptions& options) : options_(options) {}
   void launch(const Layout& layout, const Task& rank_main) override {
     const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
-    threads::World(layout, options_.watchdog_s, sleeps).run(rank_main);
+    threads::ThreadsWorld(layout, options_.watchdog_s, sleeps).run(rank_main);
   }
 
  private:
@@ -23,10 +23,7 @@ FieldTable<ThreadsOptions> threads_fields() {
   return FieldTable<ThreadsOptions>{}
       .field("watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress before the run ends as hung")
-      .field("modelled_compute", &ThreadsOptions::modelled_compute,
-             one_of<ModelledCompute>({{"auto", ModelledCompute::automatic},
-                                      {"slept", ModelledCompute::slept},
-                                      {"skipped", ModelledCompute::skipped}}),
+      .field("modelled_compute", &ThreadsOptions::modelled_compute, modelled_compute_kind(),
              "Computation known by its length only, as of a profile: slept, or skipped; auto skips "
              "it where the workload computes real gradients");
 }

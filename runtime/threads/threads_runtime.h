@@ -4,15 +4,9 @@
 
 #include "core/config/fields.h"
 #include "core/runtime.h"
+#include "runtime/host/modelled_compute.h"
 
 namespace trigram {
-
-/// What becomes of computation that is known by its length only: a profile's layers.
-enum class ModelledCompute {
-  automatic,  // skipped where the workload computes real gradients, slept otherwise
-  slept,
-  skipped,
-};
 
 struct ThreadsOptions {
   double watchdog_s = 30;

@@ -7,17 +7,15 @@
 #include <thread>
 
 #include "core/context.h"
-#include "runtime/threads/communicator.h"
-#include "runtime/threads/control.h"
-#include "runtime/threads/endpoint.h"
-#include "runtime/threads/world.h"
+#include "runtime/host/endpoint.h"
+#include "runtime/host/world.h"
 
-namespace trigram::threads {
+namespace trigram::host {
 
 /// A submitted task's end, which streams of the same rank may wait for.
-class ThreadsWork final : public Work {
+class HostWork final : public Work {
  public:
-  explicit ThreadsWork(const std::string& stream) : stream_(stream) {}
+  explicit HostWork(const std::string& stream) : stream_(stream) {}
   bool done() const override { return done_.load(std::memory_order_acquire); }
   const std::string& stream() const { return stream_; }
   /// What the task threw; null if nothing. Valid once done.
@@ -36,12 +34,12 @@ class ThreadsWork final : public Work {
 };
 
 /// A stream is a thread: the rank's own, or one that a fork started to work off a queue of tasks.
-class ThreadsStream final : public Stream {
+class HostStream final : public Stream {
  public:
-  ThreadsStream(Group& group, int rank);
+  HostStream(Group& group, int rank);
   /// Closes the stream and waits for its last task. When an exception is what destroys it, the
   /// world fails first: a task that waits for this rank would never end.
-  ~ThreadsStream() override;
+  ~HostStream() override;
   Context context();
   /// Starts the thread that works off submitted tasks.
   void start_worker();
@@ -59,17 +57,17 @@ class ThreadsStream final : public Stream {
 
  private:
   World& world() const { return self_.world; }
-  std::shared_ptr<ThreadsWork> enqueue(Task task);
+  std::shared_ptr<HostWork> enqueue(Task task);
   void work_off() noexcept;
   void run(Job job);
 
   Group& group_;
   Endpoint& self_;
-  ThreadsCommunicator communicator_;
-  ThreadsControl control_;
+  std::unique_ptr<Communicator> communicator_;
+  std::unique_ptr<Control> control_;
   const int exceptions_at_birth_ = std::uncaught_exceptions();
   std::size_t forks_ = 0;
   std::thread worker_;
 };
 
-}  // namespace trigram::threads
+}  // namespace trigram::host

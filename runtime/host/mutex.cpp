@@ -1,11 +1,11 @@
-#include "runtime/threads/mutex.h"
+#include "runtime/host/mutex.h"
 
 #include "core/check.h"
-#include "runtime/threads/world.h"
+#include "runtime/host/world.h"
 
-namespace trigram::threads {
+namespace trigram::host {
 
-void ThreadsMutex::lock() {
+void HostMutex::lock() {
   TRIGRAM_CHECK(this_endpoint() != nullptr, "a stream's mutex is locked outside any stream");
   Endpoint& self = *this_endpoint();
   self.world.check_not_failed();
@@ -30,7 +30,7 @@ void ThreadsMutex::lock() {
   }
 }
 
-void ThreadsMutex::unlock() noexcept {
+void HostMutex::unlock() noexcept {
   Endpoint* next = nullptr;
   {
     std::lock_guard guard(mutex_);
@@ -45,7 +45,7 @@ void ThreadsMutex::unlock() noexcept {
   if (next != nullptr) next->poke();
 }
 
-void ThreadsMutex::give_up(Turn& turn) noexcept {
+void HostMutex::give_up(Turn& turn) noexcept {
   bool granted;
   {
     std::lock_guard guard(mutex_);
@@ -55,4 +55,4 @@ void ThreadsMutex::give_up(Turn& turn) noexcept {
   if (granted) unlock();
 }
 
-}  // namespace trigram::threads
+}  // namespace trigram::host

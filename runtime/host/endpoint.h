@@ -8,24 +8,23 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "core/communicator.h"
 #include "core/control.h"
 #include "core/stream.h"
 #include "core/wait_text.h"
 
-namespace trigram::threads {
+namespace trigram::host {
 
 class World;
-class ThreadsWork;
+class HostWork;
 
 /// Thrown out of every wait once the world has failed, to unwind its threads. Not a std::exception,
 /// so that no handler of an algorithm mistakes it for an error of its own.
 struct Aborted {};
 
 /// One half of a message: a send or a receive, in the batch of the stream that owns it. It lives on
-/// its owner's side; the partner that completes it sets `done` under the owner's mutex.
+/// its owner's side; `done` is set under the owner's mutex.
 struct Half {
   Transfer::Kind kind;
   const Tensor* tensor;
@@ -36,7 +35,7 @@ struct Half {
 
 struct Job {
   Task task;
-  std::shared_ptr<ThreadsWork> work;
+  std::shared_ptr<HostWork> work;
 };
 
 /// One stream of one rank as the streams that talk to it see it: where messages, tasks and wake-ups
@@ -45,8 +44,8 @@ struct Job {
 struct Endpoint {
   enum class State : unsigned char { absent, running, idle, blocked, ended };
 
-  Endpoint(World& its_world, const std::string& name, int its_rank, int world_size)
-      : world(its_world), stream(name), rank(its_rank), meeting(std::size_t(world_size)) {}
+  Endpoint(World& its_world, const std::string& name, int its_rank)
+      : world(its_world), stream(name), rank(its_rank) {}
 
   World& world;
   const std::string& stream;
@@ -59,10 +58,9 @@ struct Endpoint {
   std::uint64_t waits_over = 0;  // lets the watchdog see progress between two looks
   bool closing = false;
 
-  std::vector<std::vector<Half*>> meeting;  // by source: halves without partner, all of one kind
-  std::span<Half> batch;                    // of the transfer() call in progress
-  std::size_t outstanding = 0;              // halves of it that are not done
-  bool withdrawing = false;                 // the call ends by an exception
+  std::span<Half> batch;        // of the transfer() call in progress
+  std::size_t outstanding = 0;  // halves of it that are not done
+  bool withdrawing = false;     // the call ends by an exception
 
   std::map<int, std::deque<Message>> inbox;  // control messages by tag
   std::deque<Job> jobs;
@@ -87,4 +85,4 @@ void check_on_stream(const Endpoint& endpoint);
 /// The same for the thread of any stream of the endpoint's rank.
 void check_on_rank(const Endpoint& endpoint);
 
-}  // namespace trigram::threads
+}  // namespace trigram::host

@@ -4,12 +4,12 @@
 #include <mutex>
 
 #include "core/stream.h"
-#include "runtime/threads/endpoint.h"
+#include "runtime/host/endpoint.h"
 
-namespace trigram::threads {
+namespace trigram::host {
 
 /// First-come-first-served: unlocking hands the mutex to the stream that has waited longest.
-class ThreadsMutex final : public Mutex {
+class HostMutex final : public Mutex {
  public:
   void lock() override;
   void unlock() noexcept override;
@@ -26,4 +26,4 @@ class ThreadsMutex final : public Mutex {
   std::deque<Turn*> queue_;
 };
 
-}  // namespace trigram::threads
+}  // namespace trigram::host

@@ -1,6 +1,6 @@
-#include "runtime/threads/endpoint.h"
+#include "runtime/host/endpoint.h"
 
-namespace trigram::threads {
+namespace trigram::host {
 
 void Endpoint::poke() noexcept {
   // Taking the mutex makes sure that the owner is not between evaluating and sleeping.
@@ -43,4 +43,4 @@ void check_on_rank(const Endpoint& endpoint) {
   check_owner(here, endpoint.rank, endpoint.stream);
 }
 
-}  // namespace trigram::threads
+}  // namespace trigram::host

@@ -1,18 +1,18 @@
-#include "runtime/threads/stream.h"
+#include "runtime/host/stream.h"
 
 #include <chrono>
 
 #include "core/check.h"
-#include "runtime/threads/mutex.h"
+#include "runtime/host/mutex.h"
 
-namespace trigram::threads {
+namespace trigram::host {
 
-void ThreadsWork::notify(Endpoint& waiter) {
+void HostWork::notify(Endpoint& waiter) {
   std::lock_guard lock(mutex_);
   if (!done()) waiters_.push_back(&waiter);
 }
 
-void ThreadsWork::complete(std::exception_ptr error) {
+void HostWork::complete(std::exception_ptr error) {
   std::vector<Endpoint*> waiters;
   {
     std::lock_guard lock(mutex_);
@@ -23,10 +23,13 @@ void ThreadsWork::complete(std::exception_ptr error) {
   for (Endpoint* waiter : waiters) waiter->poke();
 }
 
-ThreadsStream::ThreadsStream(Group& group, int rank)
-    : group_(group), self_(group.at(rank)), communicator_(group, self_), control_(group, self_) {}
+HostStream::HostStream(Group& group, int rank)
+    : group_(group),
+      self_(group.at(rank)),
+      communicator_(group.communicator(self_)),
+      control_(group.control(self_)) {}
 
-ThreadsStream::~ThreadsStream() {
+HostStream::~HostStream() {
   if (!worker_.joinable()) return;
   if (std::uncaught_exceptions() > exceptions_at_birth_) world().fail(nullptr);
   {
@@ -40,17 +43,17 @@ ThreadsStream::~ThreadsStream() {
   destroyer.set_state(Endpoint::State::running);
 }
 
-Context ThreadsStream::context() {
+Context HostStream::context() {
   return {.stream = this,
-          .comm = &communicator_,
-          .control = &control_,
+          .comm = communicator_.get(),
+          .control = control_.get(),
           .device = &world().device(self_.rank),
           .layout = &world().layout(),
           .world_rank = self_.rank,
           .world_size = world().layout().ranks()};
 }
 
-void ThreadsStream::sleep_for(double seconds) {
+void HostStream::sleep_for(double seconds) {
   check_on_stream(self_);
   const std::chrono::duration<double> duration(seconds);
   std::unique_lock lock(self_.mutex);
@@ -58,24 +61,24 @@ void ThreadsStream::sleep_for(double seconds) {
   world().check_not_failed();
 }
 
-void ThreadsStream::compute(double seconds) {
+void HostStream::compute(double seconds) {
   if (world().sleeps_compute()) sleep_for(seconds);
 }
 
-std::unique_ptr<Stream> ThreadsStream::fork(const std::string& name) {
+std::unique_ptr<Stream> HostStream::fork(const std::string& name) {
   check_on_stream(self_);
   auto child =
-      std::make_unique<ThreadsStream>(world().fork(group_, forks_++, name, self_.rank), self_.rank);
+      std::make_unique<HostStream>(world().fork(group_, forks_++, name, self_.rank), self_.rank);
   child->start_worker();
   return child;
 }
 
-void ThreadsStream::start_worker() {
+void HostStream::start_worker() {
   self_.set_state(Endpoint::State::running);
   worker_ = std::thread([this] { work_off(); });
 }
 
-void ThreadsStream::work_off() noexcept {
+void HostStream::work_off() noexcept {
   this_endpoint() = &self_;
   try {
     for (;;) {
@@ -97,7 +100,7 @@ void ThreadsStream::work_off() noexcept {
   self_.state = Endpoint::State::ended;
 }
 
-void ThreadsStream::run(Job job) {
+void HostStream::run(Job job) {
   std::exception_ptr error;
   try {
     // The task dies before its Work is done: what it holds must not outlive what waits for it.
@@ -112,11 +115,11 @@ void ThreadsStream::run(Job job) {
   if (error) world().fail(error);
 }
 
-std::shared_ptr<ThreadsWork> ThreadsStream::enqueue(Task task) {
+std::shared_ptr<HostWork> HostStream::enqueue(Task task) {
   TRIGRAM_CHECK(worker_.joinable(), "only forked streams take tasks, stream {} of rank {} does not",
                 name(), self_.rank);
   world().check_not_failed();
-  auto work = std::make_shared<ThreadsWork>(group_.name());
+  auto work = std::make_shared<HostWork>(group_.name());
   bool idle;
   {
     std::lock_guard lock(self_.mutex);
@@ -127,13 +130,13 @@ std::shared_ptr<ThreadsWork> ThreadsStream::enqueue(Task task) {
   return work;
 }
 
-std::shared_ptr<Work> ThreadsStream::submit(const Context&, Task task) {
+std::shared_ptr<Work> HostStream::submit(const Context&, Task task) {
   return enqueue(std::move(task));  // what the submitter has issued is complete: it blocks on all
 }
 
-void ThreadsStream::wait(Work& work) {
+void HostStream::wait(Work& work) {
   check_on_stream(self_);
-  auto* const awaited = dynamic_cast<ThreadsWork*>(&work);
+  auto* const awaited = dynamic_cast<HostWork*>(&work);
   TRIGRAM_CHECK(awaited != nullptr, "waited for a Work of another runtime");
   if (!awaited->done()) {
     awaited->notify(self_);
@@ -144,7 +147,7 @@ void ThreadsStream::wait(Work& work) {
   if (awaited->error()) std::rethrow_exception(awaited->error());
 }
 
-void ThreadsStream::synchronize() {
+void HostStream::synchronize() {
   Endpoint* const caller = this_endpoint();
   if (caller == &self_) return;  // operations of the own thread are complete when they return
   TRIGRAM_CHECK(caller != nullptr, "stream {} is synchronised from outside any stream", name());
@@ -154,6 +157,6 @@ void ThreadsStream::synchronize() {
   caller->park(lock, {.kind = Wait::work, .other = last->stream()}, [&] { return last->done(); });
 }
 
-std::unique_ptr<Mutex> ThreadsStream::make_mutex() { return std::make_unique<ThreadsMutex>(); }
+std::unique_ptr<Mutex> HostStream::make_mutex() { return std::make_unique<HostMutex>(); }
 
-}  // namespace trigram::threads
+}  // namespace trigram::host

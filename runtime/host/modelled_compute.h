@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// What becomes of computation that is known by its length only: a profile's layers.
+enum class ModelledCompute {
+  automatic,  // skipped where the workload computes real gradients, slept otherwise
+  slept,
+  skipped,
+};
+
+inline Kind<ModelledCompute> modelled_compute_kind() {
+  return one_of<ModelledCompute>({{"auto", ModelledCompute::automatic},
+                                  {"slept", ModelledCompute::slept},
+                                  {"skipped", ModelledCompute::skipped}});
+}
+
+}  // namespace trigram

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/host/clock.h"
+#include "runtime/host/endpoint.h"
+
+namespace trigram::host {
+
+/// What streams do at one moment, as a watchdog sees it.
+struct Look {
+  bool running = false;          // any of them
+  std::uint64_t waits_over = 0;  // so far, of all
+  std::vector<std::string> blocked;
+
+  void add(Endpoint& endpoint);
+  void add(const Look& other);
+};
+
+/// Decides from looks, taken `interval` apart, that a world hangs: every stream that has not ended
+/// is blocked or idle, one at least is blocked, and no wait has ended for a while. A stream that
+/// was blocked at two looks, with no wait over in between, was blocked all along.
+class Watchdog {
+ public:
+  explicit Watchdog(double patience_s) : patience_(patience_s) {}
+  std::chrono::duration<double> interval() const;
+  bool hangs(const Look& look);
+  /// Starts to wait anew.
+  void reset() { last_progress_ = Clock::now(); }
+  Clock::time_point last_progress() const { return last_progress_; }
+
+ private:
+  const std::chrono::duration<double> patience_;
+  Clock::time_point last_progress_ = Clock::now();
+  std::uint64_t waits_over_ = 0;
+};
+
+}  // namespace trigram::host
