@@ -1,5 +1,6 @@
 #include "experiments/worlds.h"
 
+#include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"
 
@@ -12,25 +13,40 @@ World sim() {
       [](const SimOptions& options, const Cluster& cluster, const WorkloadFactory&) {
         return make_sim_runtime(options, cluster);
       });
-  return {std::move(runtime), true, sim_unavailable_reason()};
+  return {std::move(runtime), true, false, sim_unavailable_reason()};
+}
+
+/// Where real gradients are computed, modelled computation beside them is skipped.
+template <class Options>
+Options decided(Options options, const WorkloadFactory& workload) {
+  if (options.modelled_compute == ModelledCompute::automatic && workload.has_values())
+    options.modelled_compute = ModelledCompute::skipped;
+  return options;
 }
 
 World threads() {
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "threads", "Real time: a thread of this machine for each rank, messages are copies in memory",
       threads_fields(),
-      [](ThreadsOptions options, const Cluster&, const WorkloadFactory& workload) {
-        if (options.modelled_compute == ModelledCompute::automatic && workload.has_values())
-          options.modelled_compute = ModelledCompute::skipped;
-        return make_threads_runtime(options);
+      [](const ThreadsOptions& options, const Cluster&, const WorkloadFactory& workload) {
+        return make_threads_runtime(decided(options, workload));
       });
-  return {std::move(runtime), false, ""};
+  return {std::move(runtime), false, false, ""};
+}
+
+World mpi() {
+  auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
+      "mpi", "Real time: a process for each rank, started by mpirun or srun, messages are MPI's",
+      mpi_fields(), [](const MpiOptions& options, const Cluster&, const WorkloadFactory& workload) {
+        return make_mpi_runtime(decided(options, workload));
+      });
+  return {std::move(runtime), false, true, mpi_unavailable_reason()};
 }
 
 }  // namespace
 
 const std::vector<World>& worlds() {
-  static const std::vector<World> entries = {sim(), threads()};
+  static const std::vector<World> entries = {sim(), threads(), mpi()};
   return entries;
 }
 

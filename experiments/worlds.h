@@ -14,6 +14,7 @@ namespace trigram {
 /// A world in which experiments can run: where a runtime meets its name in the configuration.
 struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   bool simulated = false;   // virtual time; otherwise the steady clock
+  bool processes = false;   // a launcher starts a process per rank; otherwise all are in this one
   std::string unavailable;  // why this build or machine cannot run it; empty when it can
 };
 

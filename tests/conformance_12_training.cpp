@@ -10,17 +10,25 @@
 #include "algorithms/registry.h"
 #include "core/device/host_device.h"
 #include "core/workloads/quadratic.h"
+#include "runtime/mpi/mpi_runtime.h"
 #include "tests/support/training.h"
 #include "tests/support/worlds.h"
 
 namespace trigram::test {
 namespace {
 
-constexpr int kNodes = 2, kWorkers = 2, kRanks = kNodes * kWorkers;
 constexpr long kSteps = 120;
 constexpr std::uint64_t kSeed = 7;
 constexpr double kNear = 0.35;  // of the way from the start to the optimum
 const QuadraticOptions kProblem{.dimension = 37, .condition = 3, .heterogeneity = 1, .tensors = 5};
+
+/// Two nodes of two workers; in a job, as many workers as it has processes.
+Cluster cluster() {
+  if (!launched()) return small_cluster(2, 2);
+  const int ranks = mpi_process().size, workers = ranks % 2 == 0 ? 2 : 1;
+  return small_cluster(ranks / workers, workers);
+}
+int ranks() { return cluster().ranks(); }
 
 double norm(const std::vector<double>& x) {
   double squares = 0;
@@ -31,7 +39,7 @@ double norm(const std::vector<double>& x) {
 /// |w - w*| / |w*|: 1 at the start, 0 at the common optimum.
 double distance(std::span<const float> weights) {
   HostDevice device;
-  const Quadratic problem(device, kProblem, {0, kRanks, kSeed});
+  const Quadratic problem(device, kProblem, {0, ranks(), kSeed});
   std::vector<double> off, whole;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     off.push_back(double{weights[i]} - double{problem.optimum()[i]});
@@ -41,9 +49,10 @@ double distance(std::span<const float> weights) {
 }
 
 TEST(Conformance12, AWorkerAloneDoesNotFindTheCommonOptimum) {
+  if (launched()) GTEST_SKIP() << "has nothing to do with worlds";
   HostDevice device;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    Quadratic own(device, kProblem, {rank, kRanks, kSeed});
+  for (int rank = 0; rank < ranks(); ++rank) {
+    Quadratic own(device, kProblem, {rank, ranks(), kSeed});
     const Tensor w = device.empty(kProblem.dimension), g = device.empty(kProblem.dimension);
     own.initialise(w.floats());
     for (long step = 0; step < 2000; ++step) {
@@ -87,7 +96,7 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
                        {"condition", kProblem.condition},
                        {"heterogeneity", kProblem.heterogeneity},
                        {"tensors", kProblem.tensors}};
-  training.cluster = small_cluster(kNodes, kWorkers);
+  training.cluster = cluster();
   training.cluster.accelerator.flops_per_s = 5e6;  // gradients take longer than messages
   training.optimizer = {{"name", "sgd"}, {"lr", 0.1}};
   const auto& entry = find_component(algorithms(), "algorithm", training.algorithm, "");
@@ -100,16 +109,17 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
                                               "async_parameter_server"};
   if (!is_simulated(training.world) && free_running.contains(training.algorithm.at("name")))
     training.workload["heterogeneity"] = 0;
+  if (!fits(std::get<1>(GetParam()), training.cluster)) GTEST_SKIP() << "not on so many ranks";
   const Trained trained = train(training);
-  ASSERT_EQ(trained.weights.size(), static_cast<std::size_t>(kRanks));
+  ASSERT_EQ(trained.weights.size(), static_cast<std::size_t>(ranks()));
   std::vector<float> mean(kProblem.dimension, 0.0f);
   for (const auto& weights : trained.weights) {
     ASSERT_EQ(weights.size(), kProblem.dimension);
     EXPECT_LT(distance(weights), kNear);
     for (std::size_t i = 0; i < mean.size(); ++i)
-      mean[i] += weights[i] / static_cast<float>(kRanks);
+      mean[i] += weights[i] / static_cast<float>(ranks());
   }
-  EXPECT_LT(distance(mean), 0.5 * kNear);
+  EXPECT_LT(distance(mean), (launched() ? 0.7 : 0.5) * kNear);  // in a job, of any number of ranks
 }
 
 }  // namespace

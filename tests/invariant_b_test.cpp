@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "runtime/mpi/mpi_runtime.h"
 #include "tests/support/training.h"
 #include "tests/unit/workloads/idx_files.h"
 
@@ -16,15 +17,18 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
  protected:
-  /// Trains in both worlds; `workload` must have moved its weights.
+  /// Trains in two worlds: simulated and between threads, or, as one process of a job, between
+  /// threads and with the others. `workload` must have moved its weights.
   void expect_same_weights(const Json& workload, int nodes, int workers) {
+    if (launched() && mpi_process().size != nodes * workers) return;
     Training training;
     training.algorithm = GetParam().spec;
     training.workload = workload;
     training.cluster = small_cluster(nodes, workers);
     training.steps = 8;
+    training.world = launched() ? "threads" : "sim";
     const Trained simulated = train(training);
-    training.world = "threads";
+    training.world = launched() ? "mpi" : "threads";
     const Trained threaded = train(training);
     ASSERT_FALSE(simulated.weights.empty());
     training.steps = 1;
@@ -40,6 +44,8 @@ TEST_P(InvariantB, LeastSquares) {
       {"name", "quadratic"}, {"dimension", 37}, {"noise", 0.5}, {"heterogeneity", 1}};
   expect_same_weights(workload, 2, 3);
   if (!pairs()) expect_same_weights(workload, 3, 1);
+  if (launched())
+    for (const int workers : {1, 2, 4}) expect_same_weights(workload, 2, workers);
 }
 
 TEST_P(InvariantB, ImageClassifiers) {
@@ -59,6 +65,7 @@ TEST_P(InvariantB, PricedAsAProfile) {
 }
 
 TEST(UnevenShards, AreTheSameInAllWorldsAndChangeWhatIsLearned) {
+  if (launched()) GTEST_SKIP() << "simulates, with four ranks";
   const IdxFolder data;
   Training training;
   training.algorithm = "gradient_allreduce";

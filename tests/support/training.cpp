@@ -11,9 +11,11 @@
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "netmodels/slow_workers.h"
+#include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"
 #include "tests/support/in_child.h"
+#include "tests/support/share.h"
 #include "tests/support/trained_bytes.h"
 
 namespace trigram::test {
@@ -23,6 +25,8 @@ constexpr std::chrono::seconds kTimeout{100};
 
 std::unique_ptr<Runtime> make_runtime(const Training& training) {
   if (training.world == "threads") return make_threads_runtime();
+  if (training.world == "mpi")
+    return make_mpi_runtime({.modelled_compute = ModelledCompute::skipped});
   return make_sim_runtime({}, training.cluster);
 }
 
@@ -69,13 +73,27 @@ class Session {
     result.counters[rank] = meter->counters();
     const auto weights = workload->weights().floats();
     result.weights[rank].assign(weights.begin(), weights.end());
-    if (rank != 0) return;
-    for (const Bucket& b : workload->buckets()) result.buckets.push_back(b.grad.priced_numel());
+    if (rank == 0 || training_.world == "mpi")
+      for (const Bucket& b : workload->buckets()) result.buckets.push_back(b.grad.priced_numel());
+    if (training_.world == "mpi") gather(raw, rank);
   }
 
   Trained result;
 
  private:
+  /// Where every rank is a process, each has its own results only: all get all.
+  void gather(const Context& raw, std::size_t self) {
+    std::vector<std::string> all(result.weights.size());
+    all[self] = to_bytes(result);
+    share(raw, all);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      const Trained theirs = trained_from_bytes(all[rank]);
+      result.ended_s[rank] = theirs.ended_s[rank];
+      result.counters[rank] = theirs.counters[rank];
+      result.events[rank] = theirs.events[rank];
+      result.weights[rank] = theirs.weights[rank];
+    }
+  }
   EventSink sink(std::size_t rank) {
     return [this, rank](const Event& event) {
       std::lock_guard guard(mutex_);  // the streams of a rank may be threads
@@ -115,6 +133,8 @@ Trained train(const Training& training) {
       bytes_from_child([&] { return to_bytes(train_here(training)); }, kTimeout);
   return bytes.empty() ? Trained{} : trained_from_bytes(bytes);
 }
+
+bool launched() { return mpi_unavailable_reason().empty(); }
 
 Cluster small_cluster(int nodes, int workers_per_node) {
   Cluster cluster;

@@ -46,6 +46,9 @@ Trained train(const Training& training);
 /// The same run, in this process.
 Trained train_here(const Training& training);
 
+/// Whether a launcher has started this process as one rank of a world of processes.
+bool launched();
+
 /// A cluster whose links are slow enough for communication to matter.
 Cluster small_cluster(int nodes, int workers_per_node = 1);
 

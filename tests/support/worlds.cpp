@@ -9,7 +9,9 @@
 
 #include "core/check.h"
 #include "experiments/worlds.h"
+#include "runtime/mpi/mpi_runtime.h"
 #include "tests/support/in_child.h"
+#include "tests/support/share.h"
 
 namespace trigram::test {
 namespace {
@@ -28,6 +30,9 @@ std::unique_ptr<Runtime> make(const World& world, const Cluster& cluster, const 
       resolve_workload({{"name", "quadratic"}, {"values", false}}, "", "."), "");
   return world.make(world.resolve(options, ""), cluster, *phantom);
 }
+
+/// Whether ranks that this process alone would host can be compared in it.
+bool fits(const World& world, int ranks) { return !world.processes || mpi_process().size == ranks; }
 
 /// `body`, in a child process if that is where the world has to run.
 std::string bytes_from(const World& world, const std::function<std::string()>& body) {
@@ -74,11 +79,19 @@ std::vector<std::string> unpack(const std::string& bytes) {
 
 std::vector<std::string> world_names() {
   std::vector<std::string> names;
-  for (const World& world : worlds()) names.push_back(world.name);
+  // A process that a launcher started is one rank; any other hosts all ranks.
+  const bool launched = mpi_unavailable_reason().empty();
+  for (const World& world : worlds())
+    if (world.processes == launched) names.push_back(world.name);
   return names;
 }
 
-std::string world_unavailable(const std::string& world) { return find(world).unavailable; }
+std::string world_unavailable(const std::string& world, int ranks) {
+  const World& where = find(world);
+  if (!where.unavailable.empty()) return where.unavailable;
+  if (ranks == 0 || fits(where, ranks)) return "";
+  return "this job has another number of processes";
+}
 bool is_simulated(const std::string& world) { return find(world).simulated; }
 
 Cluster flat_cluster(int ranks) {
@@ -88,6 +101,8 @@ Cluster flat_cluster(int ranks) {
 }
 
 void run_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main) {
+  if (const auto reason = world_unavailable(world, cluster.ranks()); !reason.empty())
+    GTEST_SKIP() << reason;
   results_in_world(world, cluster, [&](Context ctx) {
     rank_main(ctx);
     return std::string();
@@ -102,6 +117,7 @@ std::vector<std::string> results_in_world(const std::string& world, const Cluste
     const WorldError error = classify([&] {
       make(where, cluster, "30s")->launch(cluster.layout(), [&](Context ctx) {
         results[static_cast<std::size_t>(ctx.world_rank)] = rank_main(ctx);
+        if (where.processes) share(ctx, results);
       });
     });
     EXPECT_EQ(error.kind, WorldError::none) << error.text;
@@ -121,7 +137,7 @@ WorldError error_in_world(const std::string& world, const Cluster& cluster, cons
 }
 
 void WorldTest::SetUp() {
-  const std::string reason = world_unavailable(world());
+  const std::string reason = world_unavailable(world(), ranks());
   if (!reason.empty()) GTEST_SKIP() << reason;
 }
 

@@ -14,10 +14,11 @@
 
 namespace trigram::test {
 
-/// The worlds that the conformance suite runs on, those that this build lacks included.
+/// The worlds that the conformance suite runs on, those that this build lacks included: worlds of
+/// processes where a launcher started this one, else those that host all ranks.
 std::vector<std::string> world_names();
-/// Why a world cannot run here; empty when it can.
-std::string world_unavailable(const std::string& world);
+/// Why a world cannot run here, with so many ranks if that is given; empty when it can.
+std::string world_unavailable(const std::string& world, int ranks = 0);
 /// True when the world's time is simulated, hence exact.
 bool is_simulated(const std::string& world);
 

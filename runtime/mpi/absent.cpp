@@ -1,0 +1,15 @@
+#include "runtime/mpi/mpi_runtime.h"
+
+namespace trigram {
+
+std::string mpi_unavailable_reason() {
+  return "this build has no MPI; install libopenmpi-dev and openmpi-bin, then configure again";
+}
+
+std::vector<std::string> mpi_exchange(const std::string& mine) { return {mine}; }
+
+std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions&) {
+  throw std::runtime_error(mpi_unavailable_reason());
+}
+
+}  // namespace trigram

@@ -1,0 +1,154 @@
+#include "runtime/mpi/communicator.h"
+
+#include <algorithm>
+
+#include "core/wait_text.h"
+#include "runtime/host/batch.h"
+#include "runtime/mpi/back_off.h"
+#include "runtime/mpi/session.h"
+#include "runtime/mpi/world.h"
+
+namespace trigram::mpi {
+namespace {
+
+constexpr int kTag = 0;
+constexpr std::size_t kLargestPiece = std::size_t{1} << 30;  // counts are ints
+constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
+
+}  // namespace
+
+MpiCommunicator::MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self)
+    : world_(world), comm_(comm), self_(self) {}
+MpiCommunicator::~MpiCommunicator() = default;
+
+int MpiCommunicator::size() const { return world_.layout().ranks(); }
+
+MpiCommunicator::Header MpiCommunicator::header_of(const Tensor& x) {
+  return {x.numel(), x.priced_numel(), static_cast<std::uint32_t>(x.dtype()), x.is_phantom()};
+}
+
+void MpiCommunicator::transfer(std::span<const Transfer> batch) {
+  host::check_on_stream(self_);
+  for (const Transfer& t : batch) check_peer(rank(), t.peer, size(), self_.stream);
+  world_.check_not_failed();
+  host::halves_of(batch, call_->halves, call_->staged);
+  call_->tensors.clear();
+  for (const Transfer& t : batch) call_->tensors.push_back(t.tensor);
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (call_->halves[i].tensor == &batch[i].tensor) call_->halves[i].tensor = &call_->tensors[i];
+  call_->headers.assign(batch.size(), {});
+  call_->open.assign(batch.size(), 0);
+  call_->pieces.clear();
+  call_->requests.clear();
+  try {
+    for (const Transfer::Kind kind : {Transfer::recv, Transfer::send})
+      for (std::size_t i = 0; i < batch.size(); ++i)
+        if (call_->halves[i].kind == kind) post(i);
+    await_completion();
+  } catch (...) {
+    {
+      std::lock_guard lock(self_.mutex);
+      self_.batch = {};
+    }
+    // MPI may still write to what this call refers to: it is kept for good. The world has ended, so
+    // this happens to each of its streams once.
+    static_cast<void>(call_.release());
+    call_ = std::make_unique<Call>();
+    throw;
+  }
+}
+
+void MpiCommunicator::post(std::size_t half) {
+  const Tensor& x = *call_->halves[half].tensor;
+  Header& header = call_->headers[half];
+  if (call_->halves[half].kind == Transfer::send) header = header_of(x);
+  const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
+  const std::size_t priced = world_.padded() ? x.priced_nbytes() : 0;
+  const std::size_t filler = priced - std::min(priced, payload);
+  post_piece(half, true, &header, sizeof header, payload + filler == 0);
+  for (std::size_t at = 0; at < payload; at += kLargestPiece)
+    post_piece(half, false, x.data() + at, std::min(payload - at, kLargestPiece), true);
+  if (filler > 0) call_->filler.resize(kFillerPiece);
+  for (std::size_t at = 0; at < filler; at += kFillerPiece)
+    post_piece(half, false, call_->filler.data(), std::min(filler - at, kFillerPiece), true);
+}
+
+void MpiCommunicator::post_piece(std::size_t half, bool header, void* data, std::size_t bytes,
+                                 bool last) {
+  const host::Half& h = call_->halves[half];
+  MPI_Request request;
+  const int count = static_cast<int>(bytes);
+  if (h.kind == Transfer::recv)
+    check(MPI_Irecv(data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Irecv");
+  else if (last)
+    check(MPI_Issend(data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Issend");
+  else check(MPI_Isend(data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Isend");
+  call_->pieces.push_back({half, header});
+  call_->requests.push_back(request);
+  ++call_->open[half];
+}
+
+void MpiCommunicator::await_completion() {
+  const int count = static_cast<int>(call_->requests.size());
+  completed_.resize(call_->requests.size());
+  statuses_.resize(call_->requests.size());
+  BackOff back_off = BackOff::of_a_message();
+  bool reported = false;  // that this stream waits
+  for (std::size_t open = call_->requests.size(); open > 0;) {
+    if (const std::size_t done = complete(count); done > 0) {
+      open -= done;
+      back_off.reset();
+      continue;
+    }
+    world_.check_not_failed();
+    if (back_off.patient() && !reported) {
+      std::lock_guard lock(self_.mutex);
+      self_.batch = call_->halves;
+      self_.state = host::Endpoint::State::blocked;
+      self_.wait = {.kind = Wait::message};
+      reported = true;
+    }
+    back_off.pause();
+  }
+  if (!reported) return;
+  std::lock_guard lock(self_.mutex);
+  self_.batch = {};
+  self_.state = host::Endpoint::State::running;
+  self_.wait = {};
+  ++self_.waits_over;
+}
+
+std::size_t MpiCommunicator::complete(int count) {
+  int done = 0;
+  const int code =
+      MPI_Testsome(count, call_->requests.data(), &done, completed_.data(), statuses_.data());
+  if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
+  if (done == MPI_UNDEFINED) return 0;
+  const auto of = [&](int i) {
+    return call_->pieces[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
+  };
+  // Headers first: they say why a payload did not fit.
+  for (int i = 0; i < done; ++i)
+    if (of(i).header && call_->halves[of(i).half].kind == Transfer::recv) check_header(of(i).half);
+  for (int i = 0; code == MPI_ERR_IN_STATUS && i < done; ++i)
+    check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "a message");
+  std::lock_guard lock(self_.mutex);
+  for (int i = 0; i < done; ++i) {
+    const std::size_t half = of(i).half;
+    call_->halves[half].done = --call_->open[half] == 0;
+  }
+  return static_cast<std::size_t>(done);
+}
+
+void MpiCommunicator::check_header(std::size_t half) {
+  const Header& sent = call_->headers[half];
+  const host::Half& mine = call_->halves[half];
+  if (sent == header_of(*mine.tensor)) return;
+  static const std::shared_ptr<std::byte> elsewhere(new std::byte);
+  const auto dtype = static_cast<DType>(sent.dtype);
+  const Tensor theirs = sent.phantom ? Tensor::phantom(sent.numel, dtype, sent.priced_numel)
+                                     : Tensor(elsewhere, sent.numel, dtype, sent.priced_numel);
+  check_match(theirs, mine.peer, *mine.tensor, rank(), self_.stream);
+}
+
+}  // namespace trigram::mpi

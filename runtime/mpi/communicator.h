@@ -1,0 +1,66 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/communicator.h"
+#include "runtime/host/endpoint.h"
+
+namespace trigram::mpi {
+
+class MpiWorld;
+
+/// Messages between same-named streams, over the communicator that these have to themselves. Every
+/// tensor is preceded by a header that says what it is, so that halves that do not match are told
+/// apart from a slow network. Sends are synchronous: they end when they are received.
+class MpiCommunicator final : public Communicator {
+ public:
+  MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self);
+  ~MpiCommunicator() override;
+  int rank() const override { return self_.rank; }
+  int size() const override;
+  void transfer(std::span<const Transfer> batch) override;
+
+ private:
+  /// What a tensor is, as it travels.
+  struct Header {
+    std::uint64_t numel = 0, priced_numel = 0;
+    std::uint32_t dtype = 0, phantom = 0;
+    bool operator==(const Header&) const = default;
+  };
+  /// A message of MPI: a piece of one half of the batch.
+  struct Piece {
+    std::size_t half;
+    bool header;
+  };
+  /// The call in progress, with all that MPI may still read or write.
+  struct Call {
+    std::vector<host::Half> halves;
+    std::vector<Tensor> tensors;  // keeps their memory, whatever becomes of the caller
+    std::vector<Tensor> staged;
+    std::vector<Header> headers;
+    std::vector<int> open;  // pieces of each half that are under way
+    std::vector<Piece> pieces;
+    std::vector<MPI_Request> requests;
+    std::vector<std::byte> filler;
+  };
+
+  static Header header_of(const Tensor& x);
+  void post(std::size_t half);
+  void post_piece(std::size_t half, bool header, void* data, std::size_t bytes, bool last);
+  void await_completion();
+  std::size_t complete(int count);
+  void check_header(std::size_t half);
+
+  MpiWorld& world_;
+  const MPI_Comm comm_;
+  host::Endpoint& self_;
+  std::unique_ptr<Call> call_ = std::make_unique<Call>();  // kept for its memory
+  std::vector<int> completed_;
+  std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace trigram::mpi

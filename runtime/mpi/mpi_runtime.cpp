@@ -1,0 +1,66 @@
+#include "runtime/mpi/mpi_runtime.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "core/config/config_error.h"
+#include "runtime/mpi/world.h"
+
+namespace trigram {
+namespace {
+
+class MpiRuntime final : public Runtime {
+ public:
+  explicit MpiRuntime(const MpiOptions& options) : options_(options) {}
+  void launch(const Layout& layout, const Task& rank_main) override {
+    mpi::Session& session = mpi::Session::get();
+    if (session.size() != layout.ranks())
+      throw ConfigError("/cluster",
+                        fmt::format("the cluster has {0} workers, but {1} processes were started; "
+                                    "start {0}: mpirun -n {0} ...",
+                                    layout.ranks(), session.size()));
+    const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
+    mpi::MpiWorld(session, layout, options_.watchdog_s, sleeps, options_.padded).run(rank_main);
+  }
+
+ private:
+  MpiOptions options_;
+};
+
+}  // namespace
+
+std::string mpi_unavailable_reason() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+    if (std::getenv(name)) return "";
+  return "no launcher has started this process; use mpirun -n RANKS trigram run CONFIG";
+}
+
+std::vector<std::string> mpi_exchange(const std::string& mine) {
+  const mpi::Session& session = mpi::Session::get();
+  const auto processes = static_cast<std::size_t>(session.size());
+  const int length = static_cast<int>(mine.size());
+  std::vector<int> lengths(processes), begins(processes);
+  MPI_Request request;
+  mpi::check(
+      MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, session.base(), &request),
+      "MPI_Iallgather");
+  mpi::complete(request);
+  std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
+  std::string all(static_cast<std::size_t>(begins.back() + lengths.back()), '\0');
+  mpi::check(MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(),
+                             begins.data(), MPI_BYTE, session.base(), &request),
+             "MPI_Iallgatherv");
+  mpi::complete(request);
+  std::vector<std::string> said;
+  for (std::size_t i = 0; i < processes; ++i)
+    said.push_back(all.substr(std::size_t(begins[i]), std::size_t(lengths[i])));
+  return said;
+}
+
+std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions& options) {
+  return std::make_unique<MpiRuntime>(options);
+}
+
+}  // namespace trigram

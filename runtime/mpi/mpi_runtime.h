@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/config/fields.h"
+#include "core/runtime.h"
+#include "runtime/host/modelled_compute.h"
+
+namespace trigram {
+
+struct MpiOptions {
+  double watchdog_s = 30;
+  ModelledCompute modelled_compute = ModelledCompute::automatic;
+  bool padded = false;
+};
+FieldTable<MpiOptions> mpi_fields();
+
+/// Why no process can run a rank here: the build has no MPI, or no launcher started this process.
+/// Empty when it can.
+std::string mpi_unavailable_reason();
+
+/// A process of a job that mpirun or srun started, and how many there are. Does not touch MPI.
+struct MpiProcess {
+  int rank = 0, size = 1;
+};
+MpiProcess mpi_process();
+
+/// Every process of the job says something and gets what all have said, by rank. Called by all.
+std::vector<std::string> mpi_exchange(const std::string& mine);
+
+/// The world in real time whose ranks are processes that mpirun or srun has started, one per rank
+/// of the layout (ConfigError otherwise), and whose streams are threads. Messages are MPI's, over a
+/// communicator per stream; control messages have one of their own.
+///
+/// `launch` is called by all processes together, and returns or throws on all of them alike. When
+/// every stream of every rank blocks and nothing moves for `watchdog_s`, it throws HangError. A
+/// rank that is not heard of for that long (not less than 5 s) was stopped or has died: then the
+/// whole job is aborted, with a line that names it, and exit code 124.
+std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions& options = {});
+
+}  // namespace trigram

@@ -1,0 +1,81 @@
+#include "runtime/mpi/post_office.h"
+
+#include <cstring>
+
+#include "runtime/mpi/session.h"
+
+namespace trigram::mpi {
+namespace {
+
+constexpr int kTag = 0;
+
+struct Head {
+  std::int64_t kind, stream, tag, a, b;
+};
+
+std::string to_bytes(const Letter& letter) {
+  const Head head{letter.kind, letter.stream, letter.tag, letter.a, letter.b};
+  std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  return bytes += letter.text;
+}
+
+Letter from_bytes(const std::string& bytes) {
+  Head head{};
+  std::memcpy(&head, bytes.data(), sizeof head);
+  return {static_cast<Letter::Kind>(head.kind),
+          head.stream,
+          head.tag,
+          head.a,
+          head.b,
+          bytes.substr(sizeof head)};
+}
+
+}  // namespace
+
+void PostOffice::send(int dest, const Letter& letter) {
+  std::lock_guard lock(outgoing_mutex_);  // so that the letters of two threads keep their order
+  forget_sent();
+  Outgoing& out = outgoing_.emplace_back();
+  out.bytes = to_bytes(letter);
+  check(MPI_Isend(out.bytes.data(), static_cast<int>(out.bytes.size()), MPI_BYTE, dest, kTag, comm_,
+                  &out.request),
+        "MPI_Isend");
+}
+
+bool PostOffice::poll() {
+  std::unique_lock lock(delivery_, std::try_to_lock);
+  if (!lock) return false;
+  bool any = false;
+  for (;;) {
+    int there = 0;
+    MPI_Status status;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, kTag, comm_, &there, &status), "MPI_Iprobe");
+    if (!there) return any;
+    int length = 0;
+    check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
+    std::string bytes(static_cast<std::size_t>(length), '\0');
+    MPI_Request request;
+    check(MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, kTag, comm_, &request),
+          "MPI_Irecv");
+    for (int done = 0; !done;)  // its envelope is here, so it comes
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    deliver_(status.MPI_SOURCE, from_bytes(bytes));
+    any = true;
+  }
+}
+
+bool PostOffice::idle() {
+  std::lock_guard lock(outgoing_mutex_);
+  forget_sent();
+  return outgoing_.empty();
+}
+
+void PostOffice::forget_sent() {
+  for (auto at = outgoing_.begin(); at != outgoing_.end();) {
+    int done = 0;
+    check(MPI_Test(&at->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    at = done ? outgoing_.erase(at) : std::next(at);
+  }
+}
+
+}  // namespace trigram::mpi

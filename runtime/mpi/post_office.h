@@ -1,0 +1,53 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <string>
+
+namespace trigram::mpi {
+
+/// A small message between processes: a control message of a stream, or one of the world's own.
+struct Letter {
+  enum Kind : std::int64_t {
+    control,  // to `stream`: tag, a, b
+    failed,   // the world ends, by the sender's error if there is one
+    ended,    // the sender's main task has; a: in a failed world, b: which the sender has failed
+    status,   // what the sender's streams do (to rank 0); and that rank 0 lives (from it)
+  } kind = control;
+  std::int64_t stream = 0, tag = 0, a = 0, b = 0;
+  std::string text = {};
+};
+
+/// The control plane of a world: letters over a communicator of its own. Nothing here blocks; what
+/// is sent and received moves on in `poll`, which any thread may call.
+class PostOffice {
+ public:
+  using Deliver = std::function<void(int source, const Letter&)>;
+  /// `deliver` is called from `poll`, one letter at a time, in the order of each source.
+  PostOffice(MPI_Comm comm, Deliver deliver) : comm_(comm), deliver_(std::move(deliver)) {}
+
+  void send(int dest, const Letter& letter);
+  /// Delivers what has come. False if there was nothing, or another thread is at it.
+  bool poll();
+  /// True when everything that was sent has left.
+  bool idle();
+
+ private:
+  struct Outgoing {
+    std::string bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  void forget_sent();
+
+  MPI_Comm comm_;
+  const Deliver deliver_;
+  std::mutex delivery_;  // one thread delivers at a time, or letters would overtake one another
+  std::mutex outgoing_mutex_;
+  std::list<Outgoing> outgoing_;
+};
+
+}  // namespace trigram::mpi

@@ -1,0 +1,50 @@
+#include "runtime/mpi/rank_watch.h"
+
+#include <algorithm>
+
+#include "core/wait_text.h"
+
+namespace trigram::mpi {
+
+using host::Clock;
+
+RankWatch::RankWatch(int ranks, double watchdog_s)
+    : watchdog_(watchdog_s),
+      longest_silence_s_(std::max(watchdog_s, 5.0)),
+      heard_(static_cast<std::size_t>(ranks)) {}
+
+void RankWatch::hear(int rank, const host::Look& look) {
+  std::lock_guard lock(mutex_);
+  heard_[static_cast<std::size_t>(rank)] = {look, Clock::now()};
+}
+
+host::Look RankWatch::all() const {
+  host::Look all;
+  for (const Heard& heard : heard_) all.add(heard.look);
+  return all;
+}
+
+std::optional<HangError> RankWatch::hang() {
+  std::lock_guard lock(mutex_);
+  const host::Look seen = all();
+  if (!watchdog_.hangs(seen)) return std::nullopt;
+  const auto oldest = std::min_element(heard_.begin(), heard_.end(),
+                                       [](const auto& a, const auto& b) { return a.at < b.at; });
+  if (Clock::now() - oldest->at > 3 * interval()) return std::nullopt;
+  return hang_error(seen.blocked);
+}
+
+std::optional<int> RankWatch::silent(int first, int last) {
+  std::lock_guard lock(mutex_);
+  const auto longest = std::chrono::duration<double>(longest_silence_s_);
+  for (int rank = first; rank < last; ++rank)
+    if (Clock::now() - heard_[static_cast<std::size_t>(rank)].at > longest) return rank;
+  return std::nullopt;
+}
+
+std::vector<std::string> RankWatch::blocked() {
+  std::lock_guard lock(mutex_);
+  return all().blocked;
+}
+
+}  // namespace trigram::mpi

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/host/watchdog.h"
+
+namespace trigram::mpi {
+
+/// What one rank knows of the others' streams, and when it last heard of each rank. Any thread may
+/// call it.
+class RankWatch {
+ public:
+  RankWatch(int ranks, double watchdog_s);
+
+  /// Looks are taken, and sent, this far apart.
+  std::chrono::duration<double> interval() const { return watchdog_.interval(); }
+  /// How long a rank may be silent. Not less than a few seconds: ranks may have to share cores.
+  double longest_silence_s() const { return longest_silence_s_; }
+
+  void hear(int rank, const host::Look& look);
+  /// The error of a world that hangs, as all ranks' looks say; empty while it does not, or while
+  /// what is known of some rank is old.
+  std::optional<HangError> hang();
+  /// The first of the ranks [first, last) that has been silent for too long.
+  std::optional<int> silent(int first, int last);
+  /// What all streams that are known of wait for.
+  std::vector<std::string> blocked();
+
+ private:
+  struct Heard {
+    host::Look look;
+    host::Clock::time_point at = host::Clock::now();
+  };
+  host::Look all() const;
+
+  std::mutex mutex_;
+  host::Watchdog watchdog_;
+  const double longest_silence_s_;
+  std::vector<Heard> heard_;  // by rank
+};
+
+}  // namespace trigram::mpi

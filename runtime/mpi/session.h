@@ -1,0 +1,41 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace trigram::mpi {
+
+/// A call of MPI that failed.
+class MpiError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws MpiError, with MPI's own words, unless `code` is MPI_SUCCESS.
+void check(int code, const char* call);
+
+/// Looks until MPI has done what was begun: for what all processes do outside a world.
+void complete(MPI_Request& request);
+
+/// MPI in this process: initialised on first use, with MPI_THREAD_MULTIPLE, and finalised when the
+/// process exits. Throws MpiError where the library does not provide that.
+class Session {
+ public:
+  static Session& get();
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  /// All processes; errors are returned. For what is done outside worlds, which have duplicates of
+  /// it.
+  MPI_Comm base() const { return base_; }
+  /// Prints `message` and ends the job, all its processes included.
+  [[noreturn]] void abort(const std::string& message, int exit_code);
+
+ private:
+  Session();
+  int rank_ = 0, size_ = 1;
+  MPI_Comm base_ = MPI_COMM_NULL;
+};
+
+}  // namespace trigram::mpi

@@ -1,0 +1,359 @@
+#include "runtime/mpi/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <thread>
+#include <utility>
+
+#include "core/check.h"
+#include "core/wait_text.h"
+#include "runtime/host/inbox.h"
+#include "runtime/host/stream.h"
+#include "runtime/mpi/back_off.h"
+#include "runtime/mpi/communicator.h"
+#include "runtime/mpi/control.h"
+#include "runtime/mpi/wire_error.h"
+
+namespace trigram::mpi {
+namespace {
+
+constexpr std::int64_t kMainStream = 1;
+constexpr std::int64_t kForksPerStream = 64;
+constexpr std::size_t kLongestReport = 2000;  // a letter of this size leaves at once
+constexpr int kWatchdogExit = 124;
+
+MPI_Comm duplicate(MPI_Comm comm) {
+  MPI_Comm copy;
+  MPI_Request request;
+  check(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
+  complete(request);
+  return copy;
+}
+
+}  // namespace
+
+MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm)
+    : Group(name),
+      world_(world),
+      id_(id),
+      comm_(comm),
+      endpoint_(world, this->name(), world.rank()) {}
+
+host::Endpoint& MpiGroup::at(int rank) {
+  TRIGRAM_CHECK(rank == endpoint_.rank, "rank {} is not of this process", rank);
+  return endpoint_;
+}
+
+std::unique_ptr<Communicator> MpiGroup::communicator(host::Endpoint& self) {
+  return std::make_unique<MpiCommunicator>(world_, comm_, self);
+}
+
+std::unique_ptr<Control> MpiGroup::control(host::Endpoint& self) {
+  return std::make_unique<MpiControl>(world_, *this, self);
+}
+
+MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
+                   bool padded)
+    : World(layout, sleeps_compute),
+      session_(session),
+      padded_(padded),
+      letters_(duplicate(session.base())),
+      post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
+      errors_(static_cast<std::size_t>(layout.ranks())),
+      ended_(static_cast<std::size_t>(layout.ranks())),
+      watch_(layout.ranks(), watchdog_s) {
+  add_group("main", kMainStream, duplicate(session.base()));
+  align_clocks();
+}
+
+MpiWorld::~MpiWorld() = default;
+
+/// Times of different ranks are compared. Ranks of one machine have one clock, whose zero is when
+/// rank 0 got here; on others it is when rank 0's message came, late by its latency.
+void MpiWorld::align_clocks() {
+  struct Zero {
+    std::array<char, 40> machine{};
+    host::Clock::rep time = host::Clock::now().time_since_epoch().count();
+  } mine, first;
+  std::ifstream("/proc/sys/kernel/random/boot_id").read(mine.machine.data(), 36);
+  first = mine;
+  MPI_Request request;
+  check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, groups_.front().comm(), &request),
+        "MPI_Ibcast");
+  complete(request);
+  using host::Clock;
+  start_at(first.machine == mine.machine ? Clock::time_point(Clock::duration(first.time))
+                                         : Clock::now());
+}
+
+void MpiWorld::run(const Task& rank_main) {
+  std::thread watcher([this] { progress(); });
+  MpiGroup& main = groups_.front();
+  host::Endpoint* const outer = std::exchange(host::this_endpoint(), &main.endpoint());
+  main.endpoint().set_state(host::Endpoint::State::running);
+  try {
+    host::HostStream stream(main, rank());
+    rank_main(stream.context());
+  } catch (const host::Aborted&) {
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  main.endpoint().set_state(host::Endpoint::State::ended);
+  host::this_endpoint() = outer;
+  await_the_others();
+  watcher.join();
+  const std::exception_ptr error = first_error();
+  if (!failed()) free_communicators();
+  if (error) std::rethrow_exception(error);
+  TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
+}
+
+MpiGroup& MpiWorld::add_group(const std::string& name, std::int64_t id, MPI_Comm comm) {
+  std::lock_guard lock(groups_mutex_);
+  MpiGroup& group = groups_.emplace_back(*this, name, id, comm);
+  by_id_[id] = &group;
+  for (const auto& [source, letter] : early_[id])
+    host::deliver(group.endpoint(), static_cast<int>(letter.tag), {source, letter.a, letter.b});
+  early_.erase(id);
+  return group;
+}
+
+host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::string& name, int) {
+  auto& from = static_cast<MpiGroup&>(parent);
+  TRIGRAM_CHECK(n + 1 < kForksPerStream, "stream {} forks more than {} streams", from.name(),
+                kForksPerStream - 1);
+  check_fork_names(from, name);
+  MPI_Comm comm;
+  MPI_Request request;
+  check(MPI_Comm_idup(from.comm(), &comm, &request), "MPI_Comm_idup");
+  await(from.endpoint(), request, {.kind = Wait::fork, .other = name});
+  return add_group(name, from.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1, comm);
+}
+
+void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
+  using Name = std::array<char, 64>;
+  // MPI may write to it after an abort.
+  const auto names = std::make_shared<std::vector<Name>>(std::size_t(layout().ranks()) + 1);
+  Name& mine = names->back();
+  std::strncpy(mine.data(), name.c_str(), mine.size() - 1);
+  MPI_Request request;
+  check(MPI_Iallgather(mine.data(), sizeof(Name), MPI_BYTE, names->data(), sizeof(Name), MPI_BYTE,
+                       parent.comm(), &request),
+        "MPI_Iallgather");
+  try {
+    await(parent.endpoint(), request, {.kind = Wait::fork, .other = name});
+  } catch (...) {
+    static_cast<void>(new auto(names));
+    throw;
+  }
+  for (int other = 0; other < layout().ranks(); ++other)  // the same error on every rank
+    check_fork_name(other, (*names)[static_cast<std::size_t>(other)].data(), names->front().data());
+}
+
+void MpiWorld::await(host::Endpoint& self, MPI_Request& request, const Wait& why) {
+  self.set_state(host::Endpoint::State::blocked, why);
+  BackOff back_off = BackOff::of_a_message();
+  int done = 0;
+  for (;; back_off.pause()) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done) break;
+    check_not_failed();
+  }
+  self.set_state(host::Endpoint::State::running);
+  std::lock_guard lock(self.mutex);
+  ++self.waits_over;
+}
+
+void MpiWorld::fail(std::exception_ptr error) noexcept {
+  const std::string bytes = error_to_bytes(error);
+  bool news;
+  {
+    std::lock_guard lock(end_mutex_);
+    news = !announced_ || (error && !error_);
+    announced_ = true;
+    if (!error_) error_ = error;
+  }
+  hear_of_failure(rank(), bytes);
+  try {
+    if (news) tell_all({.kind = Letter::failed, .text = bytes});
+  } catch (const MpiError&) {  // they will miss this rank
+  }
+}
+
+void MpiWorld::hear_of_failure(int source, const std::string& error) {
+  {
+    std::lock_guard lock(end_mutex_);
+    std::string& known = errors_[static_cast<std::size_t>(source)];
+    if (known.empty()) known = error;
+    if (!error.empty()) cause_known_ = true;
+    end_.notify_all();
+  }
+  set_failed();
+  std::lock_guard lock(groups_mutex_);
+  for (MpiGroup& group : groups_) group.endpoint().poke();
+}
+
+void MpiWorld::tell_all(const Letter& letter) {
+  for (int other = 0; other < layout().ranks(); ++other)
+    if (other != rank()) post_office_.send(other, letter);
+}
+
+void MpiWorld::deliver(int source, const Letter& letter) {
+  switch (letter.kind) {
+    case Letter::control: return deliver_control(source, letter);
+    case Letter::failed: return hear_of_failure(source, letter.text);
+    case Letter::ended: return hear_of_end(source, letter);
+    case Letter::status: return hear_of_streams(source, letter);
+  }
+}
+
+void MpiWorld::deliver_control(int source, const Letter& letter) {
+  std::lock_guard lock(groups_mutex_);
+  const auto found = by_id_.find(letter.stream);
+  if (found == by_id_.end()) {
+    early_[letter.stream].push_back({source, letter});
+    return;
+  }
+  host::deliver(found->second->endpoint(), static_cast<int>(letter.tag),
+                {source, letter.a, letter.b});
+}
+
+void MpiWorld::hear_of_end(int source, const Letter& letter) {
+  std::lock_guard lock(end_mutex_);
+  ended_[static_cast<std::size_t>(source)] = true;
+  failure_known_ |= letter.a != 0;
+  // Who has failed the world has said why before, if at all: letters of a rank keep their order.
+  cause_known_ |= letter.b != 0;
+  end_.notify_all();
+}
+
+/// Letters of different ranks overtake one another: that the world has failed may be heard of
+/// before the reason.
+bool MpiWorld::all_is_known() const {
+  return std::all_of(ended_.begin(), ended_.end(), [](bool ended) { return ended; }) &&
+         (!failure_known_ || cause_known_);
+}
+
+/// Every rank has ended, and knows it of the others, before any leaves: what fails late fails all.
+void MpiWorld::await_the_others() {
+  Letter ended{.kind = Letter::ended, .a = failed()};
+  {
+    std::lock_guard lock(end_mutex_);
+    ended.b = announced_;
+  }
+  tell_all(ended);
+  hear_of_end(rank(), ended);
+  const auto patience = std::chrono::duration<double>(watch_.longest_silence_s());
+  std::unique_lock lock(end_mutex_);
+  // Unless the world has failed, the others may take as long as they like: they are watched.
+  while (!end_.wait_for(lock, patience, [this] { return all_is_known(); })) {
+    if (!failed()) continue;
+    std::string missing;
+    for (int other = 0; other < layout().ranks(); ++other)
+      if (!ended_[static_cast<std::size_t>(other)]) missing += fmt::format(" {}", other);
+    lock.unlock();
+    session_.abort(fmt::format("the world has failed, and these ranks do not end:{}", missing), 1);
+  }
+  lock.unlock();
+  while (!post_office_.idle()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  lock.lock();
+  stop_ = true;
+}
+
+std::exception_ptr MpiWorld::first_error() {
+  std::lock_guard lock(end_mutex_);
+  for (int other = 0; other < layout().ranks(); ++other) {
+    const std::string& error = errors_[static_cast<std::size_t>(other)];
+    if (error.empty()) continue;
+    return other == rank() ? error_ : error_from_bytes(error);
+  }
+  return nullptr;
+}
+
+void MpiWorld::free_communicators() {
+  for (MpiGroup& group : groups_) {
+    MPI_Comm comm = group.comm();
+    check(MPI_Comm_free(&comm), "MPI_Comm_free");
+  }
+  check(MPI_Comm_free(&letters_), "MPI_Comm_free");
+}
+
+void MpiWorld::progress() noexcept {
+  BackOff back_off = BackOff::of_a_letter();
+  const auto interval = std::chrono::duration_cast<host::Clock::duration>(watch_.interval());
+  auto due = host::Clock::now() + interval;
+  for (;;) {
+    {
+      std::lock_guard lock(end_mutex_);
+      if (stop_) return;
+    }
+    try {
+      if (post_office_.poll()) back_off.reset();
+      else back_off.pause();
+      if (host::Clock::now() < due) continue;
+      due = host::Clock::now() + interval;
+      tend();
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+}
+
+/// Rank 0 hears of all streams and judges; it lets all others know that it lives.
+void MpiWorld::tend() {
+  const host::Look mine = look();
+  if (rank() == 0) {
+    watch_.hear(0, mine);
+    tell_all({.kind = Letter::status});
+    if (const auto hang = watch_.hang(); hang && !failed()) fail(std::make_exception_ptr(*hang));
+  } else {
+    report(mine);
+  }
+  check_silence(mine);
+}
+
+void MpiWorld::hear_of_streams(int source, const Letter& letter) {
+  host::Look look{letter.a != 0, static_cast<std::uint64_t>(letter.b), {}};
+  for (std::size_t at = 0; at < letter.text.size();) {
+    const std::size_t end = std::min(letter.text.find('\n', at), letter.text.size());
+    look.blocked.push_back(letter.text.substr(at, end - at));
+    at = end + 1;
+  }
+  watch_.hear(source, look);
+}
+
+/// A rank that is silent was stopped, or has died, and can neither end nor be waited for.
+void MpiWorld::check_silence(const host::Look& mine) {
+  {
+    std::lock_guard lock(end_mutex_);
+    if (all_is_known()) return;  // those that have left are silent, too
+  }
+  const auto silent = rank() == 0 ? watch_.silent(1, layout().ranks()) : watch_.silent(0, 1);
+  if (!silent) return;
+  session_.abort(fmt::format("rank {} has not been heard of for {} s; the others:\n{}", *silent,
+                             watch_.longest_silence_s(),
+                             fmt::join(rank() == 0 ? watch_.blocked() : mine.blocked, "\n")),
+                 kWatchdogExit);
+}
+
+host::Look MpiWorld::look() {
+  host::Look seen;
+  std::lock_guard lock(groups_mutex_);
+  for (MpiGroup& group : groups_) seen.add(group.endpoint());
+  return seen;
+}
+
+void MpiWorld::report(const host::Look& mine) {
+  std::string lines = fmt::format("{}", fmt::join(mine.blocked, "\n"));
+  if (lines.size() > kLongestReport) lines.resize(kLongestReport);
+  post_office_.send(0, {.kind = Letter::status,
+                        .a = mine.running,
+                        .b = static_cast<std::int64_t>(mine.waits_over),
+                        .text = lines});
+}
+
+}  // namespace trigram::mpi

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/device/host_device.h"
+#include "core/runtime.h"
+#include "runtime/host/world.h"
+#include "runtime/mpi/post_office.h"
+#include "runtime/mpi/rank_watch.h"
+#include "runtime/mpi/session.h"
+
+namespace trigram::mpi {
+
+class MpiWorld;
+
+/// The same-named streams of all ranks, of which this process has one.
+class MpiGroup final : public host::Group {
+ public:
+  MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm);
+  host::Endpoint& at(int rank) override;
+  std::unique_ptr<Communicator> communicator(host::Endpoint& self) override;
+  std::unique_ptr<Control> control(host::Endpoint& self) override;
+  /// The same on all ranks, whoever forked first.
+  std::int64_t id() const { return id_; }
+  MPI_Comm comm() const { return comm_; }
+  host::Endpoint& endpoint() { return endpoint_; }
+
+ private:
+  MpiWorld& world_;
+  const std::int64_t id_;
+  const MPI_Comm comm_;
+  host::Endpoint endpoint_;
+};
+
+/// One launch, as one process sees it: its streams, a thread that delivers letters and watches, and
+/// what the others say of theirs.
+class MpiWorld final : public host::World {
+ public:
+  MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
+           bool padded);
+  ~MpiWorld() override;
+  /// Runs `rank_main` on this thread and returns, or throws the same on all ranks, when it has
+  /// ended on all.
+  void run(const Task& rank_main);
+
+  int rank() const { return session_.rank(); }
+  bool padded() const { return padded_; }
+  PostOffice& post_office() { return post_office_; }
+  Device& device(int) override { return device_; }
+  host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
+  void fail(std::exception_ptr error) noexcept override;
+
+ private:
+  void deliver(int source, const Letter& letter);
+  void deliver_control(int source, const Letter& letter);
+  void hear_of_failure(int source, const std::string& error);
+  void hear_of_end(int source, const Letter& letter);
+  bool all_is_known() const;
+  void await(host::Endpoint& self, MPI_Request& request, const Wait& why);
+  void check_fork_names(MpiGroup& parent, const std::string& name);
+  MpiGroup& add_group(const std::string& name, std::int64_t id, MPI_Comm comm);
+
+  void align_clocks();
+  void tell_all(const Letter& letter);
+  void await_the_others();
+  std::exception_ptr first_error();
+  void free_communicators();
+
+  void progress() noexcept;
+  void tend();
+  void report(const host::Look& mine);
+  void hear_of_streams(int source, const Letter& letter);
+  void check_silence(const host::Look& mine);
+  host::Look look();
+
+  Session& session_;
+  const bool padded_;
+  HostDevice device_;
+  MPI_Comm letters_;
+  PostOffice post_office_;
+
+  std::mutex groups_mutex_;
+  std::deque<MpiGroup> groups_;  // the first is the main stream's
+  std::map<std::int64_t, MpiGroup*> by_id_;
+  std::map<std::int64_t, std::vector<std::pair<int, Letter>>> early_;  // for streams to be forked
+
+  std::mutex end_mutex_;  // guards what follows
+  std::condition_variable end_;
+  std::exception_ptr error_;         // of this rank
+  std::vector<std::string> errors_;  // by rank, as bytes
+  std::vector<bool> ended_;          // by rank
+  bool failure_known_ = false;       // some rank has ended in a failed world ...
+  bool cause_known_ = false;         // ... and why is known, as far as it ever will be
+  bool announced_ = false;           // to the others, that the world fails
+  bool stop_ = false;                // the thread that delivers
+
+  RankWatch watch_;
+};
+
+}  // namespace trigram::mpi
