@@ -6,6 +6,7 @@
 
 #include "experiments/cli/commands.h"
 #include "experiments/cli/comparison_table.h"
+#include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/sweep_runner.h"
 #include "experiments/exit_codes.h"
@@ -52,24 +53,33 @@ void warn_of_unfelt_network(const Plan& plan) {
   }
 }
 
-int run(const Options& options, bool quiet) {
-  const Plan plan = make_plan(options.config, options.settings);
-  warn_of_unfelt_network(plan);
-  const fs::path folder = options.runner.output / plan.name;
-  SweepRunner runner(plan, options.runner, quiet);
-  if (options.dry_run) {
-    print_plan(plan, runner);
-    return kOk;
-  }
-  check_writable(folder);
-  const int code = runner.run();
-  if (code == kInterrupted) return code;
+void print_results(const Plan& plan, const SweepRunner& runner, const fs::path& folder) {
   std::vector<Json> manifests;
   for (const PlannedRun& planned : plan.runs)
     if (const StoredRun stored = runner.stored(planned); stored.state == StoredRun::done)
       manifests.push_back(stored.manifest);
   fmt::print("{}", comparison_table(manifests));
   fmt::print("results: {}\nreport:  trigram report {}\n", folder.string(), folder.string());
+}
+
+int run(const Options& options, bool quiet) {
+  const auto planned = [&options] {
+    Plan plan = make_plan(options.config, options.settings);
+    if (in_a_job()) check_for_job(plan);
+    if (!options.dry_run && rank_in_job() == 0) check_writable(options.runner.output / plan.name);
+    return plan;
+  };
+  const Plan plan = in_a_job() ? agree_on_plan(planned) : planned();
+  const fs::path folder = options.runner.output / plan.name;
+  SweepRunner runner(plan, options.runner, quiet);
+  if (rank_in_job() != 0) return options.dry_run ? kOk : runner.run_in_job();
+  warn_of_unfelt_network(plan);
+  if (options.dry_run) {
+    print_plan(plan, runner);
+    return kOk;
+  }
+  const int code = in_a_job() ? runner.run_in_job() : runner.run();
+  if (code != kInterrupted) print_results(plan, runner, folder);
   return code;
 }
 

@@ -1,12 +1,16 @@
 #include "experiments/cli/sweep_runner.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
 
+#include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/exit_codes.h"
 #include "experiments/results/machine.h"
 #include "experiments/results/recorded_run.h"
 #include "experiments/results/run_folder.h"
+#include "experiments/run/run.h"
 #include "experiments/version.h"
 
 namespace trigram {
@@ -77,6 +81,14 @@ void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_stat
                    active->period.wall_s);
 }
 
+/// `steps` are those of the runs to be made.
+void SweepRunner::begin_progress(std::vector<long> steps, bool quiet) {
+  const std::size_t finished = plan_.runs.size() - steps.size();
+  progress_ = std::make_unique<Progress>(std::move(steps), quiet);
+  if (finished > 0)
+    progress_->note(fmt::format("{} of {} runs are there already", finished, plan_.runs.size()));
+}
+
 int SweepRunner::run() {
   remove_leftovers(folder_);
   JobQueue queue(options_.jobs > 0 ? options_.jobs : available_cores());
@@ -86,10 +98,7 @@ int SweepRunner::run() {
     queue.add(job(run, steps.size()));
     steps.push_back(static_cast<long>(run.experiment.steps));
   }
-  const std::size_t finished = plan_.runs.size() - steps.size();
-  progress_ = std::make_unique<Progress>(std::move(steps), quiet_);
-  if (finished > 0)
-    progress_->note(fmt::format("{} of {} runs are there already", finished, plan_.runs.size()));
+  begin_progress(std::move(steps), quiet_);
   const bool completed = queue.run([this] { progress_->tick(); });
   progress_->clear();
   active_.clear();  // removes what was not finished
@@ -99,6 +108,45 @@ int SweepRunner::run() {
   }
   if (hung_ && plan_.runs.size() == 1) return kWatchdog;
   return failed_ + stale_ > 0 ? kRunFailed : kOk;
+}
+
+int SweepRunner::run_in_job() {
+  const bool first = rank_in_job() == 0;
+  std::vector<bool> wanted_here(plan_.runs.size());
+  std::vector<long> steps;
+  if (first) {
+    remove_leftovers(folder_);
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) wanted_here[i] = wanted(plan_.runs[i]);
+  }
+  const std::vector<bool> wanted = agree_on_runs(wanted_here);
+  for (std::size_t i = 0; i < plan_.runs.size(); ++i)
+    if (wanted[i]) steps.push_back(static_cast<long>(plan_.runs[i].experiment.steps));
+  begin_progress(std::move(steps), quiet_ || !first);
+  std::size_t index = 0;
+  for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
+    if (!wanted[i]) continue;
+    if (first) record_in_job(plan_.runs[i], index++);
+    else join_run(plan_.runs[i]);
+  }
+  progress_->clear();
+  if (hung_ && plan_.runs.size() == 1) return kWatchdog;
+  return failed_ + stale_ > 0 ? kRunFailed : kOk;
+}
+
+void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
+  const Job::Started started = job(run, index).start();
+  spdlog::set_level(spdlog::level::warn);  // what is for a log file would come between the lines
+  const int code = started.body();
+  finish(run, index, W_EXITCODE(code, 0));
+}
+
+/// What fails, fails on rank 0 as well, which says so.
+void SweepRunner::join_run(const PlannedRun& run) {
+  try {
+    make_run(run.experiment, *run.workload, {});
+  } catch (const std::exception&) {
+    ++failed_;
+  }
 }
 
 }  // namespace trigram

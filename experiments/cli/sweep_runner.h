@@ -11,7 +11,8 @@
 
 namespace trigram {
 
-/// Makes those runs of a plan that its results folder lacks, each in a process of its own.
+/// Makes those runs of a plan that its results folder lacks, each in a process of its own, or in
+/// the processes of a job.
 class SweepRunner {
  public:
   struct Options {
@@ -28,8 +29,15 @@ class SweepRunner {
   StoredRun stored(const PlannedRun& run) const;
   StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
 
+  /// The same in a job: all its processes call it, make every run together, and rank 0 alone reads
+  /// and writes results; to the others, `plan` is all that matters.
+  int run_in_job();
+
  private:
   bool wanted(const PlannedRun& run);
+  void begin_progress(std::vector<long> steps, bool quiet);
+  void record_in_job(const PlannedRun& run, std::size_t index);
+  void join_run(const PlannedRun& run);
   Job job(const PlannedRun& run, std::size_t index);
   void finish(const PlannedRun& run, std::size_t index, int wait_status);
 

@@ -10,6 +10,7 @@
 #include "core/config/config_error.h"
 #include "core/data_dir.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/job.h"
 #include "experiments/exit_codes.h"
 #include "experiments/version.h"
 #include "experiments/worlds.h"
@@ -73,7 +74,7 @@ int trigram_main(int argc, char** argv, std::vector<AlgorithmEntry> added,
     for (AlgorithmEntry& entry : added) add_algorithm(std::move(entry));
     return run_command_line(argc, argv);
   } catch (const ConfigError& error) {
-    fmt::print(stderr, "trigram: {}\n", error.what());
+    if (rank_in_job() == 0) fmt::print(stderr, "trigram: {}\n", error.what());
     return kBadInput;
   } catch (const std::exception& error) {
     fmt::print(stderr, "trigram: {}\n", error.what());

@@ -21,19 +21,22 @@ Collector::Pending& Collector::pending(long step) {
   return entry->second;
 }
 
-double Collector::finish(int rank, long step, const RankStep& done, Workload& workload,
-                         const Stream& stream) {
+double Collector::finish(int rank, long step, const RankStep& done, std::span<const float> weights,
+                         Workload& workload, const Stream& stream) {
   const double entered_s = stream.now();
   std::unique_lock lock(mutex_);
   Pending& all = pending(step);
   const auto index = static_cast<std::size_t>(rank);
   all.ranks[index] = done;
-  if (due(step)) {
-    const auto weights = workload.weights().floats();
-    all.weights[index].assign(weights.begin(), weights.end());
-  }
+  if (due(step)) all.weights[index].assign(weights.begin(), weights.end());
   if (--all.missing == 0) complete(step, all, workload, stream);
   return wait_for(step, entered_s, lock, stream);
+}
+
+double Collector::finish(int rank, long step, const RankStep& done, Workload& workload,
+                         const Stream& stream) {
+  const auto weights = due(step) ? workload.weights().floats() : std::span<float>{};
+  return finish(rank, step, done, weights, workload, stream);
 }
 
 void Collector::complete(long step, Pending& all, Workload& workload, const Stream& stream) {

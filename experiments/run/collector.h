@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "experiments/run/step_record.h"
@@ -36,8 +37,16 @@ class Collector {
   using Sink = std::function<void(const StepRecord&)>;
   Collector(Options options, Sink sink) : options_(options), sink_(std::move(sink)) {}
 
-  /// Rank `rank` has ended `step`; `workload` is its own. Returns the seconds of `stream`'s clock
-  /// that this call took and that do not count as training. Throws what the evaluation throws.
+  /// True when the models are evaluated after `step`.
+  bool due(long step) const;
+
+  /// Rank `rank` has ended `step`, with these weights if that is due; `workload` evaluates them.
+  /// Returns the seconds of `stream`'s clock that this call took and that do not count as training.
+  /// Throws what the evaluation throws.
+  double finish(int rank, long step, const RankStep& done, std::span<const float> weights,
+                Workload& workload, const Stream& stream);
+
+  /// The same, with the weights of the rank's own workload.
   double finish(int rank, long step, const RankStep& done, Workload& workload,
                 const Stream& stream);
 
@@ -56,7 +65,6 @@ class Collector {
     std::vector<std::vector<float>> weights;  // of due steps
     int missing = 0;
   };
-  bool due(long step) const;
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);
   double wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,

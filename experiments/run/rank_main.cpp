@@ -7,6 +7,7 @@
 #include "core/optimizers/registry.h"
 #include "experiments/config/sha256.h"
 #include "experiments/run/divergence.h"
+#include "experiments/run/rank_report.h"
 
 namespace trigram {
 namespace {
@@ -38,6 +39,8 @@ class StepWatch {
     workload_ = &workload;
   }
   Steps& steps() { return steps_; }
+  /// Of a rank that is a process: its steps.
+  RankReport& report() { return report_; }
 
  private:
   void begin(long step) {
@@ -61,8 +64,16 @@ class StepWatch {
     if (step == shared_.timeline.step())
       shared_.timeline.end_step(raw_.world_rank, std::string(raw_.stream->name()), begin_s_, now_s,
                                 !shared_.simulated);
+    if (shared_.processes) return report(step, done);
     if (shared_.collector.gathers(step)) meet(raw_);
     excluded_s_ += shared_.collector.finish(raw_.world_rank, step, done, *workload_, *raw_.stream);
+  }
+
+  void report(long step, const RankStep& done) {
+    report_.steps.push_back(done);
+    if (!shared_.collector.due(step)) return;
+    const auto weights = workload_->weights().floats();
+    report_.weights[step].assign(weights.begin(), weights.end());
   }
 
   Shared& shared_;
@@ -73,7 +84,26 @@ class StepWatch {
   Counters before_;
   double begin_s_ = 0, origin_s_ = 0;
   double excluded_s_ = 0;  // evaluations so far
+  RankReport report_;
 };
+
+/// Rank 0 hears of the steps of all ranks and collects them, as if they had just been made.
+void tell(const Context& raw, Shared& shared, RankReport& mine, Workload& workload) {
+  mine.result = shared.results[static_cast<std::size_t>(raw.world_rank)];
+  mine.timeline = shared.timeline.rank_to_bytes(raw.world_rank);
+  const auto told = gather(raw, to_bytes(mine));
+  std::vector<RankReport> reports;
+  for (const std::string& bytes : told) reports.push_back(report_from_bytes(bytes));
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+    shared.results[rank] = reports[rank].result;
+    if (rank > 0) shared.timeline.rank_from_bytes(static_cast<int>(rank), reports[rank].timeline);
+  }
+  for (long step = 0; !reports.empty() && step < shared.experiment.steps; ++step)
+    for (std::size_t rank = 0; rank < reports.size(); ++rank)
+      shared.collector.finish(static_cast<int>(rank), step,
+                              reports[rank].steps.at(static_cast<std::size_t>(step)),
+                              reports[rank].weights[step], workload, *raw.stream);
+}
 
 std::string hash_of(Workload& workload) {
   if (!workload.has_values()) return "";
@@ -100,6 +130,7 @@ void train(const Context& raw, Shared& shared) {
   ctx.stream->synchronize();
   shared.results[static_cast<std::size_t>(raw.world_rank)] = {
       meter->counters(), raw.stream->now(), hash_of(*workload), workload->batch()};
+  if (shared.processes) tell(raw, shared, watch.report(), *workload);
 }
 
 }  // namespace

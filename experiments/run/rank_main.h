@@ -27,6 +27,7 @@ struct Shared {
   const WorkloadFactory& workload;
   const MachineModel* machine;
   bool simulated;
+  bool processes;  // ranks do not share this, but tell rank 0 when they have trained
   Collector& collector;
   Timeline& timeline;
   std::vector<RankResult> results;  // one per rank; each writes its own

@@ -6,6 +6,7 @@
 #include "experiments/run/rank_main.h"
 #include "experiments/run/summary.h"
 #include "netmodels/slow_workers.h"
+#include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 EvaluationPause pause_of(const Experiment& e) {
-  if (e.world().simulated) return EvaluationPause::none;
+  if (e.world().simulated || e.world().processes) return EvaluationPause::none;
   const bool synchronous = e.algorithm_entry().trigram.synchrony == Trigram::Synchrony::sync;
   return synchronous ? EvaluationPause::rendezvous : EvaluationPause::gate;
 }
@@ -40,6 +41,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                 workload,
                 machine.get(),
                 simulated,
+                e.world().processes,
                 collector,
                 timeline,
                 std::vector<RankResult>(static_cast<std::size_t>(layout.ranks()))};
@@ -49,6 +51,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
 
+  if (e.world().processes && mpi_process().rank != 0) return nullptr;  // rank 0 knows it all
   if (simulated) check_lower_bound(e.cluster, shared.results);
   output.timeline(timeline.to_json());
   Json json = summary.to_json(shared.results, simulated ? std::optional(wall_s) : std::nullopt);

@@ -17,7 +17,8 @@ struct RunOutput {
 
 /// Makes one run in this process and returns its summary. Throws what ends it: DivergenceError,
 /// HangError, and whatever an algorithm, a workload or the runtime throws. A process can make one
-/// run only, since SimGrid allows one engine per process.
+/// run only, since SimGrid allows one engine per process; but any number in a world of processes,
+/// where all of them call this together, and rank 0 alone writes output and gets a summary.
 Json make_run(const Experiment& experiment, const WorkloadFactory& workload,
               const RunOutput& output);
 

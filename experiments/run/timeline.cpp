@@ -111,6 +111,29 @@ void Timeline::append(const Rank& rank, int pid, double origin_s, Json& events) 
   }
 }
 
+std::string Timeline::rank_to_bytes(int rank) const {
+  if (static_cast<std::size_t>(rank) >= ranks_.size()) return "";
+  const Rank& buffer = ranks_[static_cast<std::size_t>(rank)];
+  Json streams = Json::object(), flows = Json::array();
+  for (const auto& [stream, slices] : buffer.streams)
+    for (const Slice& s : slices)
+      streams[stream].push_back({static_cast<int>(s.kind), s.begin_s, s.end_s, s.bytes});
+  for (const Flow& f : buffer.flows) flows.push_back({f.id, f.is_send, f.stream, f.at_s, f.bytes});
+  return Json{{"streams", streams}, {"flows", flows}}.dump();
+}
+
+void Timeline::rank_from_bytes(int rank, const std::string& bytes) {
+  if (bytes.empty()) return;
+  Rank& buffer = ranks_.at(static_cast<std::size_t>(rank));
+  const Json j = Json::parse(bytes);
+  for (const auto& [stream, slices] : j.at("streams").items())
+    for (const Json& s : slices)
+      buffer.streams[stream].push_back(
+          {static_cast<Event::Kind>(s.at(0).get<int>()), s.at(1), s.at(2), s.at(3)});
+  for (const Json& f : j.at("flows"))
+    buffer.flows.push_back({f.at(0), f.at(1), f.at(2), f.at(3), f.at(4)});
+}
+
 Json Timeline::to_json() const {
   double origin_s = std::numeric_limits<double>::infinity();
   for (const Rank& rank : ranks_)

@@ -28,6 +28,9 @@ class Timeline {
   long step() const { return step_; }
 
   Json to_json() const;
+  /// What is known of a rank, for the timeline of another process; "" for one that is not drawn.
+  std::string rank_to_bytes(int rank) const;
+  void rank_from_bytes(int rank, const std::string& bytes);
 
  private:
   struct Slice {

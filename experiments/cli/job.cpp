@@ -1,0 +1,80 @@
+#include "experiments/cli/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "core/config/config_error.h"
+#include "runtime/mpi/mpi_runtime.h"
+
+namespace trigram {
+namespace {
+
+/// What a process has to say of its plan, and what keeps it from having one.
+struct Statement {
+  std::optional<Plan> plan;
+  std::string text;  // "=" and the runs in it, or "!" and what is wrong
+  std::exception_ptr error;
+};
+
+Statement state(const std::function<Plan()>& make) {
+  try {
+    Plan plan = make();
+    std::string runs = "=" + plan.name;
+    for (const PlannedRun& run : plan.runs) runs += " " + run.id;
+    return {std::move(plan), std::move(runs), nullptr};
+  } catch (const std::exception& error) {
+    return {std::nullopt, fmt::format("!{}", error.what()), std::current_exception()};
+  }
+}
+
+}  // namespace
+
+bool in_a_job() { return mpi_unavailable_reason().empty(); }
+
+int rank_in_job() { return in_a_job() ? mpi_process().rank : 0; }
+
+void check_for_job(const Plan& plan) {
+  const int processes = mpi_process().size;
+  for (const PlannedRun& run : plan.runs) {
+    const World& world = run.experiment.world();
+    if (!world.processes)
+      throw ConfigError("/runtime",
+                        fmt::format("a launcher has started {} processes, each of which would run "
+                                    "the whole world \"{}\"; expected a world of processes: mpi",
+                                    processes, world.name));
+    if (run.experiment.cluster.ranks() != processes)
+      throw ConfigError(
+          "/cluster", fmt::format("expected as many workers as processes have been started, {}, "
+                                  "not {}; start {}: mpirun -n {} ...",
+                                  processes, run.experiment.cluster.ranks(),
+                                  run.experiment.cluster.ranks(), run.experiment.cluster.ranks()));
+  }
+}
+
+Plan agree_on_plan(const std::function<Plan()>& make) {
+  Statement mine = state(make);
+  const auto said = mpi_exchange(mine.text);
+  if (std::all_of(said.begin(), said.end(), [&](const auto& text) { return text == said[0]; })) {
+    if (mine.error) std::rethrow_exception(mine.error);
+    return std::move(*mine.plan);
+  }
+  for (std::size_t rank = 0; rank < said.size(); ++rank)
+    if (said[rank].front() == '!')
+      throw ConfigError(fmt::format("rank {}", rank), said[rank].substr(1));
+  throw ConfigError("",
+                    "the processes of the job have different runs to make; expected the same "
+                    "files and arguments on all of them");
+}
+
+std::vector<bool> agree_on_runs(const std::vector<bool>& wanted_by_rank_0) {
+  std::string mine;
+  for (const bool wanted : wanted_by_rank_0) mine += wanted ? '1' : '0';
+  const auto said = mpi_exchange(mine);
+  std::vector<bool> wanted;
+  for (const char c : said.front()) wanted.push_back(c == '1');
+  return wanted;
+}
+
+}  // namespace trigram

@@ -1,0 +1,143 @@
+"""The command as an MPI job: all processes make every run together, rank 0 alone speaks."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from harness import TRIGRAM, CommandTest, experiment
+
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+}
+ALGORITHMS = ["gradient_allreduce", "bytegrad", {"name": "decentralized", "mode": "ring"}, "wagma"]
+
+
+@unittest.skipUnless(shutil.which("mpirun"), "no mpirun here: apt-get install openmpi-bin")
+class Jobs(CommandTest):
+    def start(self, ranks: int, *arguments: Any) -> subprocess.Popen[str]:
+        job = subprocess.Popen(
+            ["mpirun", "-n", str(ranks), TRIGRAM, *map(str, arguments)],
+            cwd=self.folder,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(job.kill)
+        return job
+
+    def job(self, ranks: int, *arguments: Any, code: int = 0) -> tuple[str, str]:
+        job = self.start(ranks, *arguments)
+        out, err = job.communicate(timeout=100)
+        self.assertEqual(job.returncode, code, out + err)
+        return out, err
+
+    def hashes(self) -> dict[str, str]:
+        return {
+            m["experiment"]["algorithm"]["name"]: m["summary"]["weights_hash"]
+            for m in self.manifests()
+        }
+
+    def test_deterministic_algorithms_end_as_in_other_worlds(self) -> None:
+        path = self.write(experiment(runtime="mpi", sweep={"/algorithm": ALGORITHMS}))
+        out, err = self.job(4, "run", path)
+        self.assertEqual(out.count("gradient_allreduce"), 1, out)
+        self.assertEqual(len(re.findall(r"\[4/4\]", err)), 1, err)
+        self.assertEqual(len(self.done()), len(ALGORITHMS))
+        there = self.hashes()
+        for run in self.results.iterdir():
+            self.assertEqual(len((run / "metrics.jsonl").read_text().splitlines()), 6)
+            self.assertIn("traceEvents", (run / "trace.json").read_text())
+
+        _, err = self.job(4, "run", path)
+        self.assertIn("4 of 4 runs are there already", err)
+
+        shutil.rmtree(self.results)
+        self.trigram("run", path, "--set", "/runtime=threads")
+        here = self.hashes()
+        self.assertEqual(set(here), set(there))
+        for name in ("gradient_allreduce", "bytegrad", "decentralized"):
+            self.assertEqual(here[name], there[name], name)
+
+    def test_what_does_not_fit_is_said_once(self) -> None:
+        path = self.write(experiment(runtime="mpi"))
+        cases = [
+            (3, ["run", path], "/cluster: expected as many workers as processes"),
+            (2, ["run", path, "--set", "/runtime=threads"], "/runtime: a launcher has started 2"),
+            (2, ["run", path, "--set", "/stepz=3"], '/stepz: unknown key "stepz"'),
+        ]
+        for ranks, arguments, message in cases:
+            _, err = self.job(ranks, *arguments, code=2)
+            said = [line for line in err.splitlines() if line.startswith("trigram: ")]
+            self.assertEqual(len(said), 1, err)
+            self.assertIn(message, said[0])
+        self.assertFalse(self.results.exists())
+
+    def test_without_a_launcher_it_says_what_to_do(self) -> None:
+        err = self.trigram("run", self.write(experiment(runtime="mpi")), code=2).stderr
+        self.assertIn("mpirun", err)
+
+    def test_processes_that_were_told_different_things_stop(self) -> None:
+        path = self.write(experiment(runtime="mpi"))
+        script = self.folder / "uneven.sh"
+        script.write_text(
+            f'exec {TRIGRAM} run {path} --set /steps=$((4 + (OMPI_COMM_WORLD_RANK == 2)))\n'
+        )
+        job = subprocess.run(
+            ["mpirun", "-n", "4", "sh", str(script)],
+            cwd=self.folder,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        self.assertEqual(job.returncode, 2, job.stderr)
+        self.assertIn("the processes of the job have different runs to make", job.stderr)
+
+    def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
+        runtime = {"name": "mpi", "watchdog": "2s"}
+        path = self.write(experiment(runtime=runtime, sweep={"/steps": [3, 50_000_000]}))
+        job = self.start(4, "run", path, "--quiet")
+        deadline = time.monotonic() + 60
+        while not (len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl"))):
+            self.assertLess(time.monotonic(), deadline, "waited in vain for the first run")
+            time.sleep(0.05)
+        ranks = {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
+        os.kill(ranks[2], signal.SIGSTOP)
+        self.addCleanup(self.go_on, ranks[2])
+        _, err = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 124, err)
+        self.assertIn("rank 2 has not been heard of for 5 s", err)
+        self.assertRegex(err, "rank [013] waits for (a message from rank 2|rank 2 to receive)")
+        self.assertEqual(len(self.done()), 1)
+
+    def children(self, pid: int) -> list[str]:
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        return [child for task in tasks for child in (task / "children").read_text().split()]
+
+    def rank_of(self, pid: int) -> int:
+        environment = Path(f"/proc/{pid}/environ").read_text()
+        return int(re.search(r"OMPI_COMM_WORLD_RANK=(\d+)", environment)[1])
+
+    def go_on(self, pid: int) -> None:
+        try:
+            os.kill(pid, signal.SIGCONT)
+        except ProcessLookupError:
+            pass
+
+
+if __name__ == "__main__":
+    unittest.main()
