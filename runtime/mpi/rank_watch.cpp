@@ -10,7 +10,7 @@ using host::Clock;
 
 RankWatch::RankWatch(int ranks, double watchdog_s)
     : watchdog_(watchdog_s),
-      longest_silence_s_(std::max(watchdog_s, 5.0)),
+      longest_silence_s_(longest_silence_s(watchdog_s)),
       heard_(static_cast<std::size_t>(ranks)) {}
 
 void RankWatch::hear(int rank, const host::Look& look) {

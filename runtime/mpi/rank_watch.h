@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ class RankWatch {
   /// Looks are taken, and sent, this far apart.
   std::chrono::duration<double> interval() const { return watchdog_.interval(); }
   /// How long a rank may be silent. Not less than a few seconds: ranks may have to share cores.
+  static double longest_silence_s(double watchdog_s) { return std::max(watchdog_s, 5.0); }
   double longest_silence_s() const { return longest_silence_s_; }
 
   void hear(int rank, const host::Look& look);

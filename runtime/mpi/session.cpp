@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "runtime/mpi/back_off.h"
 
 namespace trigram::mpi {
 namespace {
+
+constexpr int kWatchdogExit = 124;
 
 const char* level_name(int level) {
   switch (level) {
@@ -36,9 +41,16 @@ void check(int code, const char* call) {
 }
 
 void complete(MPI_Request& request) {
+  constexpr auto kPatience = std::chrono::minutes(2);
+  const auto began = std::chrono::steady_clock::now();
   BackOff back_off = BackOff::of_a_letter();
-  for (int done = 0; !done; back_off.pause())
+  for (int done = 0; !done; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!done && std::chrono::steady_clock::now() - began > kPatience)
+      Session::get().abort(fmt::format("rank {} has waited for the other processes for two minutes",
+                                       Session::get().rank()),
+                           kWatchdogExit);
+  }
 }
 
 Session& Session::get() {
@@ -66,10 +78,46 @@ Session::Session() {
   check(MPI_Comm_size(base_, &size_), "MPI_Comm_size");
 }
 
+void Session::meet(double patience_s) {
+  const auto processes = static_cast<std::size_t>(size_);
+  // MPI may write to them as long as the job lives.
+  static std::vector<char> said, heard;
+  said.assign(processes, 0);
+  heard.assign(processes, 0);
+  std::vector<MPI_Request> requests(2 * processes, MPI_REQUEST_NULL);
+  for (int other = 0; other < size_; ++other) {
+    if (other == rank_) continue;
+    const auto i = static_cast<std::size_t>(other);
+    check(MPI_Irecv(&heard[i], 1, MPI_BYTE, other, 0, base_, &requests[i]), "MPI_Irecv");
+    check(MPI_Isend(&said[i], 1, MPI_BYTE, other, 0, base_, &requests[processes + i]), "MPI_Isend");
+  }
+  const auto began = std::chrono::steady_clock::now();
+  BackOff back_off = BackOff::of_a_letter();
+  for (int all = 0; !all; back_off.pause()) {
+    check(
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
+        "MPI_Testall");
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
+    if (all || waited.count() < patience_s) continue;
+    std::string missing;
+    for (std::size_t i = 0; i < processes; ++i) {
+      int come = 0;
+      check(MPI_Test(&requests[i], &come, MPI_STATUS_IGNORE), "MPI_Test");
+      if (!come) missing += fmt::format(" {}", i);
+    }
+    abort(fmt::format("rank {} waits for others to begin a world; these have not come for {} s:{}",
+                      rank_, patience_s, missing),
+          kWatchdogExit);
+  }
+}
+
 void Session::abort(const std::string& message, int exit_code) {
   std::fprintf(stderr, "trigram: %s\n", message.c_str());
   std::fflush(stderr);
-  MPI_Abort(base_, exit_code);
+  // MPI_Abort may wait for the very process that does not answer, or for a lock of this one. A
+  // launcher ends the job as well when a process ends without MPI_Finalize.
+  std::thread([this, exit_code] { MPI_Abort(base_, exit_code); }).detach();
+  std::this_thread::sleep_for(std::chrono::seconds(2));
   std::_Exit(exit_code);
 }
 

@@ -16,7 +16,8 @@ class MpiError : public std::runtime_error {
 /// Throws MpiError, with MPI's own words, unless `code` is MPI_SUCCESS.
 void check(int code, const char* call);
 
-/// Looks until MPI has done what was begun: for what all processes do outside a world.
+/// Looks until MPI has done what was begun: for what all processes do outside a world. Aborts the
+/// job when that takes more than two minutes.
 void complete(MPI_Request& request);
 
 /// MPI in this process: initialised on first use, with MPI_THREAD_MULTIPLE, and finalised when the
@@ -29,6 +30,9 @@ class Session {
   /// All processes; errors are returned. For what is done outside worlds, which have duplicates of
   /// it.
   MPI_Comm base() const { return base_; }
+  /// Returns when all processes have called it. Aborts the job, and names those that have not come,
+  /// after `patience_s`.
+  void meet(double patience_s);
   /// Prints `message` and ends the job, all its processes included.
   [[noreturn]] void abort(const std::string& message, int exit_code);
 

@@ -34,6 +34,12 @@ MPI_Comm duplicate(MPI_Comm comm) {
   return copy;
 }
 
+/// What a world begins with: all processes have come.
+MPI_Comm first_duplicate(Session& session, double watchdog_s) {
+  session.meet(RankWatch::longest_silence_s(watchdog_s));
+  return duplicate(session.base());
+}
+
 }  // namespace
 
 MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm)
@@ -61,7 +67,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
     : World(layout, sleeps_compute),
       session_(session),
       padded_(padded),
-      letters_(duplicate(session.base())),
+      letters_(first_duplicate(session, watchdog_s)),
       post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
       errors_(static_cast<std::size_t>(layout.ranks())),
       ended_(static_cast<std::size_t>(layout.ranks())),
@@ -91,7 +97,8 @@ void MpiWorld::align_clocks() {
 }
 
 void MpiWorld::run(const Task& rank_main) {
-  std::thread watcher([this] { progress(); });
+  last_turn_ = host::Clock::now().time_since_epoch().count();
+  std::thread deliverer([this] { progress(); }), guardian([this] { guard(); });
   MpiGroup& main = groups_.front();
   host::Endpoint* const outer = std::exchange(host::this_endpoint(), &main.endpoint());
   main.endpoint().set_state(host::Endpoint::State::running);
@@ -105,7 +112,8 @@ void MpiWorld::run(const Task& rank_main) {
   main.endpoint().set_state(host::Endpoint::State::ended);
   host::this_endpoint() = outer;
   await_the_others();
-  watcher.join();
+  deliverer.join();
+  guardian.join();
   const std::exception_ptr error = first_error();
   if (!failed()) free_communicators();
   if (error) std::rethrow_exception(error);
@@ -262,6 +270,7 @@ void MpiWorld::await_the_others() {
   while (!post_office_.idle()) std::this_thread::sleep_for(std::chrono::microseconds(100));
   lock.lock();
   stop_ = true;
+  end_.notify_all();
 }
 
 std::exception_ptr MpiWorld::first_error() {
@@ -291,6 +300,7 @@ void MpiWorld::progress() noexcept {
       std::lock_guard lock(end_mutex_);
       if (stop_) return;
     }
+    last_turn_ = host::Clock::now().time_since_epoch().count();
     try {
       if (post_office_.poll()) back_off.reset();
       else back_off.pause();
@@ -300,6 +310,21 @@ void MpiWorld::progress() noexcept {
     } catch (...) {
       fail(std::current_exception());
     }
+  }
+}
+
+/// Ranks of one machine share queues in memory: one that was stopped in the middle of a change can
+/// keep another inside MPI for good, its watching thread included. This one calls no MPI.
+void MpiWorld::guard() noexcept {
+  const double longest_s = 2 * watch_.longest_silence_s();
+  std::unique_lock lock(end_mutex_);
+  while (!end_.wait_for(lock, std::chrono::seconds(1), [this] { return stop_; })) {
+    const host::Clock::time_point last{host::Clock::duration(last_turn_.load())};
+    if (std::chrono::duration<double>(host::Clock::now() - last).count() < longest_s) continue;
+    lock.unlock();
+    session_.abort(fmt::format("no call of MPI has returned on rank {} for {} s:\n{}", rank(),
+                               longest_s, fmt::join(look().blocked, "\n")),
+                   kWatchdogExit);
   }
 }
 

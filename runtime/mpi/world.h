@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -75,6 +76,7 @@ class MpiWorld final : public host::World {
   void free_communicators();
 
   void progress() noexcept;
+  void guard() noexcept;
   void tend();
   void report(const host::Look& mine);
   void hear_of_streams(int source, const Letter& letter);
@@ -103,6 +105,7 @@ class MpiWorld final : public host::World {
   bool stop_ = false;                // the thread that delivers
 
   RankWatch watch_;
+  std::atomic<host::Clock::rep> last_turn_;  // of the thread that delivers
 };
 
 }  // namespace trigram::mpi

@@ -118,10 +118,15 @@ class Jobs(CommandTest):
         ranks = {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
         os.kill(ranks[2], signal.SIGSTOP)
         self.addCleanup(self.go_on, ranks[2])
-        _, err = job.communicate(timeout=60)
+        _, err = job.communicate(timeout=90)
         self.assertEqual(job.returncode, 124, err)
-        self.assertIn("rank 2 has not been heard of for 5 s", err)
-        self.assertRegex(err, "rank [013] waits for (a message from rank 2|rank 2 to receive)")
+        # It may have been on its way to the run, or in the middle of changing a queue that it shares.
+        self.assertRegex(
+            err,
+            "rank 2 has not been heard of for 5 s|these have not come for 5 s: 2"
+            "|no call of MPI has returned on rank",
+        )
+        self.assertRegex(err, "rank [013] waits for ")
         self.assertEqual(len(self.done()), 1)
 
     def children(self, pid: int) -> list[str]:
