@@ -40,16 +40,18 @@ void check(int code, const char* call) {
   throw MpiError(fmt::format("{} failed: {}", call, std::string(text, std::size_t(length))));
 }
 
-void complete(MPI_Request& request) {
-  constexpr auto kPatience = std::chrono::minutes(2);
+void complete(MPI_Request& request, double patience_s) {
+  constexpr double kRollCall_s = 3;
   const auto began = std::chrono::steady_clock::now();
   BackOff back_off = BackOff::of_a_letter();
   for (int done = 0; !done; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done && std::chrono::steady_clock::now() - began > kPatience)
-      Session::get().abort(fmt::format("rank {} has waited for the other processes for two minutes",
-                                       Session::get().rank()),
-                           kWatchdogExit);
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
+    if (done || waited.count() < patience_s) continue;
+    Session& session = Session::get();
+    session.meet(kRollCall_s);  // all who live come to it, as they wait here, too
+    session.abort(fmt::format("rank {} waits for others to begin a world", session.rank()),
+                  kWatchdogExit);
   }
 }
 

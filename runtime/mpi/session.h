@@ -16,9 +16,9 @@ class MpiError : public std::runtime_error {
 /// Throws MpiError, with MPI's own words, unless `code` is MPI_SUCCESS.
 void check(int code, const char* call);
 
-/// Looks until MPI has done what was begun: for what all processes do outside a world. Aborts the
-/// job when that takes more than two minutes.
-void complete(MPI_Request& request);
+/// Looks until MPI has done what was begun: for what all processes do outside a world. After
+/// `patience_s` the job is aborted, and those named that do not answer.
+void complete(MPI_Request& request, double patience_s = 120);
 
 /// MPI in this process: initialised on first use, with MPI_THREAD_MULTIPLE, and finalised when the
 /// process exits. Throws MpiError where the library does not provide that.

@@ -26,18 +26,19 @@ constexpr std::int64_t kForksPerStream = 64;
 constexpr std::size_t kLongestReport = 2000;  // a letter of this size leaves at once
 constexpr int kWatchdogExit = 124;
 
-MPI_Comm duplicate(MPI_Comm comm) {
+MPI_Comm duplicate(MPI_Comm comm, double patience_s) {
   MPI_Comm copy;
   MPI_Request request;
   check(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
-  complete(request);
+  complete(request, patience_s);
   return copy;
 }
 
 /// What a world begins with: all processes have come.
 MPI_Comm first_duplicate(Session& session, double watchdog_s) {
-  session.meet(RankWatch::longest_silence_s(watchdog_s));
-  return duplicate(session.base());
+  const double patience_s = RankWatch::longest_silence_s(watchdog_s);
+  session.meet(patience_s);
+  return duplicate(session.base(), patience_s);
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       errors_(static_cast<std::size_t>(layout.ranks())),
       ended_(static_cast<std::size_t>(layout.ranks())),
       watch_(layout.ranks(), watchdog_s) {
-  add_group("main", kMainStream, duplicate(session.base()));
+  add_group("main", kMainStream, duplicate(session.base(), watch_.longest_silence_s()));
   align_clocks();
 }
 
@@ -90,7 +91,7 @@ void MpiWorld::align_clocks() {
   MPI_Request request;
   check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, groups_.front().comm(), &request),
         "MPI_Ibcast");
-  complete(request);
+  complete(request, watch_.longest_silence_s());
   using host::Clock;
   start_at(first.machine == mine.machine ? Clock::time_point(Clock::duration(first.time))
                                          : Clock::now());
