@@ -21,6 +21,8 @@ ENVIRONMENT = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
+    # Containers may forbid one process to read another's memory.
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
 ALGORITHMS = ["gradient_allreduce", "bytegrad", {"name": "decentralized", "mode": "ring"}, "wagma"]
 
