@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -43,12 +44,14 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card);
 Execution applicable(Execution execution, const AlgorithmCard& card);
 
 /// The entry of algorithm A, whose Options hold an `Execution execution` and the given own fields.
-/// `check` throws ConfigError for options that cannot run on a layout.
+/// `check` throws ConfigError for options that cannot run on a layout; `workers` names the ranks
+/// that compute gradients, where those are not all.
 template <class A, class Options>
 AlgorithmEntry algorithm_entry(
     const AlgorithmCard& card, FieldTable<Options> fields,
     std::type_identity_t<std::function<void(const Options&, const Layout&, const std::string&)>>
-        check = {}) {
+        check = {},
+    std::type_identity_t<std::function<Workers(const Options&, const Layout&)>> workers = {}) {
   fields.include(&Options::execution, execution_fields(card));
   AlgorithmEntry entry;
   static_cast<Component<Algorithm>&>(entry) =
@@ -65,6 +68,12 @@ AlgorithmEntry algorithm_entry(
   entry.check = [fields, check](const Json& resolved, const Layout& layout,
                                 const std::string& pointer) {
     if (check) check(fields.parse(component_options(resolved), pointer), layout, pointer);
+  };
+  entry.workers = [fields, workers](const Json& resolved, const Layout& layout) {
+    if (workers) return workers(fields.parse(component_options(resolved), ""), layout);
+    Workers all{std::vector<int>(static_cast<std::size_t>(layout.ranks()))};
+    std::iota(all.ranks.begin(), all.ranks.end(), 0);
+    return all;
   };
   return entry;
 }

@@ -6,6 +6,7 @@
 
 #include "core/algorithm.h"
 #include "core/config/component.h"
+#include "core/workers.h"
 
 namespace trigram {
 
@@ -31,6 +32,8 @@ struct AlgorithmEntry : Component<Algorithm> {
   std::function<Execution(const Json& resolved)> execution;
   /// Throws ConfigError when the algorithm cannot run with these options on this layout.
   std::function<void(const Json& resolved, const Layout& layout, const std::string& pointer)> check;
+  /// The ranks that compute gradients with these options, which have passed the check.
+  std::function<Workers(const Json& resolved, const Layout& layout)> workers;
 };
 
 /// Every algorithm, in the order in which they are listed to users.

@@ -72,9 +72,9 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
   if (!world.unavailable.empty())
     throw ConfigError("/runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
                                               world.unavailable));
-  workload.check_ranks(e.cluster.ranks());
   const AlgorithmEntry& entry = e.algorithm_entry();
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
+  workload.check_ranks(entry.workers(e.algorithm, e.cluster.layout()).count());
   check_moment(e, entry);
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
     throw ConfigError("/workload",

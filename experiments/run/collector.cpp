@@ -28,7 +28,7 @@ double Collector::finish(int rank, long step, const RankStep& done, std::span<co
   Pending& all = pending(step);
   const auto index = static_cast<std::size_t>(rank);
   all.ranks[index] = done;
-  if (due(step)) all.weights[index].assign(weights.begin(), weights.end());
+  if (due(step) && done.trains) all.weights[index].assign(weights.begin(), weights.end());
   if (--all.missing == 0) complete(step, all, workload, stream);
   return wait_for(step, entered_s, lock, stream);
 }
@@ -46,7 +46,10 @@ void Collector::complete(long step, Pending& all, Workload& workload, const Stre
   previous_time_s_ = record.time_s;
   if (due(step)) {
     evaluation_began_s_ = stream.now();
-    record.evaluation = evaluate(workload, all.weights);
+    std::vector<std::vector<float>> trained;  // by the ranks that train, in their order
+    for (std::size_t rank = 0; rank < all.ranks.size(); ++rank)
+      if (all.ranks[rank].trains) trained.push_back(std::move(all.weights[rank]));
+    record.evaluation = evaluate(workload, trained);
   }
   sink_(record);
   pending_.erase(step);

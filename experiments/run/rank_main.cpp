@@ -28,8 +28,10 @@ void meet(const Context& ctx) {
 /// Watches one rank from step to step.
 class StepWatch {
  public:
-  explicit StepWatch(Shared& shared)
+  /// `trains`: the rank computes gradients; else it only serves, and has no loss and no delays.
+  StepWatch(Shared& shared, bool trains)
       : shared_(shared),
+        trains_(trains),
         steps_(shared.experiment.steps,
                {[this](long step) { begin(step); }, [this](long step) { end(step); }}) {}
 
@@ -47,7 +49,7 @@ class StepWatch {
     before_ = meter_->counters();
     begin_s_ = raw_.stream->now();
     if (step == 0) origin_s_ = begin_s_;
-    if (!shared_.machine) return;
+    if (!shared_.machine || !trains_) return;
     const double delay_s = shared_.machine->delay(raw_.world_rank, step);
     if (delay_s > 0) raw_.stream->sleep_for(delay_s);
   }
@@ -57,9 +59,10 @@ class StepWatch {
     const double now_s = raw_.stream->now();
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = meter_->counters() - before_,
-                  .loss = workload_->loss(),
-                  .staleness = steps_.take_staleness()};
-    if (workload_->has_values() && !std::isfinite(done.loss))
+                  .loss = trains_ ? workload_->loss() : 0,
+                  .staleness = steps_.take_staleness(),
+                  .trains = trains_};
+    if (trains_ && workload_->has_values() && !std::isfinite(done.loss))
       throw DivergenceError(raw_.world_rank, step, done.loss);
     if (step == shared_.timeline.step())
       shared_.timeline.end_step(raw_.world_rank, std::string(raw_.stream->name()), begin_s_, now_s,
@@ -71,12 +74,13 @@ class StepWatch {
 
   void report(long step, const RankStep& done) {
     report_.steps.push_back(done);
-    if (!shared_.collector.due(step)) return;
+    if (!shared_.collector.due(step) || !trains_) return;
     const auto weights = workload_->weights().floats();
     report_.weights[step].assign(weights.begin(), weights.end());
   }
 
   Shared& shared_;
+  const bool trains_;
   Steps steps_;
   Context raw_;
   Meter* meter_ = nullptr;
@@ -112,24 +116,26 @@ std::string hash_of(Workload& workload) {
 
 void train(const Context& raw, Shared& shared) {
   const Experiment& e = shared.experiment;
-  StepWatch watch(shared);
+  const Workers workers = e.algorithm_entry().workers(e.algorithm, *raw.layout);
+  const bool trains = workers.include(raw.world_rank);
+  StepWatch watch(shared, trains);
   auto meter = instrument(raw, {.phantom = !shared.workload.has_values(),
                                 .machine = shared.machine,
                                 .steps = &watch.steps(),
                                 .sink = shared.timeline.sink(raw.world_rank, watch.steps())});
   const Context ctx = meter->context();
-  auto workload = shared.workload.make(ctx, static_cast<std::uint64_t>(e.seed));
+  auto workload = shared.workload.make(workers.numbered(ctx), static_cast<std::uint64_t>(e.seed));
   const Execution execution = e.algorithm_entry().execution(e.algorithm);
   workload->bucketize(execution.bucket_bytes);
   auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")
-                       .make(e.optimizer, ctx, *workload, e.steps);
+                       .make(e.optimizer, workers.numbered(ctx), *workload, e.steps);
   auto algorithm = e.algorithm_entry().make(e.algorithm);
   watch.start(raw, *meter, *workload);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
   algorithm->train(ctx, run);
   ctx.stream->synchronize();
   shared.results[static_cast<std::size_t>(raw.world_rank)] = {
-      meter->counters(), raw.stream->now(), hash_of(*workload), workload->batch()};
+      meter->counters(), raw.stream->now(), hash_of(*workload), workload->batch(), trains};
   if (shared.processes) tell(raw, shared, watch.report(), *workload);
 }
 

@@ -19,6 +19,7 @@ struct RankResult {
   double ended_s = 0;        // by the world's clock
   std::string weights_hash;  // empty for phantoms
   std::size_t batch = 0;
+  bool trains = true;  // false: only serves
 };
 
 /// What all ranks of a run share. All parts outlive the run.

@@ -67,6 +67,7 @@ std::string to_bytes(const RankReport& report) {
   to.put(report.result.ended_s);
   to.put_list(report.result.weights_hash);
   to.put(report.result.batch);
+  to.put(report.result.trains);
   to.put_list(report.timeline);
   return to.take();
 }
@@ -83,6 +84,7 @@ RankReport report_from_bytes(const std::string& bytes) {
   report.result.ended_s = from.get<double>();
   report.result.weights_hash = from.get_list<std::string>();
   report.result.batch = from.get<std::size_t>();
+  report.result.trains = from.get<bool>();
   report.timeline = from.get_list<std::string>();
   return report;
 }

@@ -29,20 +29,24 @@ Counters operator+(const Counters& a, const Counters& b) {
 StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_time_s) {
   StepRecord record;
   record.step = step;
-  const auto count = static_cast<double>(ranks.size());
+  double count = 0;
+  Counters trained;
   for (const RankStep& r : ranks) {
-    record.time_s = std::max(record.time_s, r.end_s);
     record.sum = record.sum + r.spent;
-    record.loss += r.loss;
     record.staleness.updates += r.staleness.updates;
     record.staleness.sum += r.staleness.sum;
     record.staleness.max = std::max(record.staleness.max, r.staleness.max);
+    if (!r.trains) continue;
+    ++count;
+    trained = trained + r.spent;
+    record.time_s = std::max(record.time_s, r.end_s);
+    record.loss += r.loss;
   }
   record.step_s = record.time_s - previous_time_s;
   record.loss /= count;
-  record.mean.compute_s = record.sum.compute_s / count;
-  record.mean.communication_s = record.sum.communication_s / count;
-  record.mean.exposed_s = record.sum.exposed_s / count;
+  record.mean.compute_s = trained.compute_s / count;
+  record.mean.communication_s = trained.communication_s / count;
+  record.mean.exposed_s = trained.exposed_s / count;
   return record;
 }
 

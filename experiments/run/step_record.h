@@ -16,16 +16,17 @@ struct RankStep {
   Counters spent;    // in this step alone
   double loss = 0;   // NaN for a phantom
   Steps::Staleness staleness;
+  bool trains = true;  // false: only serves
 };
 
 /// What all ranks did in one step.
 struct StepRecord {
   long step = 0;
-  double time_s = 0;  // when the last rank ended it
-  double step_s = 0;  // since the last rank ended the step before
-  Counters mean;      // times: means over ranks
-  Counters sum;       // bytes and messages: sums over ranks
-  double loss = 0;    // mean over ranks
+  double time_s = 0;  // when the last rank that trains ended it
+  double step_s = 0;  // since the last of them ended the step before
+  Counters mean;      // times: means over the ranks that train
+  Counters sum;       // bytes and messages: sums over all ranks
+  double loss = 0;    // mean over the ranks that train
   Steps::Staleness staleness;
   std::optional<Evaluation> evaluation;
 };

@@ -15,14 +15,22 @@ Counters total_of(std::span<const RankResult> ranks) {
   return total;
 }
 
-/// One hash over the weights of all ranks, so that worlds can be compared to the bit.
+/// One hash over the weights of all ranks that train, so that worlds can be compared to the bit.
 Json hash_of(std::span<const RankResult> ranks) {
   Sha256 hash;
   for (const RankResult& rank : ranks) {
+    if (!rank.trains) continue;
     if (rank.weights_hash.empty()) return nullptr;
     hash.update(rank.weights_hash);
   }
   return hash.hex();
+}
+
+/// Of one step.
+double samples_of(std::span<const RankResult> ranks) {
+  std::size_t samples = 0;
+  for (const RankResult& rank : ranks) samples += rank.trains ? rank.batch : 0;
+  return static_cast<double>(samples);
 }
 
 }  // namespace
@@ -39,7 +47,7 @@ void Summary::add(const StepRecord& record) {
 Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> wall_s) const {
   const Counters total = total_of(ranks);
   const auto messages = static_cast<double>(total.messages_intra + total.messages_inter);
-  const double samples = steps_ * static_cast<double>(ranks.size() * ranks.front().batch);
+  const double samples = steps_ * samples_of(ranks);
   const bool updated = staleness_.updates > 0;
   Json j = {{"time_s", last_.time_s},
             {"step_s", last_.time_s / steps_},

@@ -11,9 +11,9 @@ namespace trigram {
 class Summary {
  public:
   void add(const StepRecord& record);
-  /// The "summary" of a manifest: means per step and rank of times, totals over ranks and steps of
-  /// bytes and messages, the last evaluation; null where a value does not apply. `wall_s` is what
-  /// the simulation took, empty in real time.
+  /// The "summary" of a manifest: means per step and rank that trains of times, totals over ranks
+  /// and steps of bytes and messages, the last evaluation; null where a value does not apply.
+  /// `wall_s` is what the simulation took, empty in real time.
   Json to_json(std::span<const RankResult> ranks, std::optional<double> wall_s) const;
 
  private:

@@ -39,8 +39,10 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
   const auto& entry = find_component(algorithms(), "algorithm", training.algorithm, "");
   const Json resolved =
       component_options(resolve_component(algorithms(), "algorithm", training.algorithm, ""));
+  const Workers workers = entry.workers(resolved, training.cluster.layout());
   const auto results = results_in_world(training.world, training.cluster, [&](Context ctx) {
-    AffineWorkload workload(ctx, training.numel, static_cast<float>(training.slope));
+    AffineWorkload workload(workers.numbered(ctx), training.numel,
+                            static_cast<float>(training.slope));
     workload.tilt = static_cast<float>(training.tilt);
     workload.alternating = training.alternating;
     workload.forward_s = workload.backward_s = training.compute_s;
@@ -50,14 +52,14 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     std::vector<float> path;
     Steps::Hooks hooks;
     hooks.end = [&](long) { path.push_back(workload.weights().floats()[0]); };
-    if (training.delay)
+    if (training.delay && workers.include(ctx.world_rank))
       hooks.begin = [&](long t) { ctx.stream->sleep_for(training.delay(ctx.world_rank, t)); };
     Steps steps(training.steps, hooks);
     const Json choice = training.optimizer.is_null() ? Json{{"name", "sgd"}, {"lr", training.lr}}
                                                      : training.optimizer;
     auto optimizer = find_component(optimizers(), "optimizer", choice, "")
-                         .make(resolve_component(optimizers(), "optimizer", choice, ""), ctx,
-                               workload, training.steps);
+                         .make(resolve_component(optimizers(), "optimizer", choice, ""),
+                               workers.numbered(ctx), workload, training.steps);
     Run run{workload, *optimizer, steps, entry.execution(resolved)};
     entry.make(resolved)->train(ctx, run);
     return to_bytes(steps.take_staleness(), path, workload.weights().floats());

@@ -10,9 +10,9 @@
 
 namespace trigram::test {
 
-/// A training run on the AffineWorkload: weights start at 1, the gradient of rank r at x is
-/// slope x + r + 1, the optimiser is SGD unless another is named. Bare: nothing is metered or
-/// charged.
+/// A training run on the AffineWorkload: weights start at 1, the gradient of worker r (of those
+/// that do not only serve) at x is slope x + r + 1, the optimiser is SGD unless another is named.
+/// Bare: nothing is metered or charged.
 struct AffineTraining {
   std::string world;
   Cluster cluster;

@@ -51,7 +51,9 @@ class Session {
 
   void run_rank(const Context& raw) {
     const auto rank = static_cast<std::size_t>(raw.world_rank);
+    const Workers workers = entry_.workers(algorithm_, training_.cluster.layout());
     Steps steps(training_.steps, {[&](long step) {
+                                    if (!workers.include(raw.world_rank)) return;
                                     const double delay_s = machine_->delay(raw.world_rank, step);
                                     if (delay_s > 0) raw.stream->sleep_for(delay_s);
                                   },
@@ -61,11 +63,12 @@ class Session {
                                   .steps = &steps,
                                   .sink = training_.events ? sink(rank) : EventSink{}});
     const Context ctx = meter->context();
-    auto workload = factory_->make(ctx, training_.seed);
+    auto workload = factory_->make(workers.numbered(ctx), training_.seed);
     const Execution execution = entry_.execution(algorithm_);
     workload->bucketize(execution.bucket_bytes);
-    auto optimizer = find_component(optimizers(), "optimizer", optimizer_, "/optimizer")
-                         .make(component_options(optimizer_), ctx, *workload, training_.steps);
+    auto optimizer =
+        find_component(optimizers(), "optimizer", optimizer_, "/optimizer")
+            .make(component_options(optimizer_), workers.numbered(ctx), *workload, training_.steps);
     Run run{*workload, *optimizer, steps, execution, training_.seed};
     entry_.make(component_options(algorithm_))->train(ctx, run);
     ctx.stream->synchronize();
@@ -215,6 +218,14 @@ std::vector<NamedAlgorithm> every_algorithm() {
   all.push_back({"adpsgd_coded", {{"name", "adpsgd"}, {"codec", "minmax_uint8"}}});
   all.push_back({"adpsgd_ring_sign", {{"name", "adpsgd"}, {"graph", "ring"}, {"codec", "sign"}}});
   return all;
+}
+
+std::vector<int> workers_of(const Training& training) {
+  const auto& entry = find_component(algorithms(), "algorithm", training.algorithm, "");
+  return entry
+      .workers(resolve_component(algorithms(), "algorithm", training.algorithm, ""),
+               training.cluster.layout())
+      .ranks;
 }
 
 bool fits(const NamedAlgorithm& algorithm, const Cluster& cluster) {

@@ -23,7 +23,7 @@ struct Training {
   bool events = false;  // collect the trace
 };
 
-/// What is left of it. Vectors are by rank.
+/// What is left of it. Vectors are by rank; the weights of one that only serves are no result.
 struct Trained {
   std::vector<double> ended_s;  // by the world's clock
   std::vector<Counters> counters;
@@ -65,6 +65,8 @@ struct TestName {
     return info.param.name;
   }
 };
+/// The ranks that compute gradients.
+std::vector<int> workers_of(const Training& training);
 /// Whether an algorithm can run on a cluster.
 bool fits(const NamedAlgorithm& algorithm, const Cluster& cluster);
 /// Every algorithm and mode, flat, and hierarchical where that applies.

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <thread>
 
@@ -71,6 +72,29 @@ TEST(Collector, EvaluatesTheWeightsOfThatStep) {
   collector.finish(1, 0, ended_at(1), b, stream);
   ASSERT_EQ(recorded.records.size(), 1u);
   EXPECT_EQ(recorded.records[0].evaluation->loss, 3) << "FakeWorkload's loss is its first weight";
+}
+
+/// Their bytes count, and nothing else of them.
+TEST(Collector, LeavesOutRanksThatOnlyServe) {
+  Recorded recorded;
+  Collector collector({.ranks = 3, .steps = 1}, recorded.sink());
+  FakeWorkload a({0.75f}), server({0.125f}), b({0.25f});
+  FakeStream stream;
+  RankStep served = ended_at(50, std::nan(""));
+  served.trains = false;
+  collector.finish(0, 0, ended_at(2, 1), a, stream);
+  collector.finish(2, 0, ended_at(4, 5), b, stream);
+  collector.finish(1, 0, served, server, stream);
+  ASSERT_EQ(recorded.records.size(), 1u);
+  const StepRecord& record = recorded.records[0];
+  EXPECT_EQ(record.time_s, 4);
+  EXPECT_EQ(record.step_s, 4);
+  EXPECT_EQ(record.loss, 3);
+  EXPECT_EQ(record.mean.compute_s, 3);
+  EXPECT_EQ(record.sum.bytes_inter, 30u);
+  EXPECT_EQ(record.evaluation->loss, 0.5);
+  EXPECT_EQ(record.evaluation->consensus_distance, 0.0625);
+  EXPECT_EQ(record.evaluation->worker_accuracy_min, 0.25);
 }
 
 TEST(Collector, RanksOfASynchronousAlgorithmWaitForTheEvaluation) {

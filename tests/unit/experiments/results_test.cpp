@@ -11,6 +11,7 @@
 #include "experiments/results/recorded_run.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
+#include "experiments/run/rank_report.h"
 #include "experiments/run/summary.h"
 
 namespace trigram {
@@ -148,6 +149,42 @@ TEST(ComparisonTable, NamesOptionsOnlyWhereNamesAreEqual) {
 TEST(Labels, NameModesOfAnAlgorithm) {
   EXPECT_EQ(describe({{"/algorithm", {{"name", "decentralized"}, {"mode", "ring"}}}, {"/seed", 1}}),
             "algorithm=decentralized/ring, seed=1");
+}
+
+TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
+  Summary summary;
+  StepRecord record;
+  record.time_s = 2;
+  summary.add(record);
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) {
+    rank.total.bytes_inter = 10;
+    rank.weights_hash = "equal";
+    rank.batch = 6;
+  }
+  const Json workers = summary.to_json(ranks, std::nullopt);
+  EXPECT_EQ(workers["samples_per_s"], 2 * 6 / 2);
+  ranks.insert(ranks.begin() + 1, ranks[0]);
+  ranks[1].trains = false;
+  ranks[1].weights_hash = "other";
+  const Json with_server = summary.to_json(ranks, std::nullopt);
+  EXPECT_EQ(with_server["samples_per_s"], workers["samples_per_s"]);
+  EXPECT_EQ(with_server["weights_hash"], workers["weights_hash"]);
+  EXPECT_EQ(with_server["bytes_inter"], 30);
+}
+
+/// As they come from another process.
+TEST(RankReports, SayWhoOnlyServes) {
+  for (const bool trains : {true, false}) {
+    RankReport report;
+    report.steps.resize(2);
+    report.steps[1].trains = trains;
+    report.result.trains = trains;
+    const RankReport read = report_from_bytes(to_bytes(report));
+    EXPECT_TRUE(read.steps.at(0).trains);
+    EXPECT_EQ(read.steps.at(1).trains, trains);
+    EXPECT_EQ(read.result.trains, trains);
+  }
 }
 
 TEST(Summary, ATimeBelowItsLowerBoundIsAnError) {
