@@ -8,8 +8,10 @@
 // What comes back is the mean gradient, not weights: optimisers with their states stay where the
 // weights are. k partitions, one per server, make a round; round r is pushed while round r-1 comes
 // back, so that servers use both directions of their links. Servers are among the workers, spread
-// evenly over them. Steps and bytes per rank and iteration, S bytes of gradient in R rounds: R+1
-// steps; a worker sends S; a server, of S_k bytes of partitions, S - S_k + (P-1) S_k.
+// evenly over them, or beside them (as the CPU machines of BytePS): ranks that only serve, hold no
+// data and compute no gradients, so that P is the number of the others. Steps and bytes per rank
+// and iteration, S bytes of gradient in R rounds: R+1 steps; a worker sends S; a server, of S_k
+// bytes of partitions, S - S_k + (P-1) S_k among, P S_k beside the workers.
 //
 // Priority by need (after ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for
 // each bucket where it comes to it, and partitions that are ready last travel in the order in which
@@ -31,6 +33,7 @@ enum class Priority { ready, need };
 struct Options {
   Execution execution;
   std::int64_t servers = 0;
+  Placement placement = Placement::among;
   std::size_t partition_bytes = 4'096'000;
   Priority priority = Priority::ready;
   double early = 0.5;
@@ -42,13 +45,18 @@ class ParameterServer final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    const Servers servers = servers_among(options_.servers, ctx.size());
+    const Servers servers = servers_among(options_.servers, ctx.size(), options_.placement);
+    const bool works = servers.workers().include(ctx.rank());
     const bool by_need = options_.priority == Priority::need;
     PushPullQueue queue(
         *comm, run,
         std::make_shared<const PushPull>(ctx, run.workload.buckets(), servers,
                                          options_.partition_bytes, by_need ? options_.early : 1));
     for (long t : run.steps) {
+      if (!works) {
+        queue.serve(ctx);
+        continue;
+      }
       if (by_need) run.workload.forward_by_bucket(ctx, [&](Bucket& b) { queue.update(ctx, b); });
       else run.workload.forward(ctx);
       queue.begin();
@@ -65,7 +73,11 @@ class ParameterServer final : public Algorithm {
 };
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  check_servers(options.servers, layout, pointer);
+  check_servers(options.servers, layout, pointer, options.placement);
+}
+
+Workers workers(const Options& options, const Layout& layout) {
+  return servers_among(options.servers, layout.ranks(), options.placement).workers();
 }
 
 }  // namespace
@@ -79,7 +91,10 @@ AlgorithmEntry parameter_server_entry() {
        .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020"},
       FieldTable<Options>{}
           .field("servers", &Options::servers, servers_kind(),
-                 "How many of the workers serve a share of the model each; all: every one")
+                 "How many ranks serve a share of the model each; all: every one")
+          .field("placement", &Options::placement,
+                 one_of<Placement>({{"among", Placement::among}, {"beside", Placement::beside}}),
+                 "Whether the servers are among the workers, or ranks that only serve")
           .field("partition", &Options::partition_bytes, partition_kind(),
                  "Largest piece of a bucket that a server handles at once")
           .field(
@@ -89,7 +104,7 @@ AlgorithmEntry parameter_server_entry() {
           .field(
               "early", &Options::early, number(0, 1),
               "Share of the partitions, the first that are ready, that nothing overtakes by need"),
-      check);
+      check, workers);
 }
 
 }  // namespace trigram

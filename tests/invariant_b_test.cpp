@@ -82,6 +82,37 @@ TEST(UnevenShards, AreTheSameInAllWorldsAndChangeWhatIsLearned) {
   EXPECT_FALSE(same_bits(simulated.weights[0], shared.weights[0]));
 }
 
+/// Servers beside the workers hold no data: the shards of four workers of six ranks are those of
+/// four ranks, and so are the weights.
+TEST(ServersBeside, EndWithTheWeightsOfTheWorkersAlone) {
+  if (launched()) GTEST_SKIP() << "simulates, with four ranks";
+  const IdxFolder data;
+  Training training;
+  training.workload = {{"name", "fashion_mnist"},
+                       {"batch", 5},
+                       {"data", data.path().string()},
+                       {"sharding", {{"dirichlet", 0.2}}}};
+  training.optimizer["lr_scaling"] = "sqrt";
+  training.steps = 8;
+  for (const char* world : {"sim", "threads"}) {
+    training.world = world;
+    training.algorithm = {{"name", "parameter_server"}, {"servers", 2}, {"bucket", "4kB"}};
+    training.cluster = small_cluster(2, 2);
+    const Trained among = train(training);
+    training.algorithm["placement"] = "beside";
+    training.cluster = small_cluster(2, 3);
+    const Trained beside = train(training);
+    const std::vector<int> workers = workers_of(training);
+    ASSERT_EQ(workers, (std::vector<int>{0, 1, 3, 4}));
+    for (std::size_t i = 0; i < 4; ++i)
+      EXPECT_TRUE(
+          same_bits(beside.weights.at(static_cast<std::size_t>(workers[i])), among.weights.at(i)))
+          << world << " " << i;
+    training.algorithm["placement"] = "among";
+    EXPECT_FALSE(same_bits(train(training).weights.at(0), among.weights.at(0)));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantB, ::testing::ValuesIn(deterministic_algorithms()),
                          TestName{});
 

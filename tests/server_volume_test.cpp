@@ -75,6 +75,29 @@ TEST_P(ServerVolume, ParameterServerByNeed) {
     }
 }
 
+TEST_P(ServerVolume, ParameterServerBeside) {
+  for (const int servers : {1, 2, 3, layout().ranks() - 1})
+    for (const char* bucket : {"0B", "10MiB"})
+      for (const std::uint64_t partition : {100u, 4096000u})
+        for (const std::uint64_t early : {50u, 100u}) {
+          if (servers < 1 || servers >= layout().ranks()) continue;
+          SCOPED_TRACE(testing::Message()
+                       << servers << " " << bucket << " " << partition << " " << early);
+          const Training training = training_of({{"name", "parameter_server"},
+                                                 {"servers", servers},
+                                                 {"placement", "beside"},
+                                                 {"bucket", bucket},
+                                                 {"partition", std::to_string(partition) + "B"},
+                                                 {"priority", early < 100 ? "need" : "ready"},
+                                                 {"early", static_cast<double>(early) / 100}},
+                                                GetParam());
+          const Trained trained = train(training);
+          expect_volume(trained, parameter_server_volume(
+                                     layout(), buckets_of(trained), training.steps,
+                                     static_cast<std::uint64_t>(servers), partition, early, true));
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, ServerVolume,
                          ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{1, 4},
                                            Nodes{2, 3}, Nodes{4, 4}),
@@ -93,6 +116,33 @@ TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
   EXPECT_EQ(sent_by(trained.counters.at(0)).bytes_inter, 2 * 7 * kModel);
   for (std::size_t rank = 1; rank < 8; ++rank)
     EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter, 2 * kModel);
+}
+
+/// By the numbers: two servers beside six workers, one on each node of four; what serves computes
+/// nothing, and each sends its half of the model to all that work.
+TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
+  Training training;
+  training.algorithm = {
+      {"name", "parameter_server"}, {"servers", 2}, {"placement", "beside"}, {"bucket", "0B"}};
+  training.workload = {{"name", "quadratic"}, {"dimension", 1000}, {"tensors", 2}};
+  training.cluster = small_cluster(2, 4);
+  training.steps = 1;
+  const Trained trained = train(training);
+  training.steps = 2;
+  const Trained longer = train(training);
+  const auto step_compute_s = [&](std::size_t rank) {
+    return longer.counters.at(rank).compute_s - trained.counters.at(rank).compute_s;
+  };
+  ASSERT_EQ(trained.buckets, (std::vector<std::size_t>{500, 500}));
+  EXPECT_EQ(workers_of(training), (std::vector<int>{0, 1, 2, 4, 5, 6}));
+  for (const std::size_t rank : {3u, 7u}) {
+    EXPECT_EQ(sent_by(trained.counters.at(rank)), (Sent{3 * 2000, 3 * 2000, 3, 3}));
+    EXPECT_NEAR(step_compute_s(rank), 0, 1e-12);
+  }
+  for (const std::size_t rank : {0u, 1u, 2u, 4u, 5u, 6u}) {
+    EXPECT_EQ(sent_by(trained.counters.at(rank)), (Sent{2000, 2000, 1, 1}));
+    EXPECT_GT(step_compute_s(rank), 1e-9);
+  }
 }
 
 /// A server's link carries, each way, the partitions of P-1 workers in its charge and its own share

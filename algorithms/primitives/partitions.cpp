@@ -13,6 +13,18 @@ std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes) {
   return parts;
 }
 
+int Servers::rank_of(std::size_t server) const {
+  if (placement_ == Placement::among) return static_cast<int>(server * ranks_ / count_);
+  return static_cast<int>(ranks_ - 1 - (count_ - 1 - server) * ranks_ / count_);
+}
+
+Workers Servers::workers() const {
+  Workers workers;
+  for (int rank = 0; rank < static_cast<int>(ranks_); ++rank)
+    if (placement_ == Placement::among || !include(rank)) workers.ranks.push_back(rank);
+  return workers;
+}
+
 bool Servers::include(int rank) const {
   for (std::size_t s = 0; s < count_; ++s)
     if (rank_of(s) == rank) return true;
@@ -49,15 +61,26 @@ Kind<std::int64_t> servers_kind() {
           {{"anyOf", Json::array({Json{{"const", "all"}}, number.schema})}}};
 }
 
-void check_servers(std::int64_t servers, const Layout& layout, const std::string& pointer) {
+void check_servers(std::int64_t servers, const Layout& layout, const std::string& pointer,
+                   Placement placement) {
+  const bool beside = placement == Placement::beside;
+  if (beside && layout.ranks() == 1)
+    throw ConfigError(pointer + "/placement",
+                      "one rank alone has nobody beside it; expected \"among\"");
+  if (beside && (servers == 0 || servers >= layout.ranks()))
+    throw ConfigError(
+        pointer + "/servers",
+        fmt::format("the servers are beside the workers, of {0} ranks; expected from 1 to {1}, not "
+                    "{2}",
+                    layout.ranks(), layout.ranks() - 1, servers_kind().dump(servers).dump()));
   if (servers > layout.ranks())
     throw ConfigError(pointer + "/servers",
                       fmt::format("the servers are among the workers; expected at most {}, not {}",
                                   layout.ranks(), servers));
 }
 
-Servers servers_among(std::int64_t servers, int ranks) {
-  return {static_cast<std::size_t>(servers == 0 ? ranks : servers), ranks};
+Servers servers_among(std::int64_t servers, int ranks, Placement placement) {
+  return {static_cast<std::size_t>(servers == 0 ? ranks : servers), ranks, placement};
 }
 
 }  // namespace trigram

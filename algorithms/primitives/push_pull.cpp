@@ -7,20 +7,23 @@ namespace trigram {
 
 PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
                    std::size_t partition_bytes, double early)
-    : servers_(servers) {
+    : servers_(servers), workers_(servers.workers()) {
   for (const Bucket& bucket : buckets)
     for (const Tensor& part : partitions(bucket.grad, partition_bytes))
       partitions_.push_back({bucket.index, part});
   const auto in_order = std::ceil(early * static_cast<double>(partitions_.size()));
   std::stable_sort(partitions_.begin() + static_cast<std::ptrdiff_t>(in_order), partitions_.end(),
                    [](const Partition& a, const Partition& b) { return a.bucket > b.bucket; });
+  const std::vector<int>& ranks = workers_.ranks;
+  own_ =
+      static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), ctx.rank()) - ranks.begin());
   if (!servers_.include(ctx.rank())) return;
   std::size_t numel = 0, priced_numel = 0;
   for (const Partition& p : partitions_) {
     numel = std::max(numel, p.grad.numel());
     priced_numel = std::max(priced_numel, p.grad.priced_numel());
   }
-  for (int j = 0; j < ctx.size(); ++j)
+  for (std::size_t j = 0; j < std::max(ranks.size(), own_ + 1); ++j)
     room_.emplace_back(ctx, Tensor::phantom(numel, DType::f32, priced_numel));
 }
 
@@ -52,7 +55,7 @@ void PushPull::exchange(Context c, std::size_t r) const {
   std::vector<Transfer> batch;
   if (r < rounds()) for_each(r, [&](const Tensor& x, int server) { push(c, x, server, batch); });
   if (r > 0) for_each(r - 1, [&](const Tensor& x, int server) { pull(c, x, server, batch); });
-  if (batch.empty()) return;  // one rank alone
+  if (batch.empty()) return;  // one rank alone, or a server that has nothing of these rounds
   c.comm->transfer(batch);
   if (r == rounds()) return;
   for_each(r, [&](const Tensor& x, int server) {
@@ -67,28 +70,36 @@ void PushPull::for_each(std::size_t round, F f) const {
     f(partitions_[first + s].grad, servers_.rank_of(s));
 }
 
-/// What rank j pushed of partition x, on its server.
-Tensor PushPull::pushed_by(int j, Context c, const Tensor& x) const {
-  return j == c.rank() ? x : room_[static_cast<std::size_t>(j)].like(x);
+/// What worker j pushed of partition x, on its server.
+Tensor PushPull::pushed_by(std::size_t j, Context c, const Tensor& x) const {
+  return workers_.ranks[j] == c.rank() ? x : room_[j].like(x);
 }
 
 void PushPull::push(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const {
-  if (server != c.rank()) return batch.push_back({Transfer::send, x, server});
-  for (int j = 0; j < c.size(); ++j)
-    if (j != server) batch.push_back({Transfer::recv, pushed_by(j, c, x), j});
+  if (server != c.rank()) {
+    if (works()) batch.push_back({Transfer::send, x, server});
+    return;
+  }
+  for (std::size_t j = 0; j < workers_.ranks.size(); ++j)
+    if (workers_.ranks[j] != server)
+      batch.push_back({Transfer::recv, pushed_by(j, c, x), workers_.ranks[j]});
 }
 
 void PushPull::pull(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const {
-  if (server != c.rank()) return batch.push_back({Transfer::recv, x, server});
-  for (int j = 0; j < c.size(); ++j)
-    if (j != server) batch.push_back({Transfer::send, x, j});
+  if (server != c.rank()) {
+    if (works()) batch.push_back({Transfer::recv, x, server});
+    return;
+  }
+  for (const int worker : workers_.ranks)
+    if (worker != server) batch.push_back({Transfer::send, x, worker});
 }
 
 void PushPull::average(Context c, const Tensor& x) const {
-  const Tensor sum = room_[static_cast<std::size_t>(c.rank())].like(x);
+  const Tensor sum = room_[own_].like(x);
   c.device->copy(sum, pushed_by(0, c, x));
-  for (int j = 1; j < c.size(); ++j) c.device->axpby(1, pushed_by(j, c, x), 1, sum);
-  c.device->axpby(1.0f / static_cast<float>(c.size()), sum, 0, x);
+  for (std::size_t j = 1; j < workers_.ranks.size(); ++j)
+    c.device->axpby(1, pushed_by(j, c, x), 1, sum);
+  c.device->axpby(1.0f / static_cast<float>(workers_.count()), sum, 0, x);
 }
 
 }  // namespace trigram

@@ -16,7 +16,8 @@ namespace trigram {
 /// last bucket first. The order follows from the buckets alone, so it is the same on all ranks.
 /// Server s has the partitions of number s modulo k. k partitions in a row, one per server, are a
 /// round. Exchange r pushes round r and pulls round r-1 in one batch, so servers receive and send
-/// at once. All ranks call the exchanges 0 .. exchanges()-1 in this order.
+/// at once. All ranks call the exchanges 0 .. exchanges()-1 in this order, also those that only
+/// serve: they push and pull nothing, and have means of their own partitions alone.
 class PushPull {
  public:
   /// `early` is the share of the partitions, from 0 to 1 and rounded up, that are numbered in the
@@ -31,7 +32,7 @@ class PushPull {
   std::size_t completes(int bucket) const;
   /// The buckets in the order in which they are back.
   std::vector<int> order() const;
-  /// Means are sums in the order of ranks, divided once.
+  /// Means are sums in the order of the workers' ranks, divided once.
   void exchange(Context c, std::size_t r) const;
 
  private:
@@ -40,16 +41,20 @@ class PushPull {
     Tensor grad;
   };
   std::size_t rounds() const { return (partitions_.size() - 1) / servers_.count() + 1; }
+  bool works() const { return own_ < workers_.ranks.size(); }
   template <class F>
   void for_each(std::size_t round, F f) const;
-  Tensor pushed_by(int j, Context c, const Tensor& x) const;
+  Tensor pushed_by(std::size_t j, Context c, const Tensor& x) const;
   void push(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const;
   void pull(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const;
   void average(Context c, const Tensor& x) const;
 
   Servers servers_;
+  Workers workers_;
   std::vector<Partition> partitions_;
-  std::vector<Scratch> room_;  // on servers: for what each rank pushes, and the sum for the own one
+  std::size_t own_;  // the rank's place among the workers; after them where it only serves
+  // On servers: for what each worker pushes, and, in the own place, for the sum.
+  std::vector<Scratch> room_;
 };
 
 }  // namespace trigram

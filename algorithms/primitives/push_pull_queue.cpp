@@ -36,4 +36,10 @@ void PushPullQueue::update_all(Context ctx) {
   for (const Bucket& bucket : run_.workload.buckets()) update(ctx, bucket);
 }
 
+void PushPullQueue::serve(Context ctx) {
+  issued_.clear();
+  issue_all(ctx);
+  ctx.stream->wait(*issued_.back());
+}
+
 }  // namespace trigram

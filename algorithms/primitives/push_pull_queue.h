@@ -23,6 +23,8 @@ class PushPullQueue {
   /// Waits for `bucket` and steps it, with all that are back before it, unless that is done.
   void update(Context ctx, const Bucket& bucket);
   void update_all(Context ctx);
+  /// What a rank that only serves does in an iteration: all exchanges, to their end.
+  void serve(Context ctx);
 
  private:
   Stream& comm_;

@@ -89,6 +89,13 @@ CASES = {
         "/algorithm/warmup_steps",
         "expected at least 1",
     ),
+    "servers beside nobody": (
+        experiment(
+            algorithm={"name": "parameter_server", "servers": 4, "placement": "beside"},
+        ),
+        "/algorithm/servers",
+        "expected from 1 to 3, not 4",
+    ),
     "allreduce that codes replace": (
         experiment(
             algorithm={"name": "wagma", "codec": "topk", "group_allreduce": "ring"},

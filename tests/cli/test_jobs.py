@@ -24,7 +24,13 @@ ENVIRONMENT = {
     # Containers may forbid one process to read another's memory.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
-ALGORITHMS = ["gradient_allreduce", "bytegrad", {"name": "decentralized", "mode": "ring"}, "wagma"]
+ALGORITHMS = [
+    "gradient_allreduce",
+    "bytegrad",
+    {"name": "decentralized", "mode": "ring"},
+    {"name": "parameter_server", "servers": 1, "placement": "beside"},
+    "wagma",
+]
 
 
 @unittest.skipUnless(shutil.which("mpirun"), "no mpirun here: apt-get install openmpi-bin")
@@ -57,7 +63,7 @@ class Jobs(CommandTest):
         path = self.write(experiment(runtime="mpi", sweep={"/algorithm": ALGORITHMS}))
         out, err = self.job(4, "run", path)
         self.assertEqual(out.count("gradient_allreduce"), 1, out)
-        self.assertEqual(len(re.findall(r"\[4/4\]", err)), 1, err)
+        self.assertEqual(len(re.findall(r"\[5/5\]", err)), 1, err)
         self.assertEqual(len(self.done()), len(ALGORITHMS))
         there = self.hashes()
         for run in self.results.iterdir():
@@ -65,13 +71,13 @@ class Jobs(CommandTest):
             self.assertIn("traceEvents", (run / "trace.json").read_text())
 
         _, err = self.job(4, "run", path)
-        self.assertIn("4 of 4 runs are there already", err)
+        self.assertIn("5 of 5 runs are there already", err)
 
         shutil.rmtree(self.results)
         self.trigram("run", path, "--set", "/runtime=threads")
         here = self.hashes()
         self.assertEqual(set(here), set(there))
-        for name in ("gradient_allreduce", "bytegrad", "decentralized"):
+        for name in ("gradient_allreduce", "bytegrad", "decentralized", "parameter_server"):
             self.assertEqual(here[name], there[name], name)
 
     def test_what_does_not_fit_is_said_once(self) -> None:

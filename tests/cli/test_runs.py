@@ -77,6 +77,37 @@ class Runs(CommandTest):
             trigram = f"async, {'full' if full else 'low'}, decentralised"
             self.assertEqual(manifest["algorithm_trigram"], trigram)
 
+    def test_servers_beside_the_workers_change_nothing_that_is_learned(self) -> None:
+        """Six ranks of which two serve end as four workers do; samples of servers do not count."""
+        for world in [name for name in ("sim", "threads") if worlds()[name]]:
+            manifests = self.run_config(
+                experiment(
+                    runtime=world,
+                    workload={"name": "quadratic", "heterogeneity": 1, "noise": 0.5},
+                    algorithm={"name": "parameter_server", "servers": 2},
+                    optimizer={"name": "sgd", "lr": 0.01, "lr_scaling": "linear"},
+                    zip={
+                        "/algorithm/placement": ["among", "beside"],
+                        "/cluster/workers_per_node": [2, 3],
+                    },
+                )
+            )
+            among, beside = sorted(
+                (m for m in manifests if m["world"] == world),
+                key=lambda m: m["experiment"]["algorithm"]["placement"],
+            )
+            for key in ("weights_hash", "loss", "eval_loss", "consensus_distance"):
+                self.assertEqual(among["summary"][key], beside["summary"][key], key)
+            for m in (among, beside):
+                batch = m["summary"]["samples_per_s"] * m["summary"]["time_s"] / (6 * 4)
+                self.assertAlmostEqual(batch, round(batch), places=6)
+            self.assertAlmostEqual(
+                among["summary"]["samples_per_s"] * among["summary"]["time_s"],
+                beside["summary"]["samples_per_s"] * beside["summary"]["time_s"],
+            )
+            losses = [s["loss"] for s in self.metrics(among["id"])]
+            self.assertEqual(losses, [s["loss"] for s in self.metrics(beside["id"])])
+
     def test_last_evaluation_of_a_free_running_server_is_of_the_final_weights(self) -> None:
         (manifest,) = self.run_config(
             experiment(

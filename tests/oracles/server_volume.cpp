@@ -1,10 +1,12 @@
 #include "tests/oracles/server_volume.h"
 
+#include <algorithm>
+
 namespace trigram::test {
 
 Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
-                                std::uint64_t servers, std::uint64_t partition,
-                                std::uint64_t early) {
+                                std::uint64_t servers, std::uint64_t partition, std::uint64_t early,
+                                bool beside) {
   Traffic traffic(layout);
   const auto P = static_cast<std::uint64_t>(layout.ranks());
   const auto messages = static_cast<std::uint64_t>(steps);
@@ -24,10 +26,15 @@ Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, lo
     }
   for (auto bytes = parts.rbegin(); bytes != parts.rend(); ++bytes)
     order.insert(order.end(), bytes->begin(), bytes->end());
+  std::vector<int> serving;
+  for (std::uint64_t s = 0; s < servers; ++s)
+    serving.push_back(
+        static_cast<int>(beside ? ((s + 1) * P + servers - 1) / servers - 1 : s * P / servers));
   for (std::uint64_t part = 0; part < count; ++part) {
-    const auto server = static_cast<int>(part % servers * P / servers);
+    const int server = serving[part % servers];
     for (int worker : all_ranks(layout)) {
-      if (worker == server) continue;
+      if (worker == server || (beside && std::count(serving.begin(), serving.end(), worker) > 0))
+        continue;
       traffic.send(worker, server, messages, messages * order[part]);
       traffic.send(server, worker, messages, messages * order[part]);
     }

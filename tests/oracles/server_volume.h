@@ -8,9 +8,10 @@ namespace trigram::test {
 /// buckets, belongs to server i modulo `servers`, which sit on evenly spaced ranks. In every step
 /// each worker sends every part to its server, and gets as much back. Parts are counted by bucket;
 /// but where only the first `early` of 100 parts are early, the others by bucket from the last.
+/// Servers beside the workers sit at the ends of the ranks' equal shares and send no part.
 Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
                                 std::uint64_t servers, std::uint64_t partition,
-                                std::uint64_t early = 100);
+                                std::uint64_t early = 100, bool beside = false);
 
 /// In every step each worker hands its change of each server's shard to it and gets as many weights
 /// back, both of coded(n) bytes for n elements; at the end each server sends its shard to all.

@@ -166,6 +166,8 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   all.push_back({"parameter_server", {{"name", "parameter_server"}}});
   all.push_back({"parameter_server_two",
                  {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}});
+  all.push_back({"parameter_server_beside",
+                 {{"name", "parameter_server"}, {"servers", 1}, {"placement", "beside"}}});
   all.push_back({"parameter_server_by_need",
                  {{"name", "parameter_server"},
                   {"bucket", "0B"},

@@ -59,6 +59,40 @@ TEST_P(ParameterServerRule, StepsWithTheMeanGradientToTheLastBit) {
         }
 }
 
+/// Ranks that only serve change nothing but the number of workers: their gradients are no part of
+/// the mean, and rates are scaled by the workers alone.
+TEST_P(ParameterServerRule, ServersBesideTheWorkersStepThemTheSameToTheLastBit) {
+  constexpr float kSlope = 0.3f;
+  const Json modes[] = {Json::object(),
+                        {{"overlap", false}, {"partition", "12B"}},
+                        {{"partition", "4B"}, {"priority", "need"}, {"early", 0}}};
+  for (const auto& [ranks, servers] : {std::pair{2, 1}, {5, 2}, {8, 1}, {8, 3}, {7, 6}})
+    for (const Json& mode : modes) {
+      const int workers = ranks - servers;
+      Json algorithm = {
+          {"name", "parameter_server"}, {"servers", servers}, {"placement", "beside"}};
+      algorithm.update(mode);
+      SCOPED_TRACE(testing::Message() << ranks << algorithm);
+      const AffineTraining training{
+          .world = GetParam(),
+          .cluster = flat_cluster(ranks),
+          .algorithm = algorithm,
+          .steps = 3,
+          .slope = kSlope,
+          .optimizer = {{"name", "sgd"}, {"lr", double{kLr} / workers}, {"lr_scaling", "linear"}}};
+      const auto ends = train(training);
+      ASSERT_EQ(ends.size(), static_cast<std::size_t>(ranks));
+      int trained = 0;
+      for (const AffineEnd& end : ends) {
+        ASSERT_EQ(end.weights.size(), 10u);
+        if (end.weights[0] == 1) continue;  // what it began with: a server
+        ++trained;
+        for (const float w : end.weights) EXPECT_EQ(w, follow(workers, 3, kSlope));
+      }
+      EXPECT_EQ(trained, workers);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, ParameterServerRule, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
@@ -84,6 +118,20 @@ TEST(ParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
             "/algorithm/servers: the servers are among the workers; expected at most 4, not 5");
   EXPECT_EQ(error_of(with("servers", 0), four),
             "/algorithm/servers: expected an integer of at least 1, not 0");
+  const auto beside = [](const Json& servers) -> Json {
+    return {{"name", "parameter_server"}, {"servers", servers}, {"placement", "beside"}};
+  };
+  EXPECT_EQ(error_of(beside(1), four), "");
+  EXPECT_EQ(error_of(beside(3), four), "");
+  for (const Json& servers : {Json(4), Json(5), Json("all")})
+    EXPECT_EQ(error_of(beside(servers), four),
+              "/algorithm/servers: the servers are beside the workers, of 4 ranks; expected from 1 "
+              "to 3, not " +
+                  servers.dump());
+  EXPECT_EQ(error_of(beside(1), Layout(1, 1)),
+            "/algorithm/placement: one rank alone has nobody beside it; expected \"among\"");
+  EXPECT_NE(error_of(with("placement", "besides"), four).find("did you mean \"beside\"?"),
+            std::string::npos);
   EXPECT_NE(error_of(with("servers", "al"), four).find("did you mean \"all\"?"), std::string::npos);
   EXPECT_EQ(error_of(with("partition", "0B"), four),
             "/algorithm/partition: expected a size of at least 4B, one element, not \"0B\"");
