@@ -1,5 +1,7 @@
 #include "runtime/mpi/rank_watch.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "core/wait_text.h"
@@ -7,6 +9,26 @@
 namespace trigram::mpi {
 
 using host::Clock;
+
+Letter letter_of(const host::Look& look) {
+  constexpr std::size_t kLongest = 2000;
+  std::string lines = fmt::format("{}", fmt::join(look.blocked, "\n"));
+  if (lines.size() > kLongest) lines.resize(kLongest);
+  return {.kind = Letter::status,
+          .a = look.running,
+          .b = static_cast<std::int64_t>(look.waits_over),
+          .text = lines};
+}
+
+host::Look look_from(const Letter& letter) {
+  host::Look look{letter.a != 0, static_cast<std::uint64_t>(letter.b), {}};
+  for (std::size_t at = 0; at < letter.text.size();) {
+    const std::size_t end = std::min(letter.text.find('\n', at), letter.text.size());
+    look.blocked.push_back(letter.text.substr(at, end - at));
+    at = end + 1;
+  }
+  return look;
+}
 
 RankWatch::RankWatch(int ranks, double watchdog_s)
     : watchdog_(watchdog_s),

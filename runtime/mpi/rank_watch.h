@@ -6,9 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "core/runtime.h"
 #include "runtime/host/watchdog.h"
+#include "runtime/mpi/post_office.h"
 
 namespace trigram::mpi {
+
+/// A look on its way to another process: a letter, clipped to what leaves at once.
+Letter letter_of(const host::Look& look);
+host::Look look_from(const Letter& letter);
 
 /// What one rank knows of the others' streams, and when it last heard of each rank. Any thread may
 /// call it.

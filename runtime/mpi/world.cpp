@@ -14,8 +14,6 @@
 #include "runtime/host/inbox.h"
 #include "runtime/host/stream.h"
 #include "runtime/mpi/back_off.h"
-#include "runtime/mpi/communicator.h"
-#include "runtime/mpi/control.h"
 #include "runtime/mpi/wire_error.h"
 
 namespace trigram::mpi {
@@ -23,7 +21,6 @@ namespace {
 
 constexpr std::int64_t kMainStream = 1;
 constexpr std::int64_t kForksPerStream = 64;
-constexpr std::size_t kLongestReport = 2000;  // a letter of this size leaves at once
 constexpr int kWatchdogExit = 124;
 
 MPI_Comm duplicate(MPI_Comm comm, double patience_s) {
@@ -43,26 +40,6 @@ MPI_Comm first_duplicate(Session& session, double watchdog_s) {
 
 }  // namespace
 
-MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm)
-    : Group(name),
-      world_(world),
-      id_(id),
-      comm_(comm),
-      endpoint_(world, this->name(), world.rank()) {}
-
-host::Endpoint& MpiGroup::at(int rank) {
-  TRIGRAM_CHECK(rank == endpoint_.rank, "rank {} is not of this process", rank);
-  return endpoint_;
-}
-
-std::unique_ptr<Communicator> MpiGroup::communicator(host::Endpoint& self) {
-  return std::make_unique<MpiCommunicator>(world_, comm_, self);
-}
-
-std::unique_ptr<Control> MpiGroup::control(host::Endpoint& self) {
-  return std::make_unique<MpiControl>(world_, *this, self);
-}
-
 MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
                    bool padded)
     : World(layout, sleeps_compute),
@@ -70,8 +47,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       padded_(padded),
       letters_(first_duplicate(session, watchdog_s)),
       post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
-      errors_(static_cast<std::size_t>(layout.ranks())),
-      ended_(static_cast<std::size_t>(layout.ranks())),
+      ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), watchdog_s) {
   add_group("main", kMainStream, duplicate(session.base(), watch_.longest_silence_s()));
   align_clocks();
@@ -115,7 +91,7 @@ void MpiWorld::run(const Task& rank_main) {
   await_the_others();
   deliverer.join();
   guardian.join();
-  const std::exception_ptr error = first_error();
+  const std::exception_ptr error = ending_.first_error();
   if (!failed()) free_communicators();
   if (error) std::rethrow_exception(error);
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
@@ -179,13 +155,7 @@ void MpiWorld::await(host::Endpoint& self, MPI_Request& request, const Wait& why
 
 void MpiWorld::fail(std::exception_ptr error) noexcept {
   const std::string bytes = error_to_bytes(error);
-  bool news;
-  {
-    std::lock_guard lock(end_mutex_);
-    news = !announced_ || (error && !error_);
-    announced_ = true;
-    if (!error_) error_ = error;
-  }
+  const bool news = ending_.fail(error);
   hear_of_failure(rank(), bytes);
   try {
     if (news) tell_all({.kind = Letter::failed, .text = bytes});
@@ -194,13 +164,7 @@ void MpiWorld::fail(std::exception_ptr error) noexcept {
 }
 
 void MpiWorld::hear_of_failure(int source, const std::string& error) {
-  {
-    std::lock_guard lock(end_mutex_);
-    std::string& known = errors_[static_cast<std::size_t>(source)];
-    if (known.empty()) known = error;
-    if (!error.empty()) cause_known_ = true;
-    end_.notify_all();
-  }
+  ending_.hear_of_failure(source, error);
   set_failed();
   std::lock_guard lock(groups_mutex_);
   for (MpiGroup& group : groups_) group.endpoint().poke();
@@ -215,8 +179,8 @@ void MpiWorld::deliver(int source, const Letter& letter) {
   switch (letter.kind) {
     case Letter::control: return deliver_control(source, letter);
     case Letter::failed: return hear_of_failure(source, letter.text);
-    case Letter::ended: return hear_of_end(source, letter);
-    case Letter::status: return hear_of_streams(source, letter);
+    case Letter::ended: return ending_.hear_of_end(source, letter);
+    case Letter::status: return watch_.hear(source, look_from(letter));
   }
 }
 
@@ -231,57 +195,19 @@ void MpiWorld::deliver_control(int source, const Letter& letter) {
                 {source, letter.a, letter.b});
 }
 
-void MpiWorld::hear_of_end(int source, const Letter& letter) {
-  std::lock_guard lock(end_mutex_);
-  ended_[static_cast<std::size_t>(source)] = true;
-  failure_known_ |= letter.a != 0;
-  // Who has failed the world has said why before, if at all: letters of a rank keep their order.
-  cause_known_ |= letter.b != 0;
-  end_.notify_all();
-}
-
-/// Letters of different ranks overtake one another: that the world has failed may be heard of
-/// before the reason.
-bool MpiWorld::all_is_known() const {
-  return std::all_of(ended_.begin(), ended_.end(), [](bool ended) { return ended; }) &&
-         (!failure_known_ || cause_known_);
-}
-
 /// Every rank has ended, and knows it of the others, before any leaves: what fails late fails all.
 void MpiWorld::await_the_others() {
-  Letter ended{.kind = Letter::ended, .a = failed()};
-  {
-    std::lock_guard lock(end_mutex_);
-    ended.b = announced_;
-  }
+  const Letter ended = ending_.own_end(failed());
   tell_all(ended);
-  hear_of_end(rank(), ended);
-  const auto patience = std::chrono::duration<double>(watch_.longest_silence_s());
-  std::unique_lock lock(end_mutex_);
+  ending_.hear_of_end(rank(), ended);
   // Unless the world has failed, the others may take as long as they like: they are watched.
-  while (!end_.wait_for(lock, patience, [this] { return all_is_known(); })) {
-    if (!failed()) continue;
-    std::string missing;
-    for (int other = 0; other < layout().ranks(); ++other)
-      if (!ended_[static_cast<std::size_t>(other)]) missing += fmt::format(" {}", other);
-    lock.unlock();
-    session_.abort(fmt::format("the world has failed, and these ranks do not end:{}", missing), 1);
-  }
-  lock.unlock();
+  while (!ending_.wait_until_all_is_known(Ending::Seconds(watch_.longest_silence_s())))
+    if (failed())
+      session_.abort(fmt::format("the world has failed, and these ranks do not end: {}",
+                                 fmt::join(ending_.missing(), " ")),
+                     1);
   while (!post_office_.idle()) std::this_thread::sleep_for(std::chrono::microseconds(100));
-  lock.lock();
-  stop_ = true;
-  end_.notify_all();
-}
-
-std::exception_ptr MpiWorld::first_error() {
-  std::lock_guard lock(end_mutex_);
-  for (int other = 0; other < layout().ranks(); ++other) {
-    const std::string& error = errors_[static_cast<std::size_t>(other)];
-    if (error.empty()) continue;
-    return other == rank() ? error_ : error_from_bytes(error);
-  }
-  return nullptr;
+  ending_.stop();
 }
 
 void MpiWorld::free_communicators() {
@@ -296,11 +222,7 @@ void MpiWorld::progress() noexcept {
   BackOff back_off = BackOff::of_a_letter();
   const auto interval = std::chrono::duration_cast<host::Clock::duration>(watch_.interval());
   auto due = host::Clock::now() + interval;
-  for (;;) {
-    {
-      std::lock_guard lock(end_mutex_);
-      if (stop_) return;
-    }
+  while (!ending_.stopped()) {
     last_turn_ = host::Clock::now().time_since_epoch().count();
     try {
       if (post_office_.poll()) back_off.reset();
@@ -318,11 +240,9 @@ void MpiWorld::progress() noexcept {
 /// keep another inside MPI for good, its watching thread included. This one calls no MPI.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
-  std::unique_lock lock(end_mutex_);
-  while (!end_.wait_for(lock, std::chrono::seconds(1), [this] { return stop_; })) {
+  while (!ending_.wait_until_stopped(Ending::Seconds(1))) {
     const host::Clock::time_point last{host::Clock::duration(last_turn_.load())};
     if (std::chrono::duration<double>(host::Clock::now() - last).count() < longest_s) continue;
-    lock.unlock();
     session_.abort(fmt::format("no call of MPI has returned on rank {} for {} s:\n{}", rank(),
                                longest_s, fmt::join(look().blocked, "\n")),
                    kWatchdogExit);
@@ -337,27 +257,14 @@ void MpiWorld::tend() {
     tell_all({.kind = Letter::status});
     if (const auto hang = watch_.hang(); hang && !failed()) fail(std::make_exception_ptr(*hang));
   } else {
-    report(mine);
+    post_office_.send(0, letter_of(mine));
   }
   check_silence(mine);
 }
 
-void MpiWorld::hear_of_streams(int source, const Letter& letter) {
-  host::Look look{letter.a != 0, static_cast<std::uint64_t>(letter.b), {}};
-  for (std::size_t at = 0; at < letter.text.size();) {
-    const std::size_t end = std::min(letter.text.find('\n', at), letter.text.size());
-    look.blocked.push_back(letter.text.substr(at, end - at));
-    at = end + 1;
-  }
-  watch_.hear(source, look);
-}
-
 /// A rank that is silent was stopped, or has died, and can neither end nor be waited for.
 void MpiWorld::check_silence(const host::Look& mine) {
-  {
-    std::lock_guard lock(end_mutex_);
-    if (all_is_known()) return;  // those that have left are silent, too
-  }
+  if (ending_.all_is_known()) return;  // those that have left are silent, too
   const auto silent = rank() == 0 ? watch_.silent(1, layout().ranks()) : watch_.silent(0, 1);
   if (!silent) return;
   session_.abort(fmt::format("rank {} has not been heard of for {} s; the others:\n{}", *silent,
@@ -371,15 +278,6 @@ host::Look MpiWorld::look() {
   std::lock_guard lock(groups_mutex_);
   for (MpiGroup& group : groups_) seen.add(group.endpoint());
   return seen;
-}
-
-void MpiWorld::report(const host::Look& mine) {
-  std::string lines = fmt::format("{}", fmt::join(mine.blocked, "\n"));
-  if (lines.size() > kLongestReport) lines.resize(kLongestReport);
-  post_office_.send(0, {.kind = Letter::status,
-                        .a = mine.running,
-                        .b = static_cast<std::int64_t>(mine.waits_over),
-                        .text = lines});
 }
 
 }  // namespace trigram::mpi

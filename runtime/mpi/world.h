@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <map>
@@ -13,33 +12,13 @@
 
 #include "core/device/host_device.h"
 #include "core/runtime.h"
-#include "runtime/host/world.h"
+#include "runtime/mpi/ending.h"
+#include "runtime/mpi/group.h"
 #include "runtime/mpi/post_office.h"
 #include "runtime/mpi/rank_watch.h"
 #include "runtime/mpi/session.h"
 
 namespace trigram::mpi {
-
-class MpiWorld;
-
-/// The same-named streams of all ranks, of which this process has one.
-class MpiGroup final : public host::Group {
- public:
-  MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm);
-  host::Endpoint& at(int rank) override;
-  std::unique_ptr<Communicator> communicator(host::Endpoint& self) override;
-  std::unique_ptr<Control> control(host::Endpoint& self) override;
-  /// The same on all ranks, whoever forked first.
-  std::int64_t id() const { return id_; }
-  MPI_Comm comm() const { return comm_; }
-  host::Endpoint& endpoint() { return endpoint_; }
-
- private:
-  MpiWorld& world_;
-  const std::int64_t id_;
-  const MPI_Comm comm_;
-  host::Endpoint endpoint_;
-};
 
 /// One launch, as one process sees it: its streams, a thread that delivers letters and watches, and
 /// what the others say of theirs.
@@ -63,8 +42,6 @@ class MpiWorld final : public host::World {
   void deliver(int source, const Letter& letter);
   void deliver_control(int source, const Letter& letter);
   void hear_of_failure(int source, const std::string& error);
-  void hear_of_end(int source, const Letter& letter);
-  bool all_is_known() const;
   void await(host::Endpoint& self, MPI_Request& request, const Wait& why);
   void check_fork_names(MpiGroup& parent, const std::string& name);
   MpiGroup& add_group(const std::string& name, std::int64_t id, MPI_Comm comm);
@@ -72,14 +49,11 @@ class MpiWorld final : public host::World {
   void align_clocks();
   void tell_all(const Letter& letter);
   void await_the_others();
-  std::exception_ptr first_error();
   void free_communicators();
 
   void progress() noexcept;
   void guard() noexcept;
   void tend();
-  void report(const host::Look& mine);
-  void hear_of_streams(int source, const Letter& letter);
   void check_silence(const host::Look& mine);
   host::Look look();
 
@@ -94,16 +68,7 @@ class MpiWorld final : public host::World {
   std::map<std::int64_t, MpiGroup*> by_id_;
   std::map<std::int64_t, std::vector<std::pair<int, Letter>>> early_;  // for streams to be forked
 
-  std::mutex end_mutex_;  // guards what follows
-  std::condition_variable end_;
-  std::exception_ptr error_;         // of this rank
-  std::vector<std::string> errors_;  // by rank, as bytes
-  std::vector<bool> ended_;          // by rank
-  bool failure_known_ = false;       // some rank has ended in a failed world ...
-  bool cause_known_ = false;         // ... and why is known, as far as it ever will be
-  bool announced_ = false;           // to the others, that the world fails
-  bool stop_ = false;                // the thread that delivers
-
+  Ending ending_;
   RankWatch watch_;
   std::atomic<host::Clock::rep> last_turn_;  // of the thread that delivers
 };

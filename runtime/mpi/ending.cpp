@@ -1,0 +1,91 @@
+#include "runtime/mpi/ending.h"
+
+#include <algorithm>
+
+#include "runtime/mpi/wire_error.h"
+
+namespace trigram::mpi {
+
+Ending::Ending(int self, int ranks)
+    : self_(self),
+      errors_(static_cast<std::size_t>(ranks)),
+      ended_(static_cast<std::size_t>(ranks)) {}
+
+bool Ending::fail(std::exception_ptr error) {
+  std::lock_guard lock(mutex_);
+  const bool news = !announced_ || (error && !own_error_);
+  announced_ = true;
+  if (!own_error_) own_error_ = error;
+  return news;
+}
+
+void Ending::hear_of_failure(int source, const std::string& error) {
+  std::lock_guard lock(mutex_);
+  std::string& known = errors_[static_cast<std::size_t>(source)];
+  if (known.empty()) known = error;
+  if (!error.empty()) cause_known_ = true;
+  news_.notify_all();
+}
+
+Letter Ending::own_end(bool failed) {
+  std::lock_guard lock(mutex_);
+  return {.kind = Letter::ended, .a = failed, .b = announced_};
+}
+
+void Ending::hear_of_end(int source, const Letter& letter) {
+  std::lock_guard lock(mutex_);
+  ended_[static_cast<std::size_t>(source)] = true;
+  failure_known_ |= letter.a != 0;
+  // Who has failed the world has said why before, if at all: letters of a rank keep their order.
+  cause_known_ |= letter.b != 0;
+  news_.notify_all();
+}
+
+bool Ending::all_known() const {
+  return std::all_of(ended_.begin(), ended_.end(), [](bool ended) { return ended; }) &&
+         (!failure_known_ || cause_known_);
+}
+
+bool Ending::all_is_known() {
+  std::lock_guard lock(mutex_);
+  return all_known();
+}
+
+bool Ending::wait_until_all_is_known(Seconds longest) {
+  std::unique_lock lock(mutex_);
+  return news_.wait_for(lock, longest, [this] { return all_known(); });
+}
+
+std::vector<int> Ending::missing() {
+  std::lock_guard lock(mutex_);
+  std::vector<int> ranks;
+  for (std::size_t rank = 0; rank < ended_.size(); ++rank)
+    if (!ended_[rank]) ranks.push_back(static_cast<int>(rank));
+  return ranks;
+}
+
+std::exception_ptr Ending::first_error() {
+  std::lock_guard lock(mutex_);
+  const auto first = std::find_if(errors_.begin(), errors_.end(),
+                                  [](const std::string& error) { return !error.empty(); });
+  if (first == errors_.end()) return nullptr;
+  return first - errors_.begin() == self_ ? own_error_ : error_from_bytes(*first);
+}
+
+void Ending::stop() {
+  std::lock_guard lock(mutex_);
+  stopped_ = true;
+  news_.notify_all();
+}
+
+bool Ending::stopped() {
+  std::lock_guard lock(mutex_);
+  return stopped_;
+}
+
+bool Ending::wait_until_stopped(Seconds longest) {
+  std::unique_lock lock(mutex_);
+  return news_.wait_for(lock, longest, [this] { return stopped_; });
+}
+
+}  // namespace trigram::mpi
