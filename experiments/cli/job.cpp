@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <exception>
 
 #include "core/config/config_error.h"
+#include "core/logging/last_words.h"
+#include "core/logging/rank_log.h"
+#include "experiments/exit_codes.h"
+#include "experiments/version.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
@@ -34,6 +41,30 @@ Statement state(const std::function<Plan()>& make) {
 bool in_a_job() { return mpi_unavailable_reason().empty(); }
 
 int rank_in_job() { return in_a_job() ? mpi_process().rank : 0; }
+
+void begin_in_job(const std::filesystem::path& folder) {
+  const MpiProcess process = mpi_process();
+  std::filesystem::path file;
+  if (!folder.empty()) {
+    file = folder / fmt::format("rank-{}.log", process.rank);
+    try {
+      std::filesystem::create_directories(folder);
+      rank_log::open(file);
+    } catch (const std::exception& error) {
+      throw ConfigError("--rank-logs",
+                        fmt::format("expected a folder that can be written; {}", error.what()));
+    }
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    rank_log::print("trigram {}, rank {} of {}, process {} on {}", version().git, process.rank,
+                    process.size, getpid(), host.data());
+  }
+  last_words::set(fmt::format("rank {} prepares its runs", process.rank));
+  last_words::end_on_signals(
+      fmt::format("trigram: rank {}", process.rank),
+      process.rank == 0 ? "finished runs are kept, the same command goes on\n" : "", kInterrupted,
+      file);
+}
 
 void check_for_job(const Plan& plan) {
   const int processes = mpi_process().size;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +16,12 @@ namespace trigram {
 bool in_a_job();
 /// Of this process, in its job; 0 outside of one.
 int rank_in_job();
+
+/// Before anything else that a process of a job does. It keeps a log of its own,
+/// `folder`/rank-R.log (none where `folder` is empty; ConfigError where it cannot be written); and
+/// when it is told to end, as by a launcher that has lost another process or by its user, it says
+/// what it waited for.
+void begin_in_job(const std::filesystem::path& folder);
 
 /// Throws ConfigError unless a plan is one for a job: worlds of processes, with as many workers as
 /// the job has processes.

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string config;
   std::vector<std::string> settings;
+  fs::path rank_logs;
   bool dry_run = false;
   SweepRunner::Options runner;
 };
@@ -63,7 +64,12 @@ void print_results(const Plan& plan, const SweepRunner& runner, const fs::path& 
 }
 
 int run(const Options& options, bool quiet) {
+  if (!in_a_job() && !options.rank_logs.empty())
+    throw ConfigError("--rank-logs",
+                      "expected a job of mpirun or srun; without one, each run's "
+                      "log.txt in its results folder is the log of all ranks");
   const auto planned = [&options] {
+    if (in_a_job()) begin_in_job(options.rank_logs);
     Plan plan = make_plan(options.config, options.settings);
     if (in_a_job()) check_for_job(plan);
     if (!options.dry_run && rank_in_job() == 0) check_writable(options.runner.output / plan.name);
@@ -98,6 +104,8 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
   command->add_flag("-n,--dry-run", options->dry_run, "Check, and list the runs, but make none");
   command->add_flag("-f,--force", options->runner.force,
                     "Make finished runs again too, such as those of another version");
+  command->add_option("--rank-logs", options->rank_logs,
+                      "In a job, folder for a log of each process: rank-R.log");
   command->callback([options, &global, &action] {
     action = [options, &global] { return run(*options, global.quiet); };
   });

@@ -1,9 +1,11 @@
 #include "experiments/cli/sweep_runner.h"
 
 #include <fmt/format.h>
+#include <spdlog/sinks/sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
 
+#include "core/logging/rank_log.h"
 #include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/exit_codes.h"
@@ -125,8 +127,12 @@ int SweepRunner::run_in_job() {
   std::size_t index = 0;
   for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
     if (!wanted[i]) continue;
+    const std::string label =
+        fmt::format("{} {}", plan_.runs[i].id, describe(plan_.runs[i].coordinates));
+    rank_log::print("run {}: begins", label);
     if (first) record_in_job(plan_.runs[i], index++);
     else join_run(plan_.runs[i]);
+    rank_log::print("run {}: is over", label);
   }
   progress_->clear();
   if (hung_ && plan_.runs.size() == 1) return kWatchdog;
@@ -135,7 +141,8 @@ int SweepRunner::run_in_job() {
 
 void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
   const Job::Started started = job(run, index).start();
-  spdlog::set_level(spdlog::level::warn);  // what is for a log file would come between the lines
+  // What is for a log file would come between the lines.
+  spdlog::default_logger()->sinks().front()->set_level(spdlog::level::warn);
   const int code = started.body();
   finish(run, index, W_EXITCODE(code, 0));
 }
@@ -144,7 +151,8 @@ void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
 void SweepRunner::join_run(const PlannedRun& run) {
   try {
     make_run(run.experiment, *run.workload, {});
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    rank_log::print("run {} failed: {}", run.id, error.what());
     ++failed_;
   }
 }

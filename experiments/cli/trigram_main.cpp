@@ -9,6 +9,7 @@
 
 #include "core/config/config_error.h"
 #include "core/data_dir.h"
+#include "core/logging/rank_log.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/job.h"
 #include "experiments/exit_codes.h"
@@ -29,7 +30,7 @@ std::string version_text() {
 }
 
 void configure_log(const std::string& level) {
-  auto log = spdlog::stderr_logger_st("trigram");
+  auto log = spdlog::stderr_logger_mt("trigram");
   log->set_pattern("%^%l%$: %v");
   log->set_level(spdlog::level::from_str(level));
   spdlog::set_default_logger(log);
@@ -74,9 +75,11 @@ int trigram_main(int argc, char** argv, std::vector<AlgorithmEntry> added,
     for (AlgorithmEntry& entry : added) add_algorithm(std::move(entry));
     return run_command_line(argc, argv);
   } catch (const ConfigError& error) {
+    rank_log::print("bad input: {}", error.what());
     if (rank_in_job() == 0) fmt::print(stderr, "trigram: {}\n", error.what());
     return kBadInput;
   } catch (const std::exception& error) {
+    rank_log::print("fails: {}", error.what());
     fmt::print(stderr, "trigram: {}\n", error.what());
     return kRunFailed;
   }

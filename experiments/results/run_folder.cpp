@@ -6,6 +6,8 @@
 
 #include <array>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 
 #include "experiments/results/durable.h"
 
@@ -22,6 +24,16 @@ std::string host() {
   return name.data();
 }
 
+/// A process that has ended counts as gone although its parent has not asked how: where a job was
+/// killed, nobody may ever ask.
+bool is_gone(pid_t pid) {
+  if (kill(pid, 0) != 0) return errno == ESRCH;
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string stat(std::istreambuf_iterator<char>(file), {});
+  const std::size_t name_end = stat.rfind(')');  // the name may hold anything
+  return name_end != stat.npos && stat.compare(name_end, 3, ") Z") == 0;
+}
+
 }  // namespace
 
 bool is_leftover(const fs::path& folder) {
@@ -34,7 +46,7 @@ bool is_leftover(const fs::path& folder) {
   const auto [end, error] =
       std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
   if (error != std::errc{} || end != pid_text.data() + pid_text.size() || pid <= 0) return false;
-  return kill(pid, 0) != 0 && errno == ESRCH;
+  return is_gone(pid);
 }
 
 RunFolder::RunFolder(const fs::path& experiment, const std::string& id)

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/logging/rank_log.h"
 #include "core/optimizers/registry.h"
 #include "experiments/config/sha256.h"
 #include "experiments/run/divergence.h"
@@ -74,6 +75,11 @@ class StepWatch {
 
   void report(long step, const RankStep& done) {
     report_.steps.push_back(done);
+    if (step == 0 || done.end_s >= logged_s_ + 1) {
+      logged_s_ = done.end_s;
+      rank_log::print("step {} of {} ended at {:.3f} s", step + 1, shared_.experiment.steps,
+                      done.end_s);
+    }
     if (!shared_.collector.due(step) || !trains_) return;
     const auto weights = workload_->weights().floats();
     report_.weights[step].assign(weights.begin(), weights.end());
@@ -88,6 +94,7 @@ class StepWatch {
   Counters before_;
   double begin_s_ = 0, origin_s_ = 0;
   double excluded_s_ = 0;  // evaluations so far
+  double logged_s_ = 0;    // when the log last spoke of a step
   RankReport report_;
 };
 

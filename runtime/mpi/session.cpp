@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/logging/last_words.h"
+#include "core/logging/rank_log.h"
 #include "runtime/mpi/back_off.h"
 
 namespace trigram::mpi {
@@ -78,9 +80,11 @@ Session::Session() {
   check(MPI_Comm_set_errhandler(base_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check(MPI_Comm_rank(base_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(base_, &size_), "MPI_Comm_size");
+  rank_log::print("MPI is there: rank {} of {}", rank_, size_);
 }
 
 void Session::meet(double patience_s) {
+  last_words::set(fmt::format("rank {} waits for others to begin a world", rank_));
   const auto processes = static_cast<std::size_t>(size_);
   // MPI may write to them as long as the job lives.
   static std::vector<char> said, heard;
@@ -116,6 +120,7 @@ void Session::meet(double patience_s) {
 void Session::abort(const std::string& message, int exit_code) {
   std::fprintf(stderr, "trigram: %s\n", message.c_str());
   std::fflush(stderr);
+  rank_log::print("aborts the job: {}", message);
   // MPI_Abort may wait for the very process that does not answer, or for a lock of this one. A
   // launcher ends the job as well when a process ends without MPI_Finalize.
   std::thread([this, exit_code] { MPI_Abort(base_, exit_code); }).detach();

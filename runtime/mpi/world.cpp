@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/logging/last_words.h"
+#include "core/logging/rank_log.h"
 #include "core/wait_text.h"
 #include "runtime/host/inbox.h"
 #include "runtime/host/stream.h"
@@ -51,6 +53,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       watch_(layout.ranks(), watchdog_s) {
   add_group("main", kMainStream, duplicate(session.base(), watch_.longest_silence_s()));
   align_clocks();
+  rank_log::print("all {} processes have met; a world begins", layout.ranks());
 }
 
 MpiWorld::~MpiWorld() = default;
@@ -88,9 +91,12 @@ void MpiWorld::run(const Task& rank_main) {
   }
   main.endpoint().set_state(host::Endpoint::State::ended);
   host::this_endpoint() = outer;
+  rank_log::print("this rank's part has {}; waits for the others", failed() ? "failed" : "ended");
   await_the_others();
   deliverer.join();
   guardian.join();
+  last_words::set(fmt::format("rank {} is between two runs", rank()));
+  rank_log::print("the world has {} on all ranks", failed() ? "failed" : "ended");
   const std::exception_ptr error = ending_.first_error();
   if (!failed()) free_communicators();
   if (error) std::rethrow_exception(error);
@@ -227,6 +233,7 @@ void MpiWorld::progress() noexcept {
     try {
       if (post_office_.poll()) back_off.reset();
       else back_off.pause();
+      if (last_words::wanted()) last_words::set(status(look()));
       if (host::Clock::now() < due) continue;
       due = host::Clock::now() + interval;
       tend();
@@ -259,7 +266,28 @@ void MpiWorld::tend() {
   } else {
     post_office_.send(0, letter_of(mine));
   }
+  keep_ready_to_say(mine);
   check_silence(mine);
+}
+
+/// What a process that is told to end says at once; and what its log says of every wait that lasts.
+void MpiWorld::keep_ready_to_say(const host::Look& mine) {
+  last_words::set(status(mine));
+  const bool stands = !mine.running && mine.waits_over == noted_.waits_over;
+  if (stands && noted_.blocked.empty() && !mine.blocked.empty()) {
+    noted_.blocked = mine.blocked;
+    rank_log::print("nothing has moved for {:.3} s:\n{}", watch_.interval().count(), status(mine));
+  } else if (!stands) {
+    if (!noted_.blocked.empty()) rank_log::write("it goes on");
+    noted_ = {.running = mine.running, .waits_over = mine.waits_over, .blocked = {}};
+  }
+}
+
+std::string MpiWorld::status(const host::Look& mine) {
+  if (!mine.blocked.empty()) return fmt::format("{}", fmt::join(mine.blocked, "\n"));
+  if (mine.running) return fmt::format("rank {} computes", rank());
+  return fmt::format("rank {} has done its part and waits for the end of rank {}", rank(),
+                     fmt::join(ending_.missing(), " "));
 }
 
 /// A rank that is silent was stopped, or has died, and can neither end nor be waited for.

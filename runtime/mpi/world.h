@@ -55,7 +55,9 @@ class MpiWorld final : public host::World {
   void guard() noexcept;
   void tend();
   void check_silence(const host::Look& mine);
+  void keep_ready_to_say(const host::Look& mine);
   host::Look look();
+  std::string status(const host::Look& mine);
 
   Session& session_;
   const bool padded_;
@@ -71,6 +73,7 @@ class MpiWorld final : public host::World {
   Ending ending_;
   RankWatch watch_;
   std::atomic<host::Clock::rep> last_turn_;  // of the thread that delivers
+  host::Look noted_;                         // what stands in the rank's log, by the same thread
 };
 
 }  // namespace trigram::mpi

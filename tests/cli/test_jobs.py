@@ -10,9 +10,9 @@ import subprocess
 import time
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
-from harness import TRIGRAM, CommandTest, experiment
+from harness import CLUSTER, SOURCE, TRIGRAM, CommandTest, experiment
 
 ENVIRONMENT = {
     **os.environ,
@@ -24,6 +24,8 @@ ENVIRONMENT = {
     # Containers may forbid one process to read another's memory.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
+ENDLESS = 50_000_000  # steps: more than a test waits for
+WATCHDOG_S = 30  # how long a world waits by default
 ALGORITHMS = [
     "gradient_allreduce",
     "bytegrad",
@@ -117,13 +119,9 @@ class Jobs(CommandTest):
 
     def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
         runtime = {"name": "mpi", "watchdog": "2s"}
-        path = self.write(experiment(runtime=runtime, sweep={"/steps": [3, 50_000_000]}))
+        path = self.write(experiment(runtime=runtime, sweep={"/steps": [3, ENDLESS]}))
         job = self.start(4, "run", path, "--quiet")
-        deadline = time.monotonic() + 60
-        while not (len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl"))):
-            self.assertLess(time.monotonic(), deadline, "waited in vain for the first run")
-            time.sleep(0.05)
-        ranks = {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
+        ranks = self.ranks_in_second_run(job)
         os.kill(ranks[2], signal.SIGSTOP)
         self.addCleanup(self.go_on, ranks[2])
         _, err = job.communicate(timeout=90)
@@ -136,6 +134,115 @@ class Jobs(CommandTest):
         )
         self.assertRegex(err, "rank [013] waits for ")
         self.assertEqual(len(self.done()), 1)
+
+    def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
+        path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 20_000]}))
+        job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
+        ranks = self.ranks_in_second_run(job)
+        self.wait_for(lambda: "step 1 of 20000 ended" in self.log(2))
+        os.kill(ranks[2], signal.SIGKILL)
+        killed = time.monotonic()
+        _, err = job.communicate(timeout=60)
+        self.assertLess(time.monotonic() - killed, WATCHDOG_S)
+        self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
+        for survivor in (0, 1, 3):
+            self.assertIn(f"rank {survivor} is ended by SIGTERM", err)
+            log = self.log(survivor)
+            self.assertRegex(log, f"rank {survivor} is ended by SIGTERM\nrank {survivor} waits for ")
+        self.assertRegex(err, r"rank [13] waits for (a message from rank 2|rank 2 to receive)")
+        self.assertEqual(len(self.done()), 1)
+
+        _, err = self.job(4, "run", path)
+        self.assertIn("1 of 2 runs are there already", err)
+        self.assertEqual(len(self.done()), 2)
+        self.assertEqual(list(self.results.glob("*.tmp.*")), [])
+
+    def test_an_interrupted_job_can_be_resumed(self) -> None:
+        path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, ENDLESS]}))
+        job = self.start(2, "run", path, "--set", "/cluster/nodes=1")
+        self.wait_for_second_run()
+        job.send_signal(signal.SIGINT)
+        _, err = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 1, "mpirun's own code, whatever its processes end with")
+        self.assertIn("finished runs are kept, the same command goes on", err)
+        self.assertEqual(len(self.done()), 1)
+        path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 4]}))
+        _, err = self.job(2, "run", path, "--set", "/cluster/nodes=1")
+        self.assertIn("1 of 2 runs are there already", err)
+        self.assertEqual(len(self.done()), 2)
+
+    def test_a_process_that_is_told_to_end_ends_with_130(self) -> None:
+        cluster = {**CLUSTER, "nodes": 1, "workers_per_node": 1}
+        path = self.write(experiment(runtime="mpi", cluster=cluster, steps=ENDLESS))
+        environment = {**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen(
+                [TRIGRAM, "run", str(path), "--rank-logs", "logs"],
+                cwd=self.folder,
+                env=environment,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            self.addCleanup(process.kill)
+            self.wait_for(lambda: list(self.results.glob(f"*.tmp.*.{process.pid}/metrics.jsonl")))
+            process.send_signal(number)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, err)
+            self.assertRegex(err, f"^trigram: rank 0 is ended by {number.name}\nrank 0 (computes|waits)")
+            self.assertIn(err, self.log(0))
+
+    def test_every_process_keeps_a_log_on_request(self) -> None:
+        path = self.write(experiment(runtime="mpi", seed=[1, 2]))
+        _, err = self.job(4, "run", path, "--rank-logs", "logs", "--quiet")
+        self.assertEqual(err, "")
+        self.assertEqual(len(list((self.folder / "logs").iterdir())), 4)
+        for rank in range(4):
+            log = self.log(rank)
+            self.assertIn(f"rank {rank} of 4, process ", log)
+            for stage in (": begins", "a world begins", "step 1 of 6", "on all ranks", ": is over"):
+                self.assertEqual(log.count(stage), 2, (stage, log))
+        self.job(4, "run", path, "--rank-logs", "logs", "--set", "/algorithm=wagme", code=2)
+        for rank in range(4):
+            self.assertIn('bad input: /algorithm: unknown algorithm "wagme"', self.log(rank))
+
+    def test_logs_of_processes_want_processes_and_a_folder(self) -> None:
+        path = self.write(experiment(runtime="threads"))
+        err = self.trigram("run", path, "--rank-logs", "logs", code=2).stderr
+        self.assertIn("--rank-logs: expected a job of mpirun or srun", err)
+        path = self.write(experiment(runtime="mpi"))
+        _, err = self.job(4, "run", path, "--rank-logs", "test.json/logs", code=2)
+        self.assertIn("--rank-logs: expected a folder that can be written", err)
+
+    def test_mpirun_refuses_more_ranks_than_slots(self) -> None:
+        """The guide says what to do then."""
+        path = self.write(experiment(runtime="mpi"))
+        environment = {**ENVIRONMENT, "OMPI_MCA_rmaps_base_oversubscribe": "0"}
+        command = ["mpirun", "--host", "localhost:2", "-n", "4", TRIGRAM, "run", str(path)]
+        job = subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=100
+        )
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("not enough slots", job.stderr)
+        self.assertIn("not enough slots", (SOURCE / "docs" / "clusters.md").read_text())
+
+    def log(self, rank: int) -> str:
+        return (self.folder / "logs" / f"rank-{rank}.log").read_text()
+
+    def wait_for(self, condition: Callable[[], Any]) -> None:
+        deadline = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "waited in vain")
+            time.sleep(0.05)
+
+    def wait_for_second_run(self) -> None:
+        """Returns when one run is done and the next is under way."""
+        self.wait_for(
+            lambda: len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl"))
+        )
+
+    def ranks_in_second_run(self, job: subprocess.Popen[str]) -> dict[int, int]:
+        self.wait_for_second_run()
+        return {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
 
     def children(self, pid: int) -> list[str]:
         tasks = Path(f"/proc/{pid}/task").iterdir()

@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <fstream>
 
 #include "core/check.h"
@@ -77,6 +79,23 @@ TEST_F(Results, LeftoversOfDeadProcessesAreRemovedAndNoOthers) {
   EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 2);
   EXPECT_TRUE(fs::exists(mine.path()));
   EXPECT_TRUE(fs::exists(root_ / "other.tmp.elsewhere.1"));
+}
+
+TEST_F(Results, LeftoversOfAProcessThatNobodyHasReapedAreGoneToo) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const fs::path folder = root_ / fmt::format("b.tmp.{}.{}", host.data(), child);
+  EXPECT_FALSE(is_leftover(folder));
+  kill(child, SIGKILL);
+  siginfo_t ended;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(is_leftover(folder));
+  waitpid(child, nullptr, 0);
 }
 
 TEST_F(Results, AProcessWithoutOutcomeHasFailed) {

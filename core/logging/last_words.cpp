@@ -1,0 +1,106 @@
+#include "core/logging/last_words.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <initializer_list>
+#include <mutex>
+
+namespace trigram::last_words {
+namespace {
+
+constexpr std::size_t kLongest = 3000;  // with the rest, below what a pipe takes in one piece
+
+struct Text {
+  std::array<char, kLongest> bytes;
+  std::size_t size = 0;
+  void assign(std::string_view text) {
+    size = std::min(text.size(), bytes.size());
+    std::memcpy(bytes.data(), text.data(), size);
+  }
+  std::string_view view() const { return {bytes.data(), size}; }
+};
+
+// Set one after the other: a handler that reads one has a while until it is written again.
+std::array<Text, 4> texts;
+std::atomic<unsigned> newest{0};
+std::mutex setting;
+std::atomic<bool> asked{false};
+
+struct Ending {
+  Text who, parting;
+  int exit_code = 1;
+  int copy = -1;
+};
+Ending ending;
+
+void pause_ms(long ms) noexcept {
+  const timespec duration{0, ms * 1'000'000};
+  nanosleep(&duration, nullptr);
+}
+
+const char* name_of(int signal) noexcept {
+  switch (signal) {
+    case SIGINT: return "SIGINT";
+    case SIGHUP: return "SIGHUP";
+    default: return "SIGTERM";
+  }
+}
+
+/// The last words, once waits have settled where those of others have just ended. The thread that
+/// sets them may be the one that was interrupted, or be stuck: then older ones have to do.
+std::string_view settled() noexcept {
+  pause_ms(100);
+  asked.store(true);
+  for (int ms = 0; ms < 100 && asked.load(); ms += 5) pause_ms(5);
+  return texts[newest.load()].view();
+}
+
+void end(int signal) noexcept {
+  static std::atomic_flag ends = ATOMIC_FLAG_INIT;
+  if (ends.test_and_set()) return;  // another thread is at it
+  std::array<char, 4096> message;
+  std::size_t size = 0;
+  for (const std::string_view part :
+       {ending.who.view(), std::string_view(" is ended by "), std::string_view(name_of(signal)),
+        std::string_view("\n"), settled(), ending.parting.view()}) {
+    const std::size_t room = std::min(part.size(), message.size() - size);
+    std::memcpy(message.data() + size, part.data(), room);
+    size += room;
+  }
+  for (const int file : {STDERR_FILENO, ending.copy})
+    if (file >= 0) static_cast<void>(!write(file, message.data(), size));
+  _exit(ending.exit_code);
+}
+
+}  // namespace
+
+void set(std::string_view text) {
+  std::lock_guard lock(setting);
+  const unsigned next = (newest.load() + 1) % texts.size();
+  texts[next].assign(std::string(text.substr(0, kLongest - 1)) + "\n");
+  newest.store(next);
+  asked.store(false);
+}
+
+bool wanted() noexcept { return asked.load(std::memory_order_relaxed); }
+
+void end_on_signals(const std::string& who, const std::string& parting, int exit_code,
+                    const std::string& copy) {
+  ending.who.assign(who);
+  ending.parting.assign(parting);
+  ending.exit_code = exit_code;
+  if (!copy.empty()) ending.copy = open(copy.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  struct sigaction action {};
+  action.sa_handler = end;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace trigram::last_words
