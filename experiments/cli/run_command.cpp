@@ -9,6 +9,7 @@
 #include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/sweep_runner.h"
+#include "experiments/config/shard.h"
 #include "experiments/exit_codes.h"
 
 namespace trigram {
@@ -20,6 +21,7 @@ struct Options {
   std::string config;
   std::vector<std::string> settings;
   fs::path rank_logs;
+  std::string shard;
   bool dry_run = false;
   SweepRunner::Options runner;
 };
@@ -71,6 +73,7 @@ int run(const Options& options, bool quiet) {
   const auto planned = [&options] {
     if (in_a_job()) begin_in_job(options.rank_logs);
     Plan plan = make_plan(options.config, options.settings);
+    if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
     if (in_a_job()) check_for_job(plan);
     if (!options.dry_run && rank_in_job() == 0) check_writable(options.runner.output / plan.name);
     return plan;
@@ -79,6 +82,10 @@ int run(const Options& options, bool quiet) {
   const fs::path folder = options.runner.output / plan.name;
   SweepRunner runner(plan, options.runner, quiet);
   if (rank_in_job() != 0) return options.dry_run ? kOk : runner.run_in_job();
+  if (plan.runs.empty()) {
+    fmt::print("shard {} has no runs: there are fewer than shards\n", options.shard);
+    return kOk;
+  }
   warn_of_unfelt_network(plan);
   if (options.dry_run) {
     print_plan(plan, runner);
@@ -104,6 +111,8 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
   command->add_flag("-n,--dry-run", options->dry_run, "Check, and list the runs, but make none");
   command->add_flag("-f,--force", options->runner.force,
                     "Make finished runs again too, such as those of another version");
+  command->add_option("--shard", options->shard,
+                      "I/N: of the sweep's runs, only the I-th of N parts; I from 1");
   command->add_option("--rank-logs", options->rank_logs,
                       "In a job, folder for a log of each process: rank-R.log");
   command->callback([options, &global, &action] {

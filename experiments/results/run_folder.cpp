@@ -76,7 +76,8 @@ void RunFolder::publish(const Json& manifest, bool done) {
 void remove_leftovers(const fs::path& experiment) {
   if (!fs::is_directory(experiment)) return;
   for (const auto& entry : fs::directory_iterator(experiment))
-    if (is_leftover(entry.path())) fs::remove_all(entry.path());
+    if (std::error_code gone; is_leftover(entry.path()))
+      fs::remove_all(entry.path(), gone);  // another process may be at it, too
 }
 
 }  // namespace trigram

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import unittest
 from typing import Any
 
-from harness import CommandTest, experiment, worlds
+from harness import TRIGRAM, CommandTest, experiment, worlds
 
 SUMMARY = {
     "time_s",
@@ -52,6 +53,41 @@ class Runs(CommandTest):
         self.assertLessEqual(SUMMARY, manifest["summary"].keys())
         self.assertEqual(manifest["experiment"]["algorithm"]["name"], "gradient_allreduce")
         self.assertEqual(manifest["experiment"]["seed"], 1)  # defaults are written out
+
+    def test_shards_of_a_sweep_are_made_side_by_side(self) -> None:
+        path = self.write(experiment(seed=[1, 2, 3, 4, 5]))
+        shards = [self.start("run", path, "--shard", f"{i}/3", "--jobs", "1") for i in (1, 2, 3)]
+        for shard in shards:
+            _, err = shard.communicate(timeout=100)
+            self.assertEqual(shard.returncode, 0, err)
+        self.assertEqual([m["experiment"]["seed"] for m in self.sorted_by_seed()], [1, 2, 3, 4, 5])
+        times = self.times()
+        done = self.trigram("run", path)
+        self.assertIn("5 of 5 runs are there already", done.stderr)
+        self.assertEqual(self.times(), times)
+        listed = self.trigram("run", path, "--dry-run", "--shard", "2/3").stdout
+        self.assertEqual([line.split()[-1] for line in listed.splitlines()], ["seed=2", "seed=5"])
+
+    def test_a_shard_may_have_no_runs(self) -> None:
+        path = self.write(experiment(seed=[1, 2]))
+        self.assertIn("has no runs", self.trigram("run", path, "--shard", "3/3").stdout)
+        self.assertEqual(self.manifests(), [])
+        err = self.trigram("run", path, "--shard", "4/3", code=2).stderr
+        self.assertIn('--shard: expected I/N with 1 <= I <= N, such as 1/8, not "4/3"', err)
+
+    def sorted_by_seed(self) -> list[dict[str, Any]]:
+        return sorted(self.manifests(), key=lambda m: m["experiment"]["seed"])
+
+    def start(self, *arguments: Any) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [TRIGRAM, *map(str, arguments)],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.kill)
+        return process
 
     def test_metrics(self) -> None:
         (manifest,) = self.run_config(experiment())
