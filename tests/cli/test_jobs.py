@@ -221,7 +221,7 @@ class Jobs(CommandTest):
         job = subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=100
         )
-        self.assertNotEqual(job.returncode, 0)
+        self.assertEqual(job.returncode, 1)
         self.assertIn("not enough slots", job.stderr)
         self.assertIn("not enough slots", (SOURCE / "docs" / "clusters.md").read_text())
 
