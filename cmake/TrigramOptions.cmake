@@ -5,11 +5,11 @@ set_target_properties(trigram_options PROPERTIES EXPORT_NAME options)
 target_compile_features(trigram_options INTERFACE cxx_std_20)
 target_compile_options(trigram_options INTERFACE
   # Our warnings are not those of who links an installed Trigram.
-  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wshadow;-Werror>"
+  "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Werror>>"
   # The same weights in every world and on every machine: no fused multiply-add behind our back.
-  -ffp-contract=off
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
   # At -O3 GCC 12 warns of an overlap inside std::string's own operator+ (GCC bug 105651).
-  $<BUILD_INTERFACE:$<$<CONFIG:Release>:-Wno-restrict>>)
+  $<BUILD_INTERFACE:$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Wno-restrict>>)
 target_compile_definitions(trigram_options INTERFACE
   EIGEN_DONT_PARALLELIZE EIGEN_STACK_ALLOCATION_LIMIT=0)
 include(GNUInstallDirs)
@@ -18,7 +18,7 @@ target_include_directories(trigram_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${TRIGRAM_INCLUDEDIR}>)
 if(TRIGRAM_SANITIZE)
   target_compile_options(trigram_options INTERFACE
-    -fsanitize=${TRIGRAM_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TRIGRAM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   target_link_options(trigram_options INTERFACE -fsanitize=${TRIGRAM_SANITIZE})
 endif()
 

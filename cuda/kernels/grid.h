@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "cuda/launch.h"
+
+namespace trigram::cuda {
+
+inline constexpr unsigned kBlock = 256;
+
+/// Blocks of kBlock threads for a loop of `steps` steps by all threads of the grid: as many as the
+/// steps need and the GPU can hold at once, at least one.
+unsigned blocks_for(std::size_t steps);
+
+/// The thread's place in the grid, and the number of threads: the first step and the stride of its
+/// loop.
+__device__ __forceinline__ std::size_t grid_thread() {
+  return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ __forceinline__ std::size_t grid_threads() {
+  return static_cast<std::size_t>(gridDim.x) * blockDim.x;
+}
+
+}  // namespace trigram::cuda

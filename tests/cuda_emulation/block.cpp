@@ -1,0 +1,169 @@
+#include "tests/cuda_emulation/block.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/cuda_emulation/cooperative_groups.h"
+#include "tests/cuda_emulation/fibre.h"
+
+namespace cuda_emulation {
+namespace {
+
+Thread* running_thread = nullptr;
+Wave* running_wave = nullptr;
+
+// Of a barrier that `expected` threads must reach, those of blocks [first, last). All must come to
+// the same one.
+int meet(Barrier& barrier, std::size_t expected, bool someone_ended, bool predicate,
+         const char* what, const Site& site) {
+  Thread& thread = self();
+  thread.site = site;
+  if (someone_ended) {
+    fail(describe(thread) + " is at a barrier of its " + what + ", of which a thread has ended");
+  }
+  for (const Thread* other : barrier.waiting) {
+    if (other->site.line() == site.line() &&
+        std::strcmp(other->site.file_name(), site.file_name()) == 0) {
+      continue;
+    }
+    fail(describe(thread) + " is at another barrier than " + describe(*other));
+  }
+  barrier.count += predicate;
+  barrier.waiting.push_back(&thread);
+  thread.state = Thread::waiting;
+  if (barrier.waiting.size() < expected) {
+    let_others_run();
+    return static_cast<int>(thread.bits);
+  }
+  for (Thread* other : barrier.waiting) {
+    other->bits = static_cast<unsigned>(barrier.count);
+    other->state = Thread::ready;
+  }
+  barrier = {};
+  return static_cast<int>(thread.bits);
+}
+
+}  // namespace
+
+Block::Block(unsigned rank_, uint3 index_, unsigned count, std::size_t bytes)
+    : rank(rank_),
+      index(index_),
+      threads(count),
+      shared_bytes(bytes),
+      shared(new std::byte[bytes]) {
+  std::memset(shared.get(), 0xCB, bytes);
+  for (unsigned i = 0; i < count; ++i) {
+    threads[i].block = this;
+    threads[i].linear = i;
+  }
+}
+
+void Wave::select(Thread& thread) {
+  running_wave = this;
+  running_thread = &thread;
+  thread.state = Thread::ready;
+  threadIdx = thread.index;
+  blockIdx = thread.block->index;
+}
+
+void Wave::end_thread() {
+  Thread& thread = self();
+  Block& block = *thread.block;
+  thread.state = Thread::ended;
+  thread.fibre = nullptr;
+  --alive;
+  if (++block.ended == block.threads.size()) block.shared.reset();
+  // Others that wait for it wait for ever.
+  for (const Barrier* barrier : {&block.barrier, &cluster_barrier, &grid_barrier}) {
+    if (barrier->waiting.empty()) continue;
+    error = describe(thread) + " has ended while " + describe(*barrier->waiting.front()) +
+            " waits for it";
+    return;
+  }
+  for (const Thread& other : block.threads) {
+    if (other.state == Thread::waiting && other.in_warp &&
+        other.linear / 32 == thread.linear / 32 && (other.mask >> thread.linear % 32 & 1)) {
+      error = describe(thread) + " has ended while " + describe(other) + " waits for it";
+      return;
+    }
+  }
+}
+
+Thread& self() { return *running_thread; }
+Wave& wave() { return *running_wave; }
+
+void fail(const std::string& what) {
+  wave().error = what;
+  for (;;) self().fibre->yield();
+}
+
+std::string describe(const Site& site) {
+  return std::string(site.file_name()) + ":" + std::to_string(site.line());
+}
+
+std::string describe(const Thread& thread) {
+  const auto text = [](const uint3& i) {
+    return std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z);
+  };
+  const std::string where = thread.site.line() == 0 ? "" : " (" + describe(thread.site) + ")";
+  return "thread " + text(thread.index) + " of block " + text(thread.block->index) + where;
+}
+
+void let_others_run() { self().fibre->yield(); }
+
+void yield(const Site& site) {
+  self().site = site;
+  let_others_run();
+}
+
+void* dynamic_shared() { return self().block->shared.get(); }
+
+int block_barrier(Reduction reduction, bool predicate, const Site& site) {
+  Block& block = *self().block;
+  const int expected = static_cast<int>(block.threads.size());
+  const int count =
+      meet(block.barrier, block.threads.size(), block.ended > 0, predicate, "block", site);
+  switch (reduction) {
+    case Reduction::none: return 0;
+    case Reduction::count: return count;
+    case Reduction::all: return count == expected;
+    case Reduction::any: return count > 0;
+  }
+  return 0;
+}
+
+unsigned cluster_rank() { return self().block->rank % wave().cluster; }
+unsigned cluster_size() { return wave().cluster; }
+
+void cluster_barrier(const Site& site) {
+  Wave& w = wave();
+  // Launches that are clustered and cooperative at once do not exist here.
+  const bool ended =
+      std::ranges::any_of(w.blocks, [](const auto& block) { return block->ended > 0; });
+  meet(w.cluster_barrier, w.cluster * self().block->threads.size(), ended, false, "cluster", site);
+}
+
+void grid_barrier(const Site& site) {
+  Wave& w = wave();
+  if (w.blocks.size() != gridDim.x * gridDim.y * gridDim.z) {
+    fail(describe(site) + ": a grid's barrier needs a cooperative launch");
+  }
+  const bool ended =
+      std::ranges::any_of(w.blocks, [](const auto& block) { return block->ended > 0; });
+  meet(w.grid_barrier, w.blocks.size() * self().block->threads.size(), ended, false, "grid", site);
+}
+
+void* in_block(void* address, unsigned rank, const Site& site) {
+  Wave& w = wave();
+  Block& own = *self().block;
+  const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(address) - own.shared.get());
+  if (offset >= own.shared_bytes || rank >= w.cluster) {
+    fail(describe(site) + ": no address within the dynamic shared memory of block " +
+         std::to_string(rank) + " of the cluster");
+  }
+  const Block& other = *w.blocks[rank];
+  if (!other.shared) fail(describe(site) + ": block " + std::to_string(rank) + " has ended");
+  return other.shared.get() + offset;
+}
+
+}  // namespace cuda_emulation

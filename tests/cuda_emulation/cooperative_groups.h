@@ -1,0 +1,42 @@
+#pragma once
+
+#include "tests/cuda_emulation/cuda_runtime.h"
+
+namespace cuda_emulation {
+/// The rank of the running thread's block within its cluster, and the blocks of the cluster.
+unsigned cluster_rank();
+unsigned cluster_size();
+/// The place in the dynamic shared memory of the cluster's block `rank` that `address` is in this
+/// block's.
+void* in_block(void* address, unsigned rank, const Site& site);
+void cluster_barrier(const Site& site);
+void grid_barrier(const Site& site);
+}  // namespace cuda_emulation
+
+namespace cooperative_groups {
+
+using cuda_emulation::Site;
+
+/// The blocks that run side by side and see each other's shared memory.
+class cluster_group {
+ public:
+  static unsigned block_rank() { return cuda_emulation::cluster_rank(); }
+  static unsigned num_blocks() { return cuda_emulation::cluster_size(); }
+  static void sync(const Site& site = Site::current()) { cuda_emulation::cluster_barrier(site); }
+  template <class T>
+  static T* map_shared_rank(T* address, unsigned rank, const Site& site = Site::current()) {
+    return static_cast<T*>(cuda_emulation::in_block(address, rank, site));
+  }
+};
+
+/// All blocks of a cooperative launch.
+class grid_group {
+ public:
+  static void sync(const Site& site = Site::current()) { cuda_emulation::grid_barrier(site); }
+  static unsigned num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+};
+
+inline cluster_group this_cluster() { return {}; }
+inline grid_group this_grid() { return {}; }
+
+}  // namespace cooperative_groups

@@ -1,0 +1,72 @@
+#include <cublas_v2.h>
+
+#include <mutex>
+
+#include "tests/cuda_emulation/queue.h"
+
+namespace cuda_emulation {
+struct Blas {
+  cudaStream_t stream = nullptr;
+};
+}  // namespace cuda_emulation
+
+const char* cublasGetStatusString(cublasStatus_t status) {
+  switch (status) {
+    case CUBLAS_STATUS_SUCCESS: return "the operation completed successfully";
+    case CUBLAS_STATUS_NOT_INITIALIZED: return "the library was not initialized";
+    case CUBLAS_STATUS_INVALID_VALUE: return "an unsupported value or parameter was passed";
+    case CUBLAS_STATUS_EXECUTION_FAILED: return "the GPU program failed to execute";
+  }
+  return "unknown";
+}
+
+cublasStatus_t cublasCreate(cublasHandle_t* handle) {
+  *handle = new cuda_emulation::Blas;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) { return CUBLAS_STATUS_SUCCESS; }
+
+cublasStatus_t cublasSetWorkspace(cublasHandle_t, void*, std::size_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                           int m, int n, int k, const float* alpha, const float* a, int lda,
+                           const float* b, int ldb, const float* beta, float* c, int ldc) {
+  const bool ta = op_a == CUBLAS_OP_T, tb = op_b == CUBLAS_OP_T;
+  if (m < 0 || n < 0 || k < 0 || lda < (ta ? k : m) || ldb < (tb ? n : k) || ldc < m || lda < 1 ||
+      ldb < 1 || ldc < 1) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  const std::lock_guard lock(cuda_emulation::queues().mutex);
+  if (!cuda_emulation::shared_stream(handle->stream)) return CUBLAS_STATUS_INVALID_VALUE;
+  // Matrices lie column by column.
+  cuda_emulation::enqueue(handle->stream, [=, alpha = *alpha, beta = *beta] {
+    const auto at = [](int row, int column, int ld) {
+      return static_cast<std::ptrdiff_t>(column) * ld + row;
+    };
+    for (int j = 0; j < n; ++j) {
+      for (int i = 0; i < m; ++i) {
+        float sum = 0;
+        for (int l = 0; l < k; ++l) {
+          sum += a[ta ? at(l, i, lda) : at(i, l, lda)] * b[tb ? at(j, l, ldb) : at(l, j, ldb)];
+        }
+        float& out = c[at(i, j, ldc)];
+        out = alpha * sum + (beta == 0 ? 0 : beta * out);
+      }
+    }
+    return true;
+  });
+  return CUBLAS_STATUS_SUCCESS;
+}

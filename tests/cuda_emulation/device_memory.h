@@ -1,0 +1,16 @@
+#pragma once
+
+namespace cuda_emulation {
+
+/// Device memory can be touched only while one of these lives, that is while operations run: a host
+/// that reads or writes it directly crashes, as it would with a GPU. The holder has the mutex of
+/// the queues.
+class DeviceMemoryAccess {
+ public:
+  DeviceMemoryAccess();
+  ~DeviceMemoryAccess();
+  DeviceMemoryAccess(const DeviceMemoryAccess&) = delete;
+  DeviceMemoryAccess& operator=(const DeviceMemoryAccess&) = delete;
+};
+
+}  // namespace cuda_emulation

@@ -1,0 +1,95 @@
+#include "tests/cuda_emulation/fibre.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <new>
+#include <utility>
+
+// Who switches stacks must tell the sanitizers, where one is linked.
+extern "C" {
+[[gnu::weak]] void __sanitizer_start_switch_fiber(void** fake_stack_save, const void* bottom,
+                                                  std::size_t size);
+[[gnu::weak]] void __sanitizer_finish_switch_fiber(void* fake_stack_save, const void** bottom_old,
+                                                   std::size_t* size_old);
+[[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* begin, std::size_t size);
+[[gnu::weak]] void* __tsan_get_current_fiber();
+[[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
+[[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
+[[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+}
+
+namespace cuda_emulation {
+namespace {
+constexpr std::size_t kGuardBytes = 4096;
+}
+
+Fibre::Fibre() {
+  void* mapped = mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  memory_ = static_cast<std::byte*>(mapped);
+  mprotect(memory_, kGuardBytes, PROT_NONE);
+  if (__tsan_create_fiber) tsan_inside_ = __tsan_create_fiber(0);
+}
+
+Fibre::~Fibre() {
+  if (tsan_inside_) __tsan_destroy_fiber(tsan_inside_);
+  munmap(memory_, kGuardBytes + kStackBytes);
+}
+
+void Fibre::set(std::function<void()> body) {
+  body_ = std::move(body);
+  returned_ = false;
+  fake_stack_inside_ = nullptr;
+  // The frames of a body that was given up.
+  if (__asan_unpoison_memory_region) {
+    __asan_unpoison_memory_region(memory_ + kGuardBytes, kStackBytes);
+  }
+  getcontext(&inside_);
+  inside_.uc_stack.ss_sp = memory_ + kGuardBytes;
+  inside_.uc_stack.ss_size = kStackBytes;
+  inside_.uc_link = nullptr;
+  // makecontext passes ints alone.
+  const auto self = reinterpret_cast<std::uintptr_t>(this);
+  makecontext(&inside_, reinterpret_cast<void (*)()>(&Fibre::enter), 2, static_cast<unsigned>(self),
+              static_cast<unsigned>(self >> 32));
+}
+
+void Fibre::enter(unsigned low, unsigned high) {
+  auto* const self = reinterpret_cast<Fibre*>(static_cast<std::uintptr_t>(high) << 32 | low);
+  if (__sanitizer_finish_switch_fiber) {
+    __sanitizer_finish_switch_fiber(nullptr, &self->stack_outside_, &self->stack_outside_bytes_);
+  }
+  self->body_();
+  self->returned_ = true;
+  self->yield();
+}
+
+bool Fibre::resume() {
+  switch_to(outside_, inside_, true);
+  return returned_;
+}
+
+void Fibre::yield() { switch_to(inside_, outside_, false); }
+
+void Fibre::switch_to(ucontext_t& from, ucontext_t& to, bool into) {
+  void** const fake_stack = into ? &fake_stack_outside_ : &fake_stack_inside_;
+  if (__sanitizer_start_switch_fiber) {
+    // No fake stack is kept of a fibre that is over.
+    __sanitizer_start_switch_fiber(!into && returned_ ? nullptr : fake_stack,
+                                   into ? memory_ + kGuardBytes : stack_outside_,
+                                   into ? kStackBytes : stack_outside_bytes_);
+  }
+  if (__tsan_switch_to_fiber) {
+    if (into) tsan_outside_ = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(into ? tsan_inside_ : tsan_outside_, 0);
+  }
+  swapcontext(&from, &to);
+  if (__sanitizer_finish_switch_fiber) {
+    __sanitizer_finish_switch_fiber(*fake_stack, into ? nullptr : &stack_outside_,
+                                    into ? nullptr : &stack_outside_bytes_);
+  }
+}
+
+}  // namespace cuda_emulation

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <functional>
+
+namespace cuda_emulation {
+
+/// A stack of its own on which a function runs, until it yields to who resumed it. One at a time.
+class Fibre {
+ public:
+  Fibre();
+  ~Fibre();
+  Fibre(const Fibre&) = delete;
+  Fibre& operator=(const Fibre&) = delete;
+
+  /// What the next resume starts. Whatever ran before is forgotten, wherever it had got to.
+  void set(std::function<void()> body);
+  /// Runs until the body yields or returns; true when it returned.
+  bool resume();
+  /// Back to who resumed the running fibre.
+  void yield();
+
+ private:
+  static void enter(unsigned low, unsigned high);
+  void switch_to(ucontext_t& from, ucontext_t& to, bool into);
+
+  static constexpr std::size_t kStackBytes = 128 << 10;
+  std::byte* memory_;  // a guard page, then the stack
+  std::function<void()> body_;
+  bool returned_ = false;
+  ucontext_t inside_{}, outside_{};
+  // What the sanitizers must be told.
+  void* fake_stack_inside_ = nullptr;
+  void* fake_stack_outside_ = nullptr;
+  const void* stack_outside_ = nullptr;
+  std::size_t stack_outside_bytes_ = 0;
+  void* tsan_inside_ = nullptr;
+  void* tsan_outside_ = nullptr;
+};
+
+}  // namespace cuda_emulation

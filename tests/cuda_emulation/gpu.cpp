@@ -1,0 +1,89 @@
+// What a host asks about the GPU.
+
+#include "tests/cuda_emulation/gpu.h"
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/cuda_emulation/status.h"
+
+using cuda_emulation::remember;
+
+namespace {
+
+thread_local int current_device = 0;
+
+// Emulated GPUs: the environment's TRIGRAM_EMULATED_GPUS, else 1. All share one memory.
+int device_count() {
+  const char* const count = std::getenv("TRIGRAM_EMULATED_GPUS");
+  return count ? std::atoi(count) : 1;
+}
+
+bool exists(int device) { return device >= 0 && device < device_count(); }
+
+}  // namespace
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = device_count();
+  return remember(*count > 0 ? cudaSuccess : cudaErrorNoDevice);
+}
+
+cudaError_t cudaSetDevice(int device) {
+  if (!exists(device)) return remember(cudaErrorInvalidDevice);
+  current_device = device;
+  return remember(cudaSuccess);
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = current_device;
+  return remember(cudaSuccess);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (!exists(device)) return remember(cudaErrorInvalidDevice);
+  *properties = {};
+  std::strcpy(properties->name, "emulated GPU");
+  std::size_t free = 0;
+  cudaMemGetInfo(&free, &properties->totalGlobalMem);
+  properties->sharedMemPerBlock = cuda_emulation::kSharedPerBlock;
+  properties->sharedMemPerBlockOptin = cuda_emulation::kSharedPerBlockOptin;
+  properties->maxThreadsPerBlock = cuda_emulation::kThreadsPerBlock;
+  properties->multiProcessorCount = cuda_emulation::kMultiprocessors;
+  properties->l2CacheSize = cuda_emulation::kL2Bytes;
+  properties->major = 9;
+  return remember(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (!exists(device)) return remember(cudaErrorInvalidDevice);
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = cuda_emulation::kThreadsPerBlock; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = cuda_emulation::kSharedPerBlock; break;
+    case cudaDevAttrMultiProcessorCount: *value = cuda_emulation::kMultiprocessors; break;
+    case cudaDevAttrL2CacheSize: *value = cuda_emulation::kL2Bytes; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
+    case cudaDevAttrCooperativeLaunch: *value = 1; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = cuda_emulation::kSharedPerBlockOptin;
+      break;
+    case cudaDevAttrClusterLaunch: *value = 1; break;
+  }
+  return remember(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (!exists(device)) return remember(cudaErrorInvalidDevice);
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0", device);
+  return remember(cudaSuccess);
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 13000;
+  return remember(cudaSuccess);
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }

@@ -1,0 +1,98 @@
+#include "tests/cuda_emulation/launch_api.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tests/cuda_emulation/gpu.h"
+#include "tests/cuda_emulation/kernel_run.h"
+#include "tests/cuda_emulation/queue.h"
+#include "tests/cuda_emulation/status.h"
+
+namespace cuda_emulation {
+namespace {
+
+struct Allowed {
+  int shared = kSharedPerBlock;
+  bool large_clusters = false;
+};
+
+// What cudaFuncSetAttribute has set; guarded by the mutex of the queues.
+Allowed& allowed(const void* kernel) {
+  static std::map<const void*, Allowed> all;
+  return all[kernel];
+}
+
+Shape shape_of(const cudaLaunchConfig_t& config) {
+  Shape shape{config.gridDim, config.blockDim, config.dynamicSmemBytes};
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const auto& attribute = config.attrs[i];
+    if (attribute.id == cudaLaunchAttributeClusterDimension) {
+      shape.cluster = attribute.val.clusterDim.x;
+    }
+    if (attribute.id == cudaLaunchAttributeCooperative)
+      shape.cooperative = attribute.val.cooperative;
+  }
+  return shape;
+}
+
+cudaError_t check_shape(const Shape& shape, const Allowed& allowance) {
+  const dim3 g = shape.grid, b = shape.block;
+  if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0 || g.y > 65535 ||
+      g.z > 65535 || b.x * b.y * b.z > kThreadsPerBlock || b.z > 64) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (shape.shared_bytes > static_cast<std::size_t>(allowance.shared)) return cudaErrorInvalidValue;
+  const unsigned largest = allowance.large_clusters ? 16 : 8;
+  if (shape.cluster == 0 || shape.cluster > largest || g.x % shape.cluster != 0 ||
+      (shape.cluster > 1 && (shape.cooperative || g.y * g.z != 1))) {
+    return cudaErrorInvalidConfiguration;
+  }
+  if (shape.cooperative && g.x * g.y * g.z > kMultiprocessors * kBlocksPerMultiprocessor) {
+    return cudaErrorCooperativeLaunchTooLarge;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
+                   std::function<void()> thread) {
+  const std::lock_guard lock(queues().mutex);
+  const Shape shape = shape_of(config);
+  if (const cudaError_t error = check_shape(shape, allowed(kernel))) return remember(error);
+  if (!shared_stream(config.stream)) return remember(cudaErrorInvalidResourceHandle);
+  enqueue(config.stream, [shape, thread = std::move(thread)] {
+    if (queues().kernel_error.empty()) queues().kernel_error = run_kernel(shape, thread);
+    return true;
+  });
+  return remember(kernel_status());
+}
+
+cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  const std::lock_guard lock(queues().mutex);
+  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+    allowed(kernel).large_clusters = value != 0;
+    return remember(cudaSuccess);
+  }
+  if (value > kSharedPerBlockOptin) return remember(cudaErrorInvalidValue);
+  allowed(kernel).shared = std::max(value, kSharedPerBlock);
+  return remember(cudaSuccess);
+}
+
+cudaError_t max_active_blocks(int* blocks, const void*, int block, std::size_t shared) {
+  const bool fits = block <= static_cast<int>(kThreadsPerBlock) && shared <= kSharedPerBlockOptin;
+  *blocks = fits ? kBlocksPerMultiprocessor : 0;
+  return remember(cudaSuccess);
+}
+
+cudaError_t max_active_clusters(int* clusters, const void* kernel,
+                                const cudaLaunchConfig_t& config) {
+  const std::lock_guard lock(queues().mutex);
+  const Shape shape = shape_of(config);
+  if (const cudaError_t error = check_shape(shape, allowed(kernel))) return remember(error);
+  *clusters =
+      std::max(1, kMultiprocessors * kBlocksPerMultiprocessor / static_cast<int>(shape.cluster));
+  return remember(cudaSuccess);
+}
+
+}  // namespace cuda_emulation
