@@ -20,9 +20,6 @@ endfunction()
 
 set(TRIGRAM_CUDA_FOUND FALSE)
 set(TRIGRAM_GPU_FOUND FALSE)
-set(CMAKE_CUDA_STANDARD 20)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-set(CMAKE_CUDA_EXTENSIONS OFF)
 if(TRIGRAM_CUDA)  # auto or on
   # The toolkit's folder is often not in PATH.
   find_program(TRIGRAM_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
@@ -43,6 +40,10 @@ if(TRIGRAM_CUDA)  # auto or on
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
+    # Not before: CMake 3.25 would ask for it while it does not know the compiler's flags yet.
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(CMAKE_CUDA_EXTENSIONS OFF)
     # CMake before 3.26 knows of no C++20 with nvcc, which has it from 12.0.
     foreach(kind STANDARD EXTENSION)
       if(NOT CMAKE_CUDA20_${kind}_COMPILE_OPTION)
