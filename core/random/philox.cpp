@@ -7,18 +7,6 @@
 
 namespace trigram {
 
-Philox::Block Philox::encrypt(Block c, Key k) {
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c[0];
-    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(p1),
-         static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(p0)};
-    k[0] += 0x9E3779B9;
-    k[1] += 0xBB67AE85;
-  }
-  return c;
-}
-
 Philox::Philox(std::uint64_t seed, int rank, long step, Purpose purpose)
     : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
       counter_{0, static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(rank),
@@ -46,15 +34,9 @@ std::uint32_t Philox::bits() {
 float Philox::uniform() { return static_cast<float>(bits() >> 8) * 0x1p-24f; }
 
 float Philox::normal() {
-  // Eight uniform 16-bit integers have mean 8 * 65535 / 2 and variance 8 * (2^32 - 1) / 12.
-  constexpr std::int32_t kMean = 4 * 65535;
-  constexpr double kInverseDeviation = 1 / 53509.91992145008;
-  std::int32_t sum = -kMean;
-  for (int word = 0; word < 4; ++word) {
-    const std::uint32_t x = bits();
-    sum += static_cast<std::int32_t>((x >> 16) + (x & 0xFFFF));
-  }
-  return static_cast<float>(sum * kInverseDeviation);
+  Block words;
+  for (std::uint32_t& word : words) word = bits();
+  return normal_of(words);
 }
 
 std::uint32_t Philox::below(std::uint32_t bound) {

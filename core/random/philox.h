@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -28,7 +29,9 @@ class Philox {
   using Key = std::array<std::uint32_t, 2>;
 
   /// The bijection itself: ten rounds over one counter.
-  static Block encrypt(Block counter, Key key);
+  static constexpr Block encrypt(Block counter, Key key);
+  /// The number that `normal` makes of a block: mean 0, variance 1, |x| < 4.9.
+  static constexpr float normal_of(const Block& block);
 
   /// `step` counts iterations, epochs or whatever `purpose` is drawn anew for; below 2^56.
   Philox(std::uint64_t seed, int rank, long step, Purpose purpose);
@@ -59,5 +62,31 @@ class Philox {
   std::uint32_t next_block_ = 0;
   unsigned used_ = 4;  // words of buffer_ already given out
 };
+
+// Constant expressions, so that kernels of GPUs can call them, too.
+
+constexpr Philox::Block Philox::encrypt(Block c, Key k) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c[0];
+    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c[2];
+    c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k[0], static_cast<std::uint32_t>(p1),
+         static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k[1], static_cast<std::uint32_t>(p0)};
+    k[0] += 0x9E3779B9;
+    k[1] += 0xBB67AE85;
+  }
+  return c;
+}
+
+constexpr float Philox::normal_of(const Block& block) {
+  // Eight uniform 16-bit integers have mean 8 * 65535 / 2 and variance 8 * (2^32 - 1) / 12.
+  constexpr std::int32_t kMean = 4 * 65535;
+  constexpr double kInverseDeviation = 1 / 53509.91992145008;
+  std::int32_t sum = -kMean;
+  for (int word = 0; word < 4; ++word) {
+    const std::uint32_t x = block[static_cast<std::size_t>(word)];
+    sum += static_cast<std::int32_t>((x >> 16) + (x & 0xFFFF));
+  }
+  return static_cast<float>(sum * kInverseDeviation);
+}
 
 }  // namespace trigram
