@@ -46,11 +46,13 @@ convergence: build-release ## what every algorithm learns: docs/convergence.md; 
 	scripts/convergence.py --trigram build/release/experiments/trigram --jobs $(JOBS) \
 	  $(if $(SEEDS),--seeds $(SEEDS),-o docs/convergence.md)
 
-bench: TARGETS = bench_codec bench_sim
+bench: TARGETS = bench_codec bench_sim bench_mpi
 bench: build-release ## print times, with the machine that they are of
 	@lscpu | grep -E '^(Model name|CPU\(s\)|L[23] cache)'
 	build/release/tests/bench_codec
 	build/release/tests/bench_sim
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
+	  mpirun -n 2 --oversubscribe --bind-to none build/release/tests/bench_mpi
 
 # ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)

@@ -10,7 +10,8 @@ namespace trigram {
 Kind<AllreduceAlgorithm> allreduce_kind() {
   return one_of<AllreduceAlgorithm>({{"ring", AllreduceAlgorithm::ring},
                                      {"recursive_doubling", AllreduceAlgorithm::recursive_doubling},
-                                     {"rabenseifner", AllreduceAlgorithm::rabenseifner}});
+                                     {"rabenseifner", AllreduceAlgorithm::rabenseifner},
+                                     {"native", AllreduceAlgorithm::native}});
 }
 
 Kind<AllreduceAlgorithm> group_allreduce_kind() {

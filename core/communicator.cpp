@@ -34,4 +34,11 @@ void Subset::transfer(std::span<const Transfer> batch) {
   }
 }
 
+bool Subset::native(const Collective& collective) {
+  if (size() != parent_.size()) return false;
+  for (int rank = 0; rank < size(); ++rank)
+    if (members_[static_cast<std::size_t>(rank)] != rank) return false;
+  return parent_.native(collective);
+}
+
 }  // namespace trigram

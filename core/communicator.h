@@ -15,6 +15,18 @@ struct Transfer {
   int peer;
 };
 
+/// An operation of all ranks of a communicator together, in place on `x` as
+/// algorithms/collectives/collectives.h has it: after reduce_scatter rank r has the reduction of
+/// part(r, P) there and the rest of x is scratch, for allgather it brings that part. all_to_all
+/// takes part(j, P) of x to rank j and leaves what rank i sent in part(i, P) of y.
+struct Collective {
+  enum Kind { allreduce, reduce_scatter, allgather, broadcast, all_to_all } kind;
+  Tensor x;
+  Reduce op = Reduce::sum;  // allreduce, reduce_scatter; avg is finished
+  int root = 0;             // broadcast
+  Tensor y = {};            // all_to_all: as long as x
+};
+
 /// The data plane: moves tensors between the ranks of one stream (same-named streams talk to each
 /// other). `transfer` is all that a runtime must implement.
 class Communicator {
@@ -27,6 +39,11 @@ class Communicator {
   /// sides, with equal sizes (checked on receipt). A batch may hold a send and a receive with the
   /// same peer; what is sent is what the tensor holds at the call.
   virtual void transfer(std::span<const Transfer> batch) = 0;
+  /// Makes a collective by the world's own means: MPI's, NCCL's. False, with nothing done and on
+  /// all ranks alike, where the world has none for such operands; then it is to be made of
+  /// transfers. All ranks call it with the same operands, which it cannot check. Sums are formed in
+  /// an order of the library's choice.
+  virtual bool native(const Collective&) { return false; }
 };
 
 /// The members of `parent` as a communicator of their own: ranks are translated, nothing is
@@ -39,6 +56,8 @@ class Subset final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(members_.size()); }
   void transfer(std::span<const Transfer> batch) override;
+  /// The parent's, for a subset of all its ranks in their order; none otherwise.
+  bool native(const Collective& collective) override;
 
  private:
   Communicator& parent_;

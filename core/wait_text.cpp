@@ -33,6 +33,7 @@ std::string awaited(const Wait& wait) {
     case Wait::work: return fmt::format("a task of stream {}", wait.other);
     case Wait::mutex: return "a mutex";
     case Wait::fork: return fmt::format("the other ranks to fork stream {}", wait.other);
+    case Wait::collective: return "the other ranks in a native collective";
     case Wait::stream_end: return fmt::format("the end of stream {}", wait.other);
   }
   return "?";

@@ -21,6 +21,7 @@ struct Wait {
     mutex,       // its turn
     stream_end,  // the last task of stream `other`
     fork,        // the other ranks to fork stream `other`
+    collective,  // the other ranks, in a collective of the library's own
   } kind = none;
   int peer = -1;
   int tag = 0;

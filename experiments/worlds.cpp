@@ -13,7 +13,7 @@ World sim() {
       [](const SimOptions& options, const Cluster& cluster, const WorkloadFactory&) {
         return make_sim_runtime(options, cluster);
       });
-  return {std::move(runtime), true, false, sim_unavailable_reason()};
+  return {std::move(runtime), true, false, false, sim_unavailable_reason()};
 }
 
 /// Where real gradients are computed, modelled computation beside them is skipped.
@@ -31,7 +31,7 @@ World threads() {
       [](const ThreadsOptions& options, const Cluster&, const WorkloadFactory& workload) {
         return make_threads_runtime(decided(options, workload));
       });
-  return {std::move(runtime), false, false, ""};
+  return {std::move(runtime), false, false, false, ""};
 }
 
 World mpi() {
@@ -40,7 +40,7 @@ World mpi() {
       mpi_fields(), [](const MpiOptions& options, const Cluster&, const WorkloadFactory& workload) {
         return make_mpi_runtime(decided(options, workload));
       });
-  return {std::move(runtime), false, true, mpi_unavailable_reason()};
+  return {std::move(runtime), false, true, true, mpi_unavailable_reason()};
 }
 
 }  // namespace

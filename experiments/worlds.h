@@ -15,6 +15,7 @@ namespace trigram {
 struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   bool simulated = false;   // virtual time; otherwise the steady clock
   bool processes = false;   // a launcher starts a process per rank; otherwise all are in this one
+  bool native = false;      // has collectives of its own (Communicator::native)
   std::string unavailable;  // why this build or machine cannot run it; empty when it can
 };
 

@@ -180,6 +180,90 @@ TEST_P(Collectives, AlltoallOfUnequalLengths) {
   });
 }
 
+/// Makes the collective if the world has it: the same answer on all ranks.
+bool made_natively(Context ctx, const Collective& collective) {
+  const bool has = ctx.comm->native(collective);
+  const Tensor answers = ctx.device->empty(1);
+  answers.floats()[0] = has ? 1.0f : 0.0f;
+  ring_allreduce(ctx, answers, Reduce::sum);
+  EXPECT_EQ(answers.floats()[0], has ? static_cast<float>(ctx.size()) : 0.0f);
+  return has;
+}
+
+TEST_P(Collectives, NativeAllreduceIsTheWorldsOwnOrARing) {
+  for_each_length(
+      [](Context ctx, std::size_t n) { expect_allreduces(ctx, n, AllreduceAlgorithm::native); });
+}
+
+TEST_P(Collectives, NativeReductionsReduce) {
+  for_each_length([native = has_native(world())](Context ctx, std::size_t n) {
+    const auto rank = static_cast<std::size_t>(ctx.rank());
+    const auto of = static_cast<std::size_t>(ctx.size());
+    for (Reduce op : {Reduce::sum, Reduce::avg, Reduce::max}) {
+      const Tensor x = unique_tensor(ctx, n, ctx.rank()), y = unique_tensor(ctx, n, ctx.rank());
+      const bool made = made_natively(ctx, {Collective::allreduce, x, op});
+      EXPECT_EQ(made, native);
+      if (made) expect_reduced(x, 0, op, ctx.size());
+      if (made_natively(ctx, {Collective::reduce_scatter, y, op}))
+        expect_reduced(y.part(rank, of), n * rank / of, op, ctx.size());
+    }
+  });
+}
+
+TEST_P(Collectives, NativeExchangesMoveAnyElements) {
+  for_each_length([](Context ctx, std::size_t n) {
+    const auto rank = static_cast<std::size_t>(ctx.rank());
+    const auto of = static_cast<std::size_t>(ctx.size());
+    for (int root = 0; root < ctx.size(); ++root) {
+      const Tensor x = unique_tensor(ctx, n, ctx.rank());
+      if (made_natively(ctx, {.kind = Collective::broadcast, .x = x, .root = root}))
+        expect_unique_values(x, root);
+    }
+    const Tensor whole = unique_tensor(ctx, n, 5), x = ctx.device->empty(n);
+    const Tensor bytes = ctx.device->empty(n, DType::u8);
+    ctx.device->fill(x, -1);
+    ctx.device->copy(x.part(rank, of), whole.part(rank, of));
+    ctx.device->fill(bytes.part(rank, of), static_cast<float>(rank));
+    if (made_natively(ctx, {Collective::allgather, x})) expect_unique_values(x, 5);
+    if (made_natively(ctx, {Collective::allgather, bytes})) {
+      for (std::size_t i = 0; i < of; ++i)
+        for (const auto value : bytes.part(i, of).values<std::uint8_t>()) ASSERT_EQ(value, i);
+    }
+  });
+}
+
+TEST_P(Collectives, NativeAllToAllTakesPartJToRankJ) {
+  run([](Context ctx) {
+    const std::size_t each = 1001, of = static_cast<std::size_t>(ctx.size());
+    const Tensor x = unique_tensor(ctx, each * of, ctx.rank()), y = ctx.device->empty(each * of);
+    if (!made_natively(ctx, {.kind = Collective::all_to_all, .x = x, .y = y})) return;
+    const std::size_t begin = each * static_cast<std::size_t>(ctx.rank());
+    for (int from = 0; from < ctx.size(); ++from) {
+      const Tensor part = y.part(static_cast<std::size_t>(from), of);
+      for (std::size_t i = 0; i < each; ++i)
+        ASSERT_EQ(part.floats()[i], unique_value(from, begin + i)) << "from " << from;
+    }
+  });
+}
+
+/// What a world refuses it leaves as it was: phantoms everywhere, and part of the ranks.
+TEST_P(Collectives, NativeRefusesPhantomsAndParts) {
+  run([](Context ctx) {
+    const Tensor phantom = Tensor::phantom(1000, DType::f32, 1000);
+    EXPECT_FALSE(ctx.comm->native({Collective::allreduce, phantom}));
+    std::vector<int> members;  // in another order, unless there is one rank
+    for (int r = ctx.size() - 1; r >= 0; --r) members.push_back(r);
+    Subset backwards(*ctx.comm, members);
+    const Tensor x = unique_tensor(ctx, 1000, ctx.rank());
+    if (ctx.size() > 1) {
+      EXPECT_FALSE(backwards.native({Collective::allreduce, x}));
+      expect_unique_values(x, ctx.rank());
+    }
+    native_allreduce(ctx.with(backwards), x, Reduce::max);  // by a ring, then
+    expect_unique_values(x, ctx.size() - 1);
+  });
+}
+
 TEST_P(Collectives, WorkOnSubsetsAndOnForkedStreams) {
   run([](Context ctx) {
     auto comm = ctx.stream->fork("comm");

@@ -11,8 +11,8 @@
 An algorithm is one file of algorithms/ that reads like its paper: at most 120 lines, banner and all.
 
 SimGrid's headers are for runtime/sim (and for the benchmark that compares with a bare SimGrid
-program), mpi.h for runtime/mpi, CUDA's and NCCL's for cuda, for the tests and benchmarks of it, and
-for its emulation, tests/cuda_emulation.
+program), mpi.h for runtime/mpi (and for the benchmark that compares with bare MPI), CUDA's and NCCL's
+for cuda, for the tests and benchmarks of it, and for its emulation, tests/cuda_emulation.
 Conditional compilation belongs in cuda/ alone: elsewhere CMake chooses between files.
 """
 
@@ -36,7 +36,7 @@ ALLOWED = {
 # Headers of libraries, and the folders that alone may see them.
 CONFINED = {
     r"(simgrid|xbt|smpi)/": ("runtime/sim/", "tests/bench/"),
-    r"mpi\.h$": ("runtime/mpi/",),
+    r"mpi\.h$": ("runtime/mpi/", "tests/bench/"),
     r"(cuda|cublas|curand|nvtx|nccl|cooperative_groups)": (
         "cuda/", "tests/cuda/", "tests/cuda_emulation/", "tests/bench/cuda/"),
     r"(gtest|gmock|benchmark)/": ("tests/",),
@@ -176,6 +176,7 @@ class PlantedErrors(unittest.TestCase):
             ("runtime/sim/b.cpp", "<simgrid/s4u.hpp>", True),
             ("runtime/threads/b.cpp", "<simgrid/s4u.hpp>", False),
             ("tests/b.cpp", "<xbt/log.h>", False), ("runtime/mpi/b.cpp", "<mpi.h>", True),
+            ("tests/bench/b.cpp", "<mpi.h>", True), ("tests/b.cpp", "<mpi.h>", False),
             ("experiments/b.cpp", "<mpi.h>", False), ("core/b.cpp", "<cuda_runtime.h>", False),
             ("tests/cuda/b.cpp", "<cuda_runtime.h>", True), ("tests/b.cpp", "<nccl.h>", False),
             ("core/b.cpp", '"nccl.h"', False), ("core/b.cpp", "<gtest/gtest.h>", False),

@@ -54,11 +54,16 @@ void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op) {
   });
 }
 
+void native_allreduce(Context ctx, const Tensor& x, Reduce op) {
+  if (!ctx.comm->native({Collective::allreduce, x, op})) ring_allreduce(ctx, x, op);
+}
+
 void allreduce(Context ctx, const Tensor& x, Reduce op, AllreduceAlgorithm algorithm) {
   switch (algorithm) {
     case AllreduceAlgorithm::ring: return ring_allreduce(ctx, x, op);
     case AllreduceAlgorithm::recursive_doubling: return recursive_doubling_allreduce(ctx, x, op);
     case AllreduceAlgorithm::rabenseifner: return rabenseifner_allreduce(ctx, x, op);
+    case AllreduceAlgorithm::native: return native_allreduce(ctx, x, op);
   }
 }
 

@@ -14,7 +14,9 @@
 
 namespace trigram {
 
-enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner };
+/// `native` is the world's own (Communicator::native), and a ring where the world has none for the
+/// ranks and operands at hand.
+enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, native };
 
 /// x = reduction of all ranks' x, on every rank, by the given algorithm.
 void allreduce(Context ctx, const Tensor& x, Reduce op, AllreduceAlgorithm algorithm);
@@ -31,6 +33,10 @@ void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op);
 /// Recursive-halving reduce-scatter, then recursive-doubling allgather, folded like the above
 /// (Rabenseifner, ICCS 2004). 2 lg P a + 2 n (P-1)/P b.
 void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op);
+
+/// By the library below the world, in the library's order of summation; ring_allreduce where it has
+/// none: for subsets of its ranks, and what else Communicator::native refuses.
+void native_allreduce(Context ctx, const Tensor& x, Reduce op);
 
 /// Rank r ends with part(r, P) of the reduction in its own part(r, P); the rest of x is scratch.
 void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op);  // (P-1)(a + n/P b)

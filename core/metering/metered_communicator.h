@@ -14,8 +14,11 @@ class MeteredCommunicator final : public Communicator {
   int rank() const override { return raw_.rank(); }
   int size() const override { return raw_.size(); }
   void transfer(std::span<const Transfer> batch) override;
+  /// Counted as if made of messages, whatever the library does: `ring_messages`.
+  bool native(const Collective& collective) override;
 
  private:
+  void count(int peer, std::uint64_t bytes);
   void report(std::span<const Transfer> batch, double begin_s, double end_s);
 
   Communicator& raw_;

@@ -5,6 +5,8 @@
 
 namespace trigram {
 
+struct PlaceOptions;
+
 /// What a subcommand does, once its options are parsed; returns an exit code.
 using Action = std::function<int()>;
 
@@ -21,5 +23,9 @@ void add_init_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
 void add_schema_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
+void add_bench_command(CLI::App& app, Action& action);
+
+/// The options of commands that measure a world without an experiment.
+void add_place_options(CLI::App& command, PlaceOptions& place);
 
 }  // namespace trigram

@@ -1,6 +1,7 @@
 #include "experiments/config/plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 
@@ -67,6 +68,19 @@ void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
                                   algorithm.name, optimizer.name));
 }
 
+/// Worlds without collectives of their own would run something else under that name.
+void check_native(const Experiment& e) {
+  const auto option = e.algorithm.find("allreduce");
+  if (option == e.algorithm.end() || *option != "native" || e.world().native) return;
+  std::vector<std::string> having;
+  for (const World& world : worlds())
+    if (world.native) having.push_back(world.name);
+  throw ConfigError("/algorithm/allreduce",
+                    fmt::format("the world \"{}\" has no collectives of its own; expected ring, "
+                                "recursive_doubling or rabenseifner there, or a world that has: {}",
+                                e.world().name, fmt::join(having, ", ")));
+}
+
 void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
   const World& world = e.world();
   if (!world.unavailable.empty())
@@ -76,6 +90,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
   workload.check_ranks(entry.workers(e.algorithm, e.cluster.layout()).count());
   check_moment(e, entry);
+  check_native(e);
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
     throw ConfigError("/workload",
                       fmt::format("\"{}\" decides by the values of tensors; expected a workload "

@@ -18,8 +18,49 @@ constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
 }  // namespace
 
 MpiCommunicator::MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self)
-    : world_(world), comm_(comm), self_(self) {}
+    : world_(world), comm_(comm), self_(self), collective_(make_collective()) {}
 MpiCommunicator::~MpiCommunicator() = default;
+
+bool MpiCommunicator::native(const Collective& collective) {
+  host::check_on_stream(self_);
+  world_.check_not_failed();
+  const bool padded = world_.padded() && collective.x.priced_nbytes() > collective.x.nbytes();
+  if (padded || !MpiCollective::can(collective, size())) return false;
+  try {
+    collective_->begin(collective);
+    await(*collective_);
+  } catch (...) {
+    static_cast<void>(collective_.release());  // kept for good, as the call of a transfer is
+    collective_ = make_collective();
+    throw;
+  }
+  return true;
+}
+
+std::unique_ptr<MpiCollective> MpiCommunicator::make_collective() const {
+  return std::make_unique<MpiCollective>(comm_, rank(), size(), world_.device(rank()));
+}
+
+void MpiCommunicator::await(MpiCollective& collective) {
+  BackOff back_off = BackOff::of_a_message();
+  bool reported = false;  // that this stream waits
+  while (!collective.ended()) {
+    if (collective.move_on()) {
+      back_off.reset();
+      continue;
+    }
+    world_.check_not_failed();
+    if (back_off.patient() && !reported) {
+      self_.set_state(host::Endpoint::State::blocked, {.kind = Wait::collective});
+      reported = true;
+    }
+    back_off.pause();
+  }
+  if (!reported) return;
+  self_.set_state(host::Endpoint::State::running);
+  std::lock_guard lock(self_.mutex);
+  ++self_.waits_over;
+}
 
 int MpiCommunicator::size() const { return world_.layout().ranks(); }
 

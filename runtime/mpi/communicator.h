@@ -8,6 +8,7 @@
 
 #include "core/communicator.h"
 #include "runtime/host/endpoint.h"
+#include "runtime/mpi/collective.h"
 
 namespace trigram::mpi {
 
@@ -23,6 +24,8 @@ class MpiCommunicator final : public Communicator {
   int rank() const override { return self_.rank; }
   int size() const override;
   void transfer(std::span<const Transfer> batch) override;
+  /// MPI's, on what MpiCollective can; not of tensors that are to be padded.
+  bool native(const Collective& collective) override;
 
  private:
   /// What a tensor is, as it travels.
@@ -52,6 +55,8 @@ class MpiCommunicator final : public Communicator {
   void post(std::size_t half);
   void post_piece(std::size_t half, bool header, void* data, std::size_t bytes, bool last);
   void await_completion();
+  std::unique_ptr<MpiCollective> make_collective() const;
+  void await(MpiCollective& collective);
   std::size_t complete(int count);
   void check_header(std::size_t half);
 
@@ -59,6 +64,7 @@ class MpiCommunicator final : public Communicator {
   const MPI_Comm comm_;
   host::Endpoint& self_;
   std::unique_ptr<Call> call_ = std::make_unique<Call>();  // kept for its memory
+  std::unique_ptr<MpiCollective> collective_;
   std::vector<int> completed_;
   std::vector<MPI_Status> statuses_;
 };

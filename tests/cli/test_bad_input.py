@@ -34,6 +34,11 @@ CASES = {
         "/algorithm",
         'did you mean "gradient_allreduce"?',
     ),
+    "native collectives where there are none": (
+        experiment(algorithm={"name": "gradient_allreduce", "allreduce": "native"}),
+        "/algorithm/allreduce",
+        "has no collectives of its own; expected ring",
+    ),
     "unknown workload": (experiment(workload="vgg"), "/workload", 'did you mean "vgg16"?'),
     "part of a name": (
         experiment(workload="fashion"),

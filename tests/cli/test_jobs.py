@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -81,6 +82,30 @@ class Jobs(CommandTest):
         self.assertEqual(set(here), set(there))
         for name in ("gradient_allreduce", "bytegrad", "decentralized", "parameter_server"):
             self.assertEqual(here[name], there[name], name)
+
+    def test_native_collectives_train_alike_and_count_alike(self) -> None:
+        algorithms = [{"name": "gradient_allreduce", "allreduce": a} for a in ("ring", "native")]
+        path = self.write(experiment(runtime="mpi", sweep={"/algorithm": algorithms}))
+        self.job(4, "run", path)
+        ring, native = sorted(self.manifests(), key=lambda m: m["sweep"]["/algorithm"]["allreduce"],
+                              reverse=True)
+        self.assertEqual(native["experiment"]["algorithm"]["allreduce"], "native")
+        ring, native = ring["summary"], native["summary"]
+        self.assertAlmostEqual(native["loss"], ring["loss"], delta=1e-5 * abs(ring["loss"]))
+        for count in ("bytes_intra", "bytes_inter", "messages_intra", "messages_inter"):
+            self.assertEqual(native[count], ring[count], count)
+
+    def test_a_job_is_benchmarked_and_rank_0_speaks(self) -> None:
+        out, _ = self.job(3, "bench", "--json", "--max-bytes", "1MiB", "--factor", "64",
+                          "--iters", "2", "--warmup", "1")
+        report = json.loads(out)
+        self.assertEqual((report["ranks"], report["world"]["name"]), (3, "mpi"))
+        self.assertEqual({row["wrong"] for row in report["rows"]}, {0})
+        self.assertEqual({row["operation"] for row in report["rows"]
+                          if row["algorithm"] == "native"},
+                         {"allreduce", "reduce_scatter", "allgather", "broadcast", "all_to_all"})
+        self.job(2, "bench", "--runtime", "threads", code=2)
+        self.job(2, "bench", "--ranks", "3", code=2)
 
     def test_what_does_not_fit_is_said_once(self) -> None:
         path = self.write(experiment(runtime="mpi"))

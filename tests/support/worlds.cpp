@@ -92,6 +92,8 @@ std::string world_unavailable(const std::string& world, int ranks) {
   if (ranks == 0 || fits(where, ranks)) return "";
   return "this job has another number of processes";
 }
+bool has_native(const std::string& world) { return find(world).native; }
+
 bool is_simulated(const std::string& world) { return find(world).simulated; }
 
 Cluster flat_cluster(int ranks) {

@@ -20,6 +20,8 @@ std::vector<std::string> world_names();
 /// Why a world cannot run here, with so many ranks if that is given; empty when it can.
 std::string world_unavailable(const std::string& world, int ranks = 0);
 /// True when the world's time is simulated, hence exact.
+/// Whether the world has collectives of its own.
+bool has_native(const std::string& world);
 bool is_simulated(const std::string& world);
 
 /// `ranks` workers, each on a node of its own.

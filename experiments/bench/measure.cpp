@@ -1,0 +1,103 @@
+#include "experiments/bench/measure.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+namespace trigram {
+namespace {
+
+// Algorithms use tags from 0. Two, as a rank that has sent a result may be about to start the next
+// measurement before all others have sent theirs.
+constexpr int kStart = -2, kResult = -3;
+
+std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); }
+
+/// The largest `seconds` and the sum of `wrong` over all ranks, on rank 0; it goes on when all have
+/// come.
+void combine(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) {
+  if (ctx.world_rank > 0) return ctx.control->post(0, tag, bits_of(seconds), wrong);
+  for (int others = ctx.world_size - 1; others > 0; --others) {
+    const Message said = ctx.control->receive(tag).value();
+    seconds = std::max(seconds, std::bit_cast<double>(said.a));
+    wrong += said.b;
+  }
+}
+
+/// Returns on all ranks at the same moment, if their clocks agree and none is late.
+void start_together(const Context& ctx, bool simulated) {
+  double start_s = ctx.stream->now();
+  std::int64_t none = 0;
+  combine(ctx, kStart, start_s, none);
+  if (ctx.world_rank == 0) {
+    start_s += simulated ? 1 : 1e-3;
+    for (int rank = 1; rank < ctx.world_size; ++rank)
+      ctx.control->post(rank, kStart, bits_of(start_s), 0);
+  } else {
+    start_s = std::bit_cast<double>(ctx.control->receive(kStart).value().a);
+  }
+  const double early_s = start_s - ctx.stream->now();
+  if (early_s > 0) ctx.stream->sleep_for(early_s);
+}
+
+std::size_t elements(std::size_t bytes, std::size_t ranks) {
+  return bytes / sizeof(float) / ranks * ranks;
+}
+
+double time_of(const Context& ctx, Exercise& exercise, const Ladder& ladder, bool simulated) {
+  start_together(ctx, simulated);
+  for (int i = 0; i < ladder.warm_up; ++i) exercise.run();
+  std::vector<double> seconds;
+  for (int i = 0; i < ladder.iterations; ++i) {
+    const double begin_s = ctx.stream->now();
+    exercise.run();
+    ctx.stream->synchronize();
+    seconds.push_back(ctx.stream->now() - begin_s);
+  }
+  return median(std::move(seconds));
+}
+
+Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t count,
+                     const Ladder& ladder, bool simulated) {
+  const auto exercise = entry.make(ctx, count);
+  std::int64_t wrong = 0;
+  exercise->fill();
+  if (ladder.check) {
+    exercise->run();
+    wrong = static_cast<std::int64_t>(exercise->wrong());
+  }
+  double seconds = time_of(ctx, *exercise, ladder, simulated);
+  combine(ctx, kResult, seconds, wrong);
+  Measured m{entry.operation, entry.algorithm, entry.redop, count * sizeof(float), count};
+  m.seconds = seconds / entry.runs;
+  m.bus_factor = exercise->bus_factor();
+  if (ladder.check) m.wrong = static_cast<std::size_t>(wrong);
+  return m;
+}
+
+}  // namespace
+
+void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const Ladder& ladder,
+             bool simulated, const std::function<void(const Measured&)>& row) {
+  const auto ranks = static_cast<std::size_t>(ctx.size());
+  for (const BenchEntry& entry : entries) {
+    if (ranks < entry.least_ranks) continue;
+    std::size_t before = 0;
+    for (std::size_t bytes = ladder.min_bytes; bytes <= ladder.max_bytes;
+         bytes *= static_cast<std::size_t>(ladder.factor)) {
+      const std::size_t count = std::max(elements(bytes, ranks), ranks);
+      if (count == before) continue;
+      before = count;
+      const Measured m = measure_one(ctx, entry, count, ladder, simulated);
+      if (ctx.world_rank == 0) row(m);
+    }
+  }
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace trigram

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/bench/exercise.h"
+
+namespace trigram {
+
+struct Ladder {
+  std::size_t min_bytes = 8, max_bytes = std::size_t{16} << 20;
+  int factor = 4;  // from one size to the next
+  int iterations = 20, warm_up = 5;
+  bool check = true;
+};
+
+/// What came out for one operation and size.
+struct Measured {
+  std::string operation, algorithm, redop;
+  std::size_t bytes = 0, count = 0;  // f32, of one rank's operand
+  double seconds = 0;                // the median of the iterations of the slowest rank
+  double bus_factor = 1;
+  std::optional<std::size_t> wrong = {};  // elements on all ranks; nothing when not checked
+  double algorithm_Bps() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
+  double bus_Bps() const { return algorithm_Bps() * bus_factor; }
+};
+
+/// Measures every entry at every size of the ladder, on all ranks together; `row` hears of it on
+/// rank 0. Sizes are rounded down to whole elements for each rank. With `simulated`, ranks begin
+/// every measurement at the same moment.
+void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const Ladder& ladder,
+             bool simulated, const std::function<void(const Measured&)>& row);
+
+/// The middle one, or the upper of the two in the middle.
+double median(std::vector<double> values);
+
+}  // namespace trigram

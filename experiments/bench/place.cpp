@@ -1,0 +1,91 @@
+#include "experiments/bench/place.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/data_dir.h"
+#include "experiments/cli/job.h"
+#include "experiments/config/config_file.h"
+#include "runtime/mpi/mpi_runtime.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+Json runtime_json(const std::string& text) {
+  if (text.empty()) return in_a_job() ? "mpi" : "threads";
+  if (text[0] != '{') return text;
+  Json j = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (j.is_discarded()) throw ConfigError("--runtime", "expected a name or an object in JSON");
+  return j;
+}
+
+Cluster read_cluster(const std::string& name) {
+  const fs::path preset = data_dir() / "configs" / "clusters" / (name + ".json");
+  const fs::path path = !fs::exists(name) && fs::exists(preset) ? preset : fs::path(name);
+  if (!fs::exists(path))
+    throw ConfigError("--cluster", fmt::format("expected a file that describes a cluster, or the "
+                                               "name of a preset (trigram list networks), not {}",
+                                               name));
+  Json j = read_config_file(path);
+  if (j.is_object()) j.erase("$schema");
+  return parse_cluster(j, "");
+}
+
+Cluster flat(int ranks) {
+  Cluster cluster;
+  cluster.nodes = ranks;
+  return cluster;
+}
+
+/// Ranks of a machine are workers of one node.
+Cluster one_node(int ranks) {
+  Cluster cluster;
+  cluster.workers_per_node = ranks;
+  return cluster;
+}
+
+Cluster cluster_of(const PlaceOptions& options, const World& world) {
+  const int started = world.processes ? mpi_process().size : 0;
+  const int ranks = started > 0 ? started : options.ranks;
+  if (started > 0 && options.ranks > 0 && options.ranks != started)
+    throw ConfigError("--ranks", fmt::format("expected as many as processes have been started, {}, "
+                                             "not {}",
+                                             started, options.ranks));
+  if (options.cluster.empty()) {
+    constexpr int kFewest = 2;
+    return (world.simulated ? flat : one_node)(ranks > 0 ? ranks : kFewest);
+  }
+  const Cluster cluster = read_cluster(options.cluster);
+  if (ranks > 0 && cluster.ranks() != ranks)
+    throw ConfigError("--cluster", fmt::format("has {} workers; expected {}, as many as ranks",
+                                               cluster.ranks(), ranks));
+  return cluster;
+}
+
+}  // namespace
+
+BenchPlace find_place(const PlaceOptions& options) {
+  const Json runtime = runtime_json(options.runtime);
+  const World& world = find_component(worlds(), "world", runtime, "--runtime");
+  if (!world.unavailable.empty())
+    throw ConfigError("--runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
+                                               world.unavailable));
+  if (in_a_job() && !world.processes)
+    throw ConfigError("--runtime", fmt::format("a launcher has started {} processes; expected a "
+                                               "world of processes, not {}",
+                                               mpi_process().size, world.name));
+  return {&world, resolve_component(worlds(), "world", runtime, "--runtime"),
+          cluster_of(options, world)};
+}
+
+std::unique_ptr<Runtime> BenchPlace::make() const {
+  // What worlds make of a workload, the time of modelled computation, is not used here.
+  const auto workload = make_workload_factory(
+      resolve_workload({{"name", "quadratic"}, {"values", false}}, "", "."), "");
+  return world->make(runtime, cluster, *workload);
+}
+
+}  // namespace trigram

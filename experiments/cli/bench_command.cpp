@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "core/metering/meter.h"
+#include "experiments/bench/bench_table.h"
+#include "experiments/bench/measure.h"
+#include "experiments/bench/place.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/job.h"
+#include "experiments/exit_codes.h"
+#include "experiments/results/machine.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  PlaceOptions place;
+  std::vector<std::string> operations, algorithms;
+  std::string min_bytes = "8B", max_bytes = "16MiB";
+  int factor = 4, iterations = 0, warm_up = -1;
+  bool no_check = false, json = false;
+};
+
+std::vector<BenchEntry> all_entries() {
+  std::vector<BenchEntry> all = collective_benches();
+  all.insert(all.end(), codec_benches().begin(), codec_benches().end());
+  return all;
+}
+
+bool among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> distinct(const std::vector<BenchEntry>& entries,
+                                  std::string BenchEntry::*member) {
+  std::vector<std::string> names;
+  for (const BenchEntry& e : entries)
+    if (!among(names, e.*member)) names.push_back(e.*member);
+  return names;
+}
+
+/// Refuses names that nothing has.
+void check_names(const std::string& option, const std::vector<std::string>& chosen,
+                 const std::vector<std::string>& known) {
+  for (const std::string& name : chosen)
+    if (!among(known, name)) unknown_name(option, option.substr(2), name, known);
+}
+
+std::vector<BenchEntry> chosen(const Options& options, const World& world) {
+  const std::vector<BenchEntry> all = all_entries();
+  check_names("--operation", options.operations, distinct(all, &BenchEntry::operation));
+  check_names("--algorithm", options.algorithms, distinct(all, &BenchEntry::algorithm));
+  if (!world.native && among(options.algorithms, "native"))
+    throw ConfigError("--algorithm",
+                      fmt::format("the world \"{}\" has no collectives of its own", world.name));
+  std::vector<BenchEntry> entries;
+  for (const BenchEntry& e : all)
+    if ((options.operations.empty() ? e.operation != "encode" && e.operation != "decode"
+                                    : among(options.operations, e.operation)) &&
+        (options.algorithms.empty() || among(options.algorithms, e.algorithm)) &&
+        (world.native || !e.native))
+      entries.push_back(e);
+  if (entries.empty())
+    throw ConfigError("--algorithm",
+                      fmt::format("{} has no algorithm {}", fmt::join(options.operations, ", "),
+                                  fmt::join(options.algorithms, ", ")));
+  return entries;
+}
+
+std::size_t bytes_in(const std::string& option, const std::string& text) {
+  return static_cast<std::size_t>(quantity(Dimension::bytes, true).parse(text, option));
+}
+
+Ladder ladder_of(const Options& options, bool simulated) {
+  Ladder ladder;
+  ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
+  ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
+  if (ladder.max_bytes < ladder.min_bytes)
+    throw ConfigError("--max-bytes", "expected at least as many as --min-bytes");
+  ladder.factor = options.factor;
+  // Simulated times do not vary.
+  ladder.iterations = options.iterations > 0 ? options.iterations : simulated ? 1 : 20;
+  ladder.warm_up = options.warm_up >= 0 ? options.warm_up : simulated ? 0 : 5;
+  ladder.check = !options.no_check;
+  return ladder;
+}
+
+/// Measures, hands each row to `row` on rank 0 as soon as it is there.
+void run_benches(const BenchPlace& place, const std::vector<BenchEntry>& entries,
+                 const Ladder& ladder, const std::function<void(const Measured&)>& row) {
+  const bool simulated = place.world->simulated;
+  place.make()->launch(place.cluster.layout(), [&](const Context& raw) {
+    // Counted and charged as in training. Without values there is nothing to compute in simulation.
+    MeterOptions options;
+    options.phantom = simulated && !ladder.check;
+    const auto meter = instrument(raw, std::move(options));
+    measure(meter->context(), entries, ladder, simulated, row);
+  });
+}
+
+int bench(const Options& options) {
+  const BenchPlace place = find_place(options.place);
+  const std::vector<BenchEntry> entries = chosen(options, *place.world);
+  const Ladder ladder = ladder_of(options, place.world->simulated);
+  const bool speaks = rank_in_job() == 0;
+  std::size_t wrong = 0;
+  Json rows = Json::array();
+  if (speaks && !options.json) {
+    fmt::print("# world {}, {} ranks; {} time; {} iterations after {}\n", place.world->name,
+               place.cluster.ranks(), place.world->simulated ? "simulated" : "wall",
+               ladder.iterations, ladder.warm_up);
+    fmt::print("{}", bench_header());
+  }
+  run_benches(place, entries, ladder, [&](const Measured& m) {
+    wrong += m.wrong.value_or(0);
+    if (options.json) return rows.push_back(bench_json(m));
+    fmt::print("{}", bench_row(m));
+    std::fflush(stdout);
+  });
+  if (speaks && options.json)
+    fmt::print("{}\n", Json{{"schema_version", 1},
+                            {"world", place.runtime},
+                            {"time_kind", place.world->simulated ? "simulated" : "wall"},
+                            {"ranks", place.cluster.ranks()},
+                            {"iterations", ladder.iterations},
+                            {"warm_up", ladder.warm_up},
+                            {"machine", describe_machine()},
+                            {"rows", rows}}
+                           .dump(2));
+  return wrong == 0 ? kOk : kClaimMissed;
+}
+
+}  // namespace
+
+void add_place_options(CLI::App& command, PlaceOptions& place) {
+  command.add_option("--runtime", place.runtime,
+                     "The world, a name or an object in JSON; mpi in a job, else threads");
+  command.add_option("--cluster", place.cluster, "File or preset that describes the cluster");
+  command.add_option("--ranks", place.ranks, "How many, unless a launcher or --cluster says it")
+      ->check(CLI::Range(1, 4096));
+}
+
+void add_bench_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("bench", "Measure collectives and codecs, in the columns of nccl-tests");
+  command->add_option(
+      "operation", options->operations,
+      "Which: allreduce, ..., pingpong, encode, decode; all collectives by default");
+  command->add_option("--algorithm", options->algorithms, "Only these: ring, native, ...; codecs")
+      ->allow_extra_args(false);
+  add_place_options(*command, options->place);
+  command->add_option("--min-bytes", options->min_bytes, "The smallest size, as in 8B")
+      ->capture_default_str();
+  command->add_option("--max-bytes", options->max_bytes, "The largest, as in 16MiB")
+      ->capture_default_str();
+  command->add_option("--factor", options->factor, "From one size to the next")
+      ->check(CLI::Range(2, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--iters", options->iterations, "Timed runs: 20, simulated 1")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--warmup", options->warm_up, "Runs before those: 5, simulated 0")
+      ->check(CLI::Range(0, 1 << 20));
+  command->add_flag("--no-check", options->no_check,
+                    "Check no results; simulated tensors then have no values");
+  command->add_flag("--json", options->json, "One JSON document");
+  command->callback([options, &action] { action = [options] { return bench(*options); }; });
+}
+
+}  // namespace trigram

@@ -1,0 +1,99 @@
+"""`trigram bench`: nccl-tests' columns in every world, every element checked."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from harness import CommandTest, worlds
+
+BUS_FACTORS = {  # nccl-tests, doc/PERFORMANCE.md
+    "allreduce": lambda P: 2 * (P - 1) / P,
+    "reduce_scatter": lambda P: (P - 1) / P,
+    "allgather": lambda P: (P - 1) / P,
+    "all_to_all": lambda P: (P - 1) / P,
+    "broadcast": lambda P: 1,
+    "sendrecv": lambda P: 1,
+    "pingpong": lambda P: 1,
+}
+
+
+class Bench(CommandTest):
+    def bench(self, *arguments: Any) -> dict[str, Any]:
+        return json.loads(self.trigram("bench", "--json", *arguments).stdout)
+
+    def test_every_collective_is_right_and_counted_as_nccl_tests_do(self) -> None:
+        for ranks in (1, 3, 4):
+            report = self.bench("--ranks", ranks, "--max-bytes", "100kB", "--factor", "100",
+                                "--iters", "2", "--warmup", "1")
+            self.assertEqual(report["time_kind"], "wall")
+            operations = {row["operation"] for row in report["rows"]}
+            self.assertEqual(operations, set(BUS_FACTORS) - ({"pingpong"} if ranks == 1 else set()))
+            for row in report["rows"]:
+                self.assertEqual(row["wrong"], 0, row)
+                self.assertEqual(row["bytes"], 4 * row["count"])
+                self.assertAlmostEqual(row["algbw_Bps"] * row["time_s"] / row["bytes"], 1)
+                factor = BUS_FACTORS[row["operation"]](ranks)
+                self.assertAlmostEqual(row["busbw_Bps"], factor * row["algbw_Bps"])
+
+    def test_every_codec_codes_and_decodes(self) -> None:
+        report = self.bench("encode", "decode", "--ranks", "1", "--min-bytes", "40kB",
+                            "--max-bytes", "40kB", "--iters", "2")
+        self.assertEqual({row["wrong"] for row in report["rows"]}, {0})
+        coded = [row["algorithm"] for row in report["rows"] if row["operation"] == "encode"]
+        listed = json.loads(self.trigram("list", "codecs", "--json").stdout)["codecs"]
+        self.assertEqual(coded, [codec["name"] for codec in listed])
+
+    @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
+    def test_simulated_times_are_closed_forms(self) -> None:
+        cluster = {"nodes": 4, "inter": {"bandwidth": "8Gbps", "latency": "10us"},
+                   "accelerator": {"launch_overhead": "0s"}}
+        path = self.write(cluster, "cluster.json")
+        for check in ([], ["--no-check"]):
+            report = self.bench("allgather", "sendrecv", "pingpong", "--runtime", "sim",
+                                "--cluster", path, "--min-bytes", "4MB", "--max-bytes", "4MB",
+                                *check)
+            self.assertEqual(report["time_kind"], "simulated")
+            times = {(row["operation"], row["algorithm"]): row["time_s"] for row in report["rows"]}
+            whole, part = 1e-5 + 4e6 / 1e9, 1e-5 + 1e6 / 1e9
+            self.assertAlmostEqual(times["allgather", "ring"], 3 * part, delta=1e-12)
+            self.assertAlmostEqual(times["sendrecv", "transfer"], whole, delta=1e-12)
+            self.assertAlmostEqual(times["pingpong", "transfer"], whole, delta=1e-12)
+            self.assertEqual({row["wrong"] for row in report["rows"]}, {None if check else 0})
+
+    def test_the_table_has_a_line_for_each_size(self) -> None:
+        out = self.trigram("bench", "allreduce", "--algorithm", "ring", "--min-bytes", "1kB",
+                           "--max-bytes", "4kB", "--factor", "2", "--iters", "1").stdout
+        rows = [line.split() for line in out.splitlines()[3:]]
+        self.assertEqual([row[:6] for row in rows],
+                         [["allreduce", "ring", str(n), str(n // 4), "float", "sum"]
+                          for n in (1000, 2000, 4000)])
+        self.assertEqual({row[-1] for row in rows}, {"0"})
+
+    def test_bad_input(self) -> None:
+        missing = self.folder / "none.json"
+        cases = [
+            (["allredcue"], '--operation: unknown operation "allredcue"', 'did you mean "allreduce"?'),
+            (["--algorithm", "rin"], "--algorithm", 'did you mean "ring"?'),
+            (["allreduce", "--algorithm", "binomial"], "--algorithm", "allreduce has no algorithm"),
+            (["--algorithm", "native"], "--algorithm", "has no collectives of its own"),
+            (["--runtime", "thread"], "--runtime", 'did you mean "threads"?'),
+            (["--runtime", "{"], "--runtime", "expected a name or an object"),
+            (["--cluster", missing], "--cluster", "expected a file that describes a cluster"),
+            (["--min-bytes", "4"], "--min-bytes", "4"),
+            (["--min-bytes", "4kB", "--max-bytes", "1kB"], "--max-bytes", "at least as many"),
+            (["--ranks", "0"], "--ranks", "1"),
+            (["--runtime", "mpi"], "--runtime", "mpi"),
+        ]
+        preset = ["--cluster", "v100_16x8_100gbps", "--ranks", "3"]
+        cases.append((preset, "--cluster", "has 128 workers; expected 3"))
+        for arguments, place, text in cases:
+            err = self.trigram("bench", *arguments, code=2).stderr
+            self.assertEqual(len(err.splitlines()), 1, err)
+            self.assertIn(place, err)
+            self.assertIn(text, err)
+
+
+if __name__ == "__main__":
+    unittest.main()
