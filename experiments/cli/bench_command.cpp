@@ -136,11 +136,10 @@ int bench(const Options& options) {
 
 }  // namespace
 
-void add_place_options(CLI::App& command, PlaceOptions& place) {
+void add_runtime_options(CLI::App& command, PlaceOptions& place) {
   command.add_option("--runtime", place.runtime,
                      "The world, a name or an object in JSON; mpi in a job, else threads");
-  command.add_option("--cluster", place.cluster, "File or preset that describes the cluster");
-  command.add_option("--ranks", place.ranks, "How many, unless a launcher or --cluster says it")
+  command.add_option("--ranks", place.ranks, "How many, unless a launcher or a cluster says it")
       ->check(CLI::Range(1, 4096));
 }
 
@@ -153,7 +152,9 @@ void add_bench_command(CLI::App& app, Action& action) {
       "Which: allreduce, ..., pingpong, encode, decode; all collectives by default");
   command->add_option("--algorithm", options->algorithms, "Only these: ring, native, ...; codecs")
       ->allow_extra_args(false);
-  add_place_options(*command, options->place);
+  add_runtime_options(*command, options->place);
+  command->add_option("--cluster", options->place.cluster,
+                      "File or preset that describes the cluster");
   command->add_option("--min-bytes", options->min_bytes, "The smallest size, as in 8B")
       ->capture_default_str();
   command->add_option("--max-bytes", options->max_bytes, "The largest, as in 16MiB")

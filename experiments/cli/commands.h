@@ -24,8 +24,9 @@ void add_list_command(CLI::App& app, Action& action);
 void add_schema_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);
+void add_calibrate_command(CLI::App& app, Action& action);
 
 /// The options of commands that measure a world without an experiment.
-void add_place_options(CLI::App& command, PlaceOptions& place);
+void add_runtime_options(CLI::App& command, PlaceOptions& place);
 
 }  // namespace trigram

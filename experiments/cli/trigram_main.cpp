@@ -56,6 +56,7 @@ int run_command_line(int argc, char** argv) {
   add_schema_command(app, action);
   add_report_command(app, action);
   add_bench_command(app, action);
+  add_calibrate_command(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

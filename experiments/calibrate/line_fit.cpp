@@ -1,0 +1,45 @@
+#include "experiments/calibrate/line_fit.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace trigram {
+namespace {
+
+// Minimises sum (a u + b v - 1)^2, where u = 1/t and v = size/t.
+struct Sums {
+  double uu = 0, uv = 0, vv = 0, u = 0, v = 0;
+};
+
+Sums sums_of(std::span<const Sample> samples) {
+  Sums sums;
+  for (const Sample& s : samples) {
+    if (!(s.seconds > 0)) throw std::runtime_error("a time to fit is not above zero");
+    const double u = 1 / s.seconds, v = s.size / s.seconds;
+    sums.uu += u * u;
+    sums.uv += u * v;
+    sums.vv += v * v;
+    sums.u += u;
+    sums.v += v;
+  }
+  return sums;
+}
+
+}  // namespace
+
+LineFit fit_line(std::span<const Sample> samples) {
+  const auto [least, most] =
+      std::minmax_element(samples.begin(), samples.end(),
+                          [](const Sample& a, const Sample& b) { return a.size < b.size; });
+  if (samples.size() < 2 || least->size == most->size)
+    throw std::runtime_error("a line needs times of two sizes at least");
+  const Sums s = sums_of(samples);
+  const double determinant = s.uu * s.vv - s.uv * s.uv;
+  LineFit fit{(s.u * s.vv - s.v * s.uv) / determinant, (s.v * s.uu - s.u * s.uv) / determinant};
+  if (fit.overhead_s < 0) fit = {0, s.v / s.vv};
+  if (!(fit.seconds_per_unit > 0))
+    throw std::runtime_error("the times to fit do not grow with the size");
+  return fit;
+}
+
+}  // namespace trigram

@@ -1,0 +1,89 @@
+#include "experiments/calibrate/workload_probe.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "core/device/timed_device.h"
+#include "core/optimizers/registry.h"
+#include "experiments/bench/measure.h"
+
+namespace trigram {
+namespace {
+
+/// A stream that notes what it is charged and passes on all else that computation needs.
+class Notebook final : public Stream {
+ public:
+  explicit Notebook(Stream& inner) : inner_(inner) {}
+  std::vector<Cost> costs;
+
+  void charge(const Cost& cost) override { costs.push_back(cost); }
+  std::string_view name() const override { return inner_.name(); }
+  double now() const override { return inner_.now(); }
+  void sleep_for(double seconds) override { inner_.sleep_for(seconds); }
+  void compute(double seconds) override { inner_.compute(seconds); }
+  std::unique_ptr<Stream> fork(const std::string& n) override { return inner_.fork(n); }
+  std::shared_ptr<Work> submit(const Context& after, Task task) override {
+    return inner_.submit(after, std::move(task));
+  }
+  void wait(Work& work) override { inner_.wait(work); }
+  void synchronize() override { inner_.synchronize(); }
+  std::unique_ptr<Mutex> make_mutex() override { return inner_.make_mutex(); }
+
+ private:
+  Stream& inner_;
+};
+
+double seconds_of(const std::vector<Cost>& costs, const Accelerator& accelerator) {
+  double seconds = 0;
+  for (const Cost& cost : costs) seconds += accelerator.seconds(cost);
+  return seconds;
+}
+
+}  // namespace
+
+StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int steps) {
+  Notebook notebook(*raw.stream);
+  TimedDevice device(*raw.device, notebook);
+  Context ctx = raw;
+  ctx.stream = &notebook;
+  ctx.device = &device;
+  const auto workload = factory.make(ctx, 1);
+  workload->bucketize(0);
+  const Json sgd = resolve_component(optimizers(), "optimizer", "sgd", "");
+  const auto optimizer =
+      find_component(optimizers(), "optimizer", sgd, "").make(sgd, ctx, *workload, steps + 1);
+  StepProbe probe;
+  std::vector<double> seconds;
+  for (int step = 0; step <= steps; ++step) {
+    notebook.costs.clear();
+    const double begin_s = ctx.stream->now();
+    workload->forward(ctx);
+    workload->backward(ctx, [](Bucket&) {});
+    for (Bucket& bucket : workload->buckets()) optimizer->step(ctx, bucket);
+    ctx.stream->synchronize();
+    if (step > 0) seconds.push_back(ctx.stream->now() - begin_s);  // the first warms up
+  }
+  probe.seconds = median(std::move(seconds));
+  probe.costs = notebook.costs;
+  return probe;
+}
+
+double flop_rate(const StepProbe& step, Accelerator accelerator) {
+  double low = 1e3, high = 1e18;
+  accelerator.flops_per_s = high;
+  if (const double least_s = seconds_of(step.costs, accelerator); least_s >= step.seconds)
+    throw std::runtime_error(
+        fmt::format("a step took {:.3g} s, and its traffic and overheads alone would take {:.3g} s "
+                    "by what was measured of memory",
+                    step.seconds, least_s));
+  while (high / low > 1 + 1e-9) {
+    accelerator.flops_per_s = std::sqrt(low * high);
+    const bool too_slow = seconds_of(step.costs, accelerator) > step.seconds;
+    (too_slow ? low : high) = accelerator.flops_per_s;
+  }
+  return high;
+}
+
+}  // namespace trigram

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "experiments/bench/place.h"
+#include "experiments/calibrate/calibration_table.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/job.h"
+#include "experiments/exit_codes.h"
+#include "experiments/results/machine.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  PlaceOptions place;
+  std::string output, workload;
+  std::string min_bytes = "1KiB", max_bytes = "16MiB";
+  int iterations = 30;
+};
+
+std::size_t bytes_in(const std::string& option, const std::string& text) {
+  return static_cast<std::size_t>(quantity(Dimension::bytes, true).parse(text, option));
+}
+
+std::shared_ptr<const WorkloadFactory> workload_of(const std::string& text, int ranks) {
+  if (text.empty()) return nullptr;
+  Json j = text;
+  if (text[0] == '{') j = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (j.is_discarded()) throw ConfigError("--workload", "expected a name or an object in JSON");
+  std::shared_ptr<const WorkloadFactory> workload =
+      make_workload_factory(resolve_workload(j, "--workload", "."), "--workload");
+  if (!workload->has_values())
+    throw ConfigError("--workload",
+                      "has no values to compute with; expected one that has, such as "
+                      "fashion_mnist");
+  workload->check_ranks(ranks);
+  return workload;
+}
+
+CalibrationOptions calibration_options(const Options& options, int ranks) {
+  CalibrationOptions c;
+  c.ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
+  c.ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
+  c.ladder.iterations = options.iterations;
+  if (c.ladder.max_bytes < c.ladder.min_bytes * static_cast<std::size_t>(c.ladder.factor))
+    throw ConfigError("--max-bytes",
+                      fmt::format("expected at least {} x --min-bytes", c.ladder.factor));
+  c.workload = workload_of(options.workload, ranks);
+  return c;
+}
+
+/// Before anything is measured.
+void check_writable(const std::string& path) {
+  if (path.empty() || rank_in_job() != 0) return;
+  const bool existed = fs::exists(path);
+  if (!std::ofstream(path, std::ios::app))
+    throw ConfigError("--output", fmt::format("expected a file that can be written, not {}", path));
+  if (!existed) fs::remove(path);
+}
+
+int run_calibration(const Options& options) {
+  const BenchPlace place = find_place(options.place);
+  if (place.world->simulated)
+    throw ConfigError("--runtime",
+                      "expected a world in real time; a simulated one is what is "
+                      "described");
+  const int ranks = place.cluster.ranks();
+  const CalibrationOptions wanted = calibration_options(options, ranks);
+  check_writable(options.output);
+  const Calibration calibration = calibrate(*place.make(), ranks, wanted);
+  if (rank_in_job() != 0) return kOk;
+  fmt::print("# world {}, {} ranks\n{}", place.world->name, ranks, calibration_table(calibration));
+  if (options.output.empty()) return kOk;
+  const Json machine = describe_machine();
+  std::ofstream file(options.output);
+  file << description_text(
+      calibration, fmt::format("trigram calibrate: world {}, {} ranks, {}", place.world->name,
+                               ranks, machine.value("cpu", std::string("unknown processor"))));
+  if (!file.flush()) throw std::runtime_error(options.output + " cannot be written");
+  fmt::print("\n{}\n", options.output);
+  return kOk;
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "calibrate", "Measure a world in real time and describe it as a cluster for the simulator");
+  add_runtime_options(*command, options->place);
+  command->add_option("-o,--output", options->output, "Where the description goes");
+  command->add_option("--workload", options->workload,
+                      "A workload with values, whose training steps fix the rate of arithmetic");
+  command->add_option("--min-bytes", options->min_bytes, "The shortest message")
+      ->capture_default_str();
+  command->add_option("--max-bytes", options->max_bytes, "The longest, such as those of training")
+      ->capture_default_str();
+  command->add_option("--iters", options->iterations, "Runs of each, of which the median counts")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->callback(
+      [options, &action] { action = [options] { return run_calibration(*options); }; });
+}
+
+}  // namespace trigram
