@@ -54,7 +54,7 @@ double time_of(const Context& ctx, Exercise& exercise, const Ladder& ladder, boo
     ctx.stream->synchronize();
     seconds.push_back(ctx.stream->now() - begin_s);
   }
-  return median(std::move(seconds));
+  return quantile(std::move(seconds), ladder.quantile);
 }
 
 Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t count,
@@ -94,10 +94,12 @@ void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const L
   }
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+double quantile(std::vector<double> values, double share) {
+  const double place = share * static_cast<double>(values.size());
+  const auto index =
+      std::min(static_cast<std::ptrdiff_t>(place), static_cast<std::ptrdiff_t>(values.size()) - 1);
+  std::nth_element(values.begin(), values.begin() + index, values.end());
+  return values[static_cast<std::size_t>(index)];
 }
 
 }  // namespace trigram

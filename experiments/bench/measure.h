@@ -14,13 +14,14 @@ struct Ladder {
   int factor = 4;  // from one size to the next
   int iterations = 20, warm_up = 5;
   bool check = true;
+  double quantile = 0.5;  // of the iterations: which one counts
 };
 
 /// What came out for one operation and size.
 struct Measured {
   std::string operation, algorithm, redop;
   std::size_t bytes = 0, count = 0;  // f32, of one rank's operand
-  double seconds = 0;                // the median of the iterations of the slowest rank
+  double seconds = 0;                // the quantile of the iterations, of the slowest rank
   double bus_factor = 1;
   std::optional<std::size_t> wrong = {};  // elements on all ranks; nothing when not checked
   double algorithm_Bps() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
@@ -33,7 +34,7 @@ struct Measured {
 void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const Ladder& ladder,
              bool simulated, const std::function<void(const Measured&)>& row);
 
-/// The middle one, or the upper of the two in the middle.
-double median(std::vector<double> values);
+/// The value below which that share of the others lies; of an even number the upper median.
+double quantile(std::vector<double> values, double share);
 
 }  // namespace trigram

@@ -26,10 +26,10 @@ Probe ladder(const Context& ctx, const BenchEntry& entry, const CalibrationOptio
   return probe;
 }
 
-Probe gemm(const Context& ctx, int iterations) {
+Probe gemm(const Context& ctx, const Ladder& ladder) {
   Probe probe{"gemm", {}, {}, "FLOP"};
   for (const std::size_t side : kSides)
-    probe.samples.push_back({gemm_flops(side), gemm_seconds(ctx, side, iterations)});
+    probe.samples.push_back({gemm_flops(side), gemm_seconds(ctx, side, ladder)});
   return probe;
 }
 
@@ -37,11 +37,12 @@ Probe gemm(const Context& ctx, int iterations) {
 Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
   Calibration c;
   c.probes.push_back(ladder(ctx, stream_probe(), options, "axpby"));
-  c.probes.push_back(gemm(ctx, options.ladder.iterations));
+  c.probes.push_back(gemm(ctx, options.ladder));
   if (ctx.size() > 1)
     for (const char* name : {"pingpong", "sendrecv", "allreduce"})
       c.probes.push_back(ladder(ctx, bench(name), options, name));
-  if (options.workload) c.step = probe_step(ctx, *options.workload, options.steps);
+  if (options.workload)
+    c.step = probe_step(ctx, *options.workload, options.steps, options.ladder.quantile);
   return c;
 }
 

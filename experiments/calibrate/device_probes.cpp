@@ -1,7 +1,5 @@
 #include "experiments/calibrate/device_probes.h"
 
-#include "experiments/bench/measure.h"
-
 namespace trigram {
 namespace {
 
@@ -42,19 +40,19 @@ double gemm_flops(std::size_t side) {
   return 2 * n * n * n;
 }
 
-double gemm_seconds(const Context& ctx, std::size_t side, int iterations) {
+double gemm_seconds(const Context& ctx, std::size_t side, const Ladder& ladder) {
   const Tensor a = ctx.device->empty(side * side), b = ctx.device->empty(side * side),
                c = ctx.device->empty(side * side);
   ctx.device->fill(a, 1);
   ctx.device->fill(b, 1);
   std::vector<double> seconds;
-  for (int i = 0; i <= iterations; ++i) {
+  for (int i = 0; i <= ladder.iterations; ++i) {
     const double begin_s = ctx.stream->now();
     ctx.device->nn().gemm({side, side, side}, a, b, 0, c);
     ctx.stream->synchronize();
     if (i > 0) seconds.push_back(ctx.stream->now() - begin_s);  // the first warms up
   }
-  return median(std::move(seconds));
+  return quantile(std::move(seconds), ladder.quantile);
 }
 
 }  // namespace trigram

@@ -43,7 +43,7 @@ double seconds_of(const std::vector<Cost>& costs, const Accelerator& accelerator
 
 }  // namespace
 
-StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int steps) {
+StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int steps, double share) {
   Notebook notebook(*raw.stream);
   TimedDevice device(*raw.device, notebook);
   Context ctx = raw;
@@ -65,7 +65,7 @@ StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int ste
     ctx.stream->synchronize();
     if (step > 0) seconds.push_back(ctx.stream->now() - begin_s);  // the first warms up
   }
-  probe.seconds = median(std::move(seconds));
+  probe.seconds = quantile(std::move(seconds), share);
   probe.costs = notebook.costs;
   return probe;
 }

@@ -21,6 +21,7 @@ struct Options {
   std::string output, workload;
   std::string min_bytes = "1KiB", max_bytes = "16MiB";
   int iterations = 30;
+  double quantile = 0.5;
 };
 
 std::size_t bytes_in(const std::string& option, const std::string& text) {
@@ -47,6 +48,7 @@ CalibrationOptions calibration_options(const Options& options, int ranks) {
   c.ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
   c.ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
   c.ladder.iterations = options.iterations;
+  c.ladder.quantile = options.quantile;
   if (c.ladder.max_bytes < c.ladder.min_bytes * static_cast<std::size_t>(c.ladder.factor))
     throw ConfigError("--max-bytes",
                       fmt::format("expected at least {} x --min-bytes", c.ladder.factor));
@@ -100,8 +102,13 @@ void add_calibrate_command(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--max-bytes", options->max_bytes, "The longest, such as those of training")
       ->capture_default_str();
-  command->add_option("--iters", options->iterations, "Runs of each, of which the median counts")
+  command->add_option("--iters", options->iterations, "Runs of each, of which a quantile counts")
       ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--quantile", options->quantile,
+                   "Which one: 0.5 the median; less on a machine that others use, too")
+      ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->callback(
       [options, &action] { action = [options] { return run_calibration(*options); }; });

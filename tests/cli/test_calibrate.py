@@ -63,6 +63,7 @@ class Calibrate(CommandTest):
             (["-o", "no/such/folder"], "--output: expected a file that can be written"),
             (["--workload", "vgg16"], "--workload: has no values to compute with"),
             (["--workload", "fashion"], 'did you mean "fashion_mnist"?'),
+            (["--quantile", "2"], "--quantile"),
             (["--workload", "{"], "--workload: expected a name or an object in JSON"),
         ]
         if not worlds()["sim"]:

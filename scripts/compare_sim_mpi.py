@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Step times that the simulator predicts for this machine, beside those that MPI takes on it.
+
+For each number of ranks, several times: `trigram calibrate` in a job of that many ranks, the
+experiment in the same job's world, and its simulation with the description just written. Prints the
+step time of both and the median of their ratios; with --check, ends with exit code 3 where a ratio is
+further than --tolerance from 1. Of repeated times --quantile counts, in the calibration and of the
+steps: a low one on a machine that others use, too.
+
+Nothing overlaps, so that all communication shows, and because ranks that fill the cores leave none
+to overlap on; with --overlap, what is slept does. Two ranks train fashion_mnist. More ranks, which share cores, replay a profile: its computation is slept, its messages are filled
+up to its sizes. Where tensors have no values nothing is computed with them in real time, so that
+there the simulated accelerator costs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "gradient_allreduce": {"name": "gradient_allreduce"},
+    "bytegrad": {"name": "bytegrad"},
+    "decentralized": {"name": "decentralized", "mode": "shift_one"},
+}
+TRAINED = {"name": "fashion_mnist", "hidden": [512, 512], "batch": 128}
+FREE = {
+    "name": "free",
+    "flops": "1e9TFLOP/s",
+    "memory_bandwidth": "1e9GB/s",
+    "launch_overhead": "0s",
+}
+TENSORS, NUMEL, FORWARD_S, BACKWARD_S = 8, 500_000, 0.0015, 0.003
+STEPS, FIRST = 44, 4  # the steps before FIRST warm up
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+
+
+def profile() -> str:
+    """A model of 16 MB whose step computes for 36 ms."""
+    head = "# name: replayed\n# accelerator: none\n# batch: 1\n# source: made up for this comparison\n"
+    rows = (f"layer{i},{NUMEL},{FORWARD_S},{BACKWARD_S}\n" for i in range(TENSORS))
+    return head + "tensor,numel,forward_s,backward_s\n" + "".join(rows)
+
+
+class Comparison:
+    def __init__(self, options: argparse.Namespace, folder: Path, ranks: int) -> None:
+        self.trigram, self.folder, self.ranks = options.trigram.resolve(), folder, ranks
+        self.quantile = options.quantile
+        self.trains = ranks == 2
+        self.overlap = options.overlap and not self.trains
+        (folder / "replayed.csv").write_text(profile())
+
+    def environment(self) -> dict[str, str]:
+        """Ranks that have a core each stay there; one that waits takes none from another."""
+        cores = len(os.sched_getaffinity(0))
+        binding = "core" if self.ranks <= cores else "none"
+        return {**ENVIRONMENT, "OMPI_MCA_hwloc_base_binding_policy": binding, **os.environ}
+
+    def run(self, *arguments: Any, job: bool) -> str:
+        launcher = ["mpirun", "-n", str(self.ranks)] if job else []
+        command = [*launcher, str(self.trigram), *map(str, arguments)]
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.environment(), capture_output=True, text=True
+        )
+        if done.returncode:
+            sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def calibrate(self, cluster: Path) -> str:
+        probes = ["--max-bytes", "16MiB", "--quantile", str(self.quantile)]
+        if self.trains:
+            probes += ["--workload", json.dumps(TRAINED)]
+        report = self.run("calibrate", "-o", cluster, *probes, job=True)
+        if not self.trains:
+            lines = cluster.read_text().splitlines()
+            description = json.loads("\n".join(lines[1:]))
+            description["accelerator"] = FREE
+            cluster.write_text(json.dumps(description))
+        return report
+
+    def experiment(self, world: str, cluster: Path, name: str) -> dict[str, Any]:
+        runtime: dict[str, Any] = {"name": world}
+        if world == "mpi" and not self.trains:
+            runtime |= {"padded": True, "modelled_compute": "slept"}
+        return {
+            "name": name,
+            "runtime": runtime,
+            "cluster": str(cluster),
+            "workload": TRAINED if self.trains else "profile:replayed.csv",
+            "steps": STEPS,
+            "sweep": {"/algorithm": [a | {"overlap": self.overlap} for a in ALGORITHMS.values()]},
+        }
+
+    def step_times(self, world: str, cluster: Path, name: str) -> dict[str, float]:
+        """Algorithm -> seconds of a step."""
+        config = self.folder / f"{name}.json"
+        config.write_text(json.dumps(self.experiment(world, cluster, name)))
+        self.run("--quiet", "run", config, job=world == "mpi")
+        times = {}
+        for done in self.folder.glob(f"results/{name}/*/DONE"):
+            manifest = json.loads((done.parent / "manifest.json").read_text())
+            steps = (done.parent / "metrics.jsonl").read_text().splitlines()[FIRST:]
+            algorithm = manifest["experiment"]["algorithm"]["name"]
+            taken = sorted(json.loads(step)["step_s"] for step in steps)
+            times[algorithm] = taken[int(self.quantile * len(taken))]
+        return times
+
+    def round(self, number: int) -> dict[str, tuple[float, float]]:
+        """Algorithm -> predicted and measured step time."""
+        cluster = self.folder / f"cluster{number}.json"
+        self.calibrate(cluster)
+        measured = self.step_times("mpi", cluster, f"mpi{number}")
+        predicted = self.step_times("sim", cluster, f"sim{number}")
+        return {name: (predicted[name], measured[name]) for name in ALGORITHMS}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trigram", type=Path, default=Path("build/release/experiments/trigram"))
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tolerance", type=float, default=0.2)
+    parser.add_argument("--quantile", type=float, default=0.5)
+    parser.add_argument("--overlap", action="store_true")
+    parser.add_argument("--check", action="store_true", help="end with 3 where a ratio is far off")
+    options = parser.parse_args()
+    print(f"{'ranks':>5}  {'compute':8} {'algorithm':20}"
+          f" {'predicted (ms)':>14} {'measured (ms)':>14} {'ratio':>6}  of all rounds")
+    missed = 0
+    for ranks in options.ranks:
+        with tempfile.TemporaryDirectory() as folder:
+            comparison = Comparison(options, Path(folder), ranks)
+            rounds = [comparison.round(i) for i in range(options.rounds)]
+        for name in ALGORITHMS:
+            predicted = statistics.median(r[name][0] for r in rounds)
+            measured = statistics.median(r[name][1] for r in rounds)
+            ratios = [r[name][0] / r[name][1] for r in rounds]
+            ratio = statistics.median(ratios)
+            missed += abs(ratio - 1) > options.tolerance
+            compute = "real" if comparison.trains else "slept"
+            print(f"{ranks:>5}  {compute:8} {name:20} {1e3 * predicted:>14.2f}"
+                  f" {1e3 * measured:>14.2f} {ratio:>6.2f}  "
+                  + " ".join(f"{r:.2f}" for r in ratios), flush=True)
+    return 3 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
