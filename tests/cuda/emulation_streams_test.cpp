@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "cuda/launch.h"
 #include "tests/cuda/device_buffer.h"
 #include "tests/cuda_emulation/queue.h"
@@ -75,7 +77,8 @@ TEST(EmulatedStreams, WhoWaitsForAnotherStreamsHostWorkMakesItProgress) {
   EXPECT_EQ(cudaSuccess, cudaStreamSynchronize(first));
 }
 
-TEST(EmulatedMemory, AHostThatTouchesDeviceMemoryDies) {
+TEST(EmulatedMemory, AHostThatTouchesGuardedMemoryDies) {
+  setenv("TRIGRAM_EMULATED_GUARD", "1", 1);
   const DeviceBuffer<int> x(std::vector<int>{1});
   EXPECT_DEATH({ *x.data() = 2; }, "");
   EXPECT_EQ(1, x.values()[0]);

@@ -66,8 +66,10 @@ struct Wave {
 /// The running thread and its wave.
 Thread& self();
 Wave& wave();
-/// Gives the kernel up because of what the running thread did.
+/// Gives the kernel up because of what the running thread did: its error is `what`, and the thread
+/// ends by throwing GivenUp.
 [[noreturn]] void fail(const std::string& what);
+struct GivenUp {};
 std::string describe(const Thread& thread);
 std::string describe(const Site& site);
 /// Leaves the turn to others; returns when `self()` is ready again.

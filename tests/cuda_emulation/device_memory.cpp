@@ -14,22 +14,34 @@
 namespace cuda_emulation {
 namespace {
 
-// Guarded by the mutex of the queues.
-std::map<void*, std::size_t>& allocations() {
-  static std::map<void*, std::size_t> all;
+struct Allocation {
+  std::size_t nbytes;
+  bool guarded;
+};
+
+// Under the mutex of the queues.
+std::map<void*, Allocation>& allocations() {
+  static std::map<void*, Allocation> all;
   return all;
 }
 int accesses = 0;
 
 void protect_all(int protection) {
-  for (const auto& [memory, nbytes] : allocations()) mprotect(memory, nbytes, protection);
+  for (const auto& [memory, allocation] : allocations()) {
+    if (allocation.guarded) mprotect(memory, allocation.nbytes, protection);
+  }
+}
+
+bool guard_wanted() {
+  const char* const guard = std::getenv("TRIGRAM_EMULATED_GUARD");
+  return guard && std::strcmp(guard, "1") == 0;
 }
 
 constexpr std::size_t kTotalBytes = std::size_t{4} << 30;
 
 std::size_t allocated_bytes() {
   std::size_t sum = 0;
-  for (const auto& [memory, nbytes] : allocations()) sum += nbytes;
+  for (const auto& [memory, allocation] : allocations()) sum += allocation.nbytes;
   return sum;
 }
 
@@ -65,8 +77,9 @@ cudaError_t cudaMalloc(void** memory, std::size_t nbytes) {
   if (block == MAP_FAILED) return remember(cudaErrorMemoryAllocation);
   // NaN in every format, where it is not too much to write.
   std::memset(block, 0xFF, std::min(mapped, std::size_t{1} << 20));
-  mprotect(block, mapped, PROT_NONE);
-  allocations()[block] = mapped;
+  const bool guarded = guard_wanted();
+  if (guarded) mprotect(block, mapped, PROT_NONE);
+  allocations()[block] = {mapped, guarded};
   *memory = block;
   return remember(cudaSuccess);
 }
@@ -78,7 +91,7 @@ cudaError_t cudaFree(void* memory) {
   const std::lock_guard lock(queues().mutex);
   const auto found = allocations().find(memory);
   if (found == allocations().end()) return remember(cudaErrorInvalidValue);
-  munmap(memory, found->second);
+  munmap(memory, found->second.nbytes);
   allocations().erase(found);
   return remember(cudaSuccess);
 }

@@ -82,7 +82,11 @@ class SideBySide {
     while (thread) {
       wave_.select(*thread);
       thread->fibre = &fibre;
-      body_();
+      try {
+        body_();
+      } catch (const GivenUp&) {
+        return;
+      }
       wave_.end_thread();
       thread = nullptr;
       while (next_ < threads_.size() && !thread && wave_.error.empty()) {

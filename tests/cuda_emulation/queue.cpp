@@ -52,8 +52,10 @@ void run_until(Stream& stream, const std::function<bool()>& done) {
   for (;;) {
     {
       const std::lock_guard lock(queues().mutex);
-      if (done()) return;
-      if (advance(stream) || advance_all()) continue;
+      const DeviceMemoryAccess access;
+      do {
+        if (done()) return;
+      } while (advance(stream) || advance_all());
     }
     // An operation waits for another thread of the host.
     std::this_thread::sleep_for(std::chrono::microseconds(50));
