@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/codec.h"
 #include "core/nn_ops.h"
@@ -66,12 +69,28 @@ class Device {
   /// The Euclidean norm; blocks the host. NaN for a phantom.
   virtual double norm2(const Tensor& x) = 0;
 
+  /// dst = as many bytes of host memory, which may be used again at once. Nothing for a phantom.
+  virtual void upload(const Tensor& dst, std::span<const std::byte> values) = 0;
+  /// Copies the bytes of a tensor to host memory; blocks the host. Nothing for a phantom.
+  virtual void download(std::span<std::byte> values, const Tensor& src) = 0;
+
   /// A codec whose encode and decode run on this device.
   virtual std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) = 0;
   /// The operations of neural networks on this device.
   virtual NnOps& nn() = 0;
 
   std::unique_ptr<Codec> codec(const CodecSpec& spec) { return codec(spec, {}); }
+  template <class T>
+  void upload(const Tensor& dst, const std::vector<T>& values) {
+    upload(dst, std::as_bytes(std::span(values)));
+  }
+  /// The values of a tensor, in host memory; none for a phantom.
+  template <class T = float>
+  std::vector<T> download(const Tensor& src) {
+    std::vector<T> values(src.is_phantom() ? 0 : src.nbytes() / sizeof(T));
+    download(std::as_writable_bytes(std::span(values)), src);
+    return values;
+  }
   Tensor empty(std::size_t numel, DType dtype = DType::f32) { return empty(numel, dtype, numel); }
   Tensor empty_like(const Tensor& x) { return empty(x.numel(), x.dtype(), x.priced_numel()); }
 };

@@ -34,6 +34,8 @@ std::string awaited(const Wait& wait) {
     case Wait::mutex: return "a mutex";
     case Wait::fork: return fmt::format("the other ranks to fork stream {}", wait.other);
     case Wait::collective: return "the other ranks in a native collective";
+    case Wait::bootstrap: return fmt::format("another rank to put {}", wait.other);
+    case Wait::accelerator: return "its accelerator";
     case Wait::stream_end: return fmt::format("the end of stream {}", wait.other);
   }
   return "?";

@@ -13,15 +13,17 @@ namespace trigram {
 /// the same in all worlds.
 struct Wait {
   enum Kind : unsigned char {
-    none,        // not blocked
-    message,     // a message from `peer`
-    receiver,    // `peer` to take a message
-    control,     // a control message with `tag`
-    work,        // a task of stream `other`
-    mutex,       // its turn
-    stream_end,  // the last task of stream `other`
-    fork,        // the other ranks to fork stream `other`
-    collective,  // the other ranks, in a collective of the library's own
+    none,         // not blocked
+    message,      // a message from `peer`
+    receiver,     // `peer` to take a message
+    control,      // a control message with `tag`
+    work,         // a task of stream `other`
+    mutex,        // its turn
+    stream_end,   // the last task of stream `other`
+    fork,         // the other ranks to fork stream `other`
+    collective,   // the other ranks, in a collective of the library's own
+    bootstrap,    // what another rank puts under the key `other`
+    accelerator,  // the stream's own accelerator
   } kind = none;
   int peer = -1;
   int tag = 0;

@@ -45,7 +45,7 @@ TEST_P(Launch, HandsOnTheLayout) {
 
 TEST_P(Launch, GivesADeviceThatHoldsValues) {
   run([](Context ctx) {
-    expect_unique_values(unique_tensor(ctx, 100, ctx.world_rank), ctx.rank());
+    expect_unique_values(ctx, unique_tensor(ctx, 100, ctx.world_rank), ctx.rank());
   });
 }
 

@@ -42,7 +42,7 @@ TEST_P(Streams, ATaskSeesItsOwnStreamOfTheSameRank) {
       EXPECT_EQ(c.layout->ranks(), ctx.layout->ranks());
       EXPECT_NE(c.comm, ctx.comm);
       EXPECT_NE(c.control, ctx.control);
-      expect_unique_values(unique_tensor(c, 10, c.rank()), c.rank());
+      expect_unique_values(c, unique_tensor(c, 10, c.rank()), c.rank());
     });
     ctx.stream->wait(*work);
   });
@@ -56,7 +56,8 @@ TEST_P(Streams, WaitingOrdersWhatTheTaskDid) {
       ctx.device->fill(x, static_cast<float>(round));
       auto work = comm->submit(ctx, [&](Context c) { c.device->axpby(1, x, 1, x); });
       ctx.stream->wait(*work);
-      for (float value : x.floats()) ASSERT_EQ(value, 2.0f * static_cast<float>(round));
+      for (float value : ctx.device->download(x))
+        ASSERT_EQ(value, 2.0f * static_cast<float>(round));
     }
   });
 }
@@ -81,7 +82,7 @@ void ring_rounds(const Context& ctx, int offset) {
         std::array{Transfer{Transfer::send, unique_tensor(ctx, 64, ctx.rank() + offset),
                             (ctx.rank() + 1) % ctx.size()},
                    Transfer{Transfer::recv, in, source}});
-    expect_unique_values(in, source + offset);
+    expect_unique_values(ctx, in, source + offset);
   }
 }
 

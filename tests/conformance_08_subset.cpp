@@ -21,7 +21,7 @@ void shift(const Context& ctx, const std::vector<int>& members) {
   ctx.comm->transfer(std::array{Transfer{Transfer::send, unique_tensor(ctx, 20, ctx.world_rank),
                                          (ctx.rank() + 1) % ctx.size()},
                                 Transfer{Transfer::recv, in, source}});
-  expect_unique_values(in, members[static_cast<std::size_t>(source)]);
+  expect_unique_values(ctx, in, members[static_cast<std::size_t>(source)]);
 }
 
 TEST_P(SubsetTest, RanksFollowTheOrderOfTheMembers) {
@@ -90,7 +90,7 @@ TEST_P(SubsetTest, LargeBatchesAreTranslatedToo) {
     all.transfer(batch);
     for (const Transfer& t : batch)
       if (t.kind == Transfer::recv)
-        expect_unique_values(t.tensor, reversed[static_cast<std::size_t>(t.peer)]);
+        expect_unique_values(ctx, t.tensor, reversed[static_cast<std::size_t>(t.peer)]);
   });
 }
 

@@ -42,8 +42,8 @@ double reduced(Reduce op, int ranks, std::size_t index) {
 }
 
 /// Expects elements `begin`, ... of the reduction over all ranks; exact but for the mean's scaling.
-void expect_reduced(const Tensor& x, std::size_t begin, Reduce op, int ranks) {
-  const auto values = x.floats();
+void expect_reduced(const Context& ctx, const Tensor& x, std::size_t begin, Reduce op, int ranks) {
+  const auto values = ctx.device->download(x);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double expected = reduced(op, ranks, begin + i);
     if (op == Reduce::avg) {
@@ -58,7 +58,7 @@ void expect_allreduces(Context ctx, std::size_t n, AllreduceAlgorithm algorithm)
   for (Reduce op : {Reduce::sum, Reduce::avg, Reduce::max}) {
     const Tensor x = unique_tensor(ctx, n, ctx.rank());
     allreduce(ctx, x, op, algorithm);
-    expect_reduced(x, 0, op, ctx.size());
+    expect_reduced(ctx, x, 0, op, ctx.size());
   }
 }
 
@@ -86,7 +86,7 @@ void expect_reduce_scatters(Context ctx, std::size_t n, ReduceScatter reduce_sca
   for (Reduce op : {Reduce::sum, Reduce::avg, Reduce::max}) {
     const Tensor x = unique_tensor(ctx, n, ctx.rank());
     reduce_scatter(ctx, x, op);
-    expect_reduced(x.part(rank, of), n * rank / of, op, ctx.size());
+    expect_reduced(ctx, x.part(rank, of), n * rank / of, op, ctx.size());
   }
 }
 
@@ -107,7 +107,7 @@ void expect_allgathers(Context ctx, std::size_t n, void (*allgather)(Context, co
   ctx.device->fill(x, -1);
   ctx.device->copy(x.part(rank, of), whole.part(rank, of));
   allgather(ctx, x);
-  expect_unique_values(x, 5);
+  expect_unique_values(ctx, x, 5);
 }
 
 TEST_P(Collectives, RingAllgather) {
@@ -129,7 +129,7 @@ TEST_P(Collectives, RingAllgatherOfUnequalParts) {
           unique_tensor(ctx, 10 * static_cast<std::size_t>(r), r == ctx.rank() ? r : ctx.size()));
     ring_allgather(ctx, std::span<const Tensor>(parts));
     for (int r = 0; r < ctx.size(); ++r)
-      expect_unique_values(parts[static_cast<std::size_t>(r)], r);
+      expect_unique_values(ctx, parts[static_cast<std::size_t>(r)], r);
   });
 }
 
@@ -138,7 +138,7 @@ TEST_P(Collectives, BroadcastFromEveryRoot) {
     for (int root = 0; root < ctx.size(); ++root) {
       const Tensor x = unique_tensor(ctx, n, ctx.rank());
       binomial_broadcast(ctx, x, root);
-      expect_unique_values(x, root);
+      expect_unique_values(ctx, x, root);
     }
   });
 }
@@ -149,7 +149,7 @@ TEST_P(Collectives, PipelinedBroadcastInAnyNumberOfSegments) {
       const int root = (segments + 1) % ctx.size();
       const Tensor x = unique_tensor(ctx, n, ctx.rank());
       pipelined_broadcast(ctx, x, root, segments);
-      expect_unique_values(x, root);
+      expect_unique_values(ctx, x, root);
     }
   });
 }
@@ -160,7 +160,7 @@ TEST_P(Collectives, ReduceToEveryRoot) {
       const Tensor x = unique_tensor(ctx, n, ctx.rank());
       binomial_reduce(ctx, x, root % 2 == 0 ? Reduce::sum : Reduce::max, root);
       if (ctx.rank() == root)
-        expect_reduced(x, 0, root % 2 == 0 ? Reduce::sum : Reduce::max, ctx.size());
+        expect_reduced(ctx, x, 0, root % 2 == 0 ? Reduce::sum : Reduce::max, ctx.size());
     }
   });
 }
@@ -176,7 +176,7 @@ TEST_P(Collectives, AlltoallOfUnequalLengths) {
     }
     pairwise_alltoall(ctx, send, recv);
     for (int peer = 0; peer < ctx.size(); ++peer)
-      expect_unique_values(recv[static_cast<std::size_t>(peer)], 10 * peer + ctx.rank());
+      expect_unique_values(ctx, recv[static_cast<std::size_t>(peer)], 10 * peer + ctx.rank());
   });
 }
 
@@ -278,8 +278,8 @@ TEST_P(Collectives, WorkOnSubsetsAndOnForkedStreams) {
     Subset subset(*ctx.comm, members);
     ring_allreduce(ctx.with(subset), on_main, Reduce::max);
     ctx.stream->wait(*work);
-    expect_unique_values(on_main, members.back());
-    expect_reduced(on_comm, 0, Reduce::sum, ctx.size());
+    expect_unique_values(ctx, on_main, members.back());
+    expect_reduced(ctx, on_comm, 0, Reduce::sum, ctx.size());
   });
 }
 

@@ -23,6 +23,10 @@ void require_equal_length(const Tensor& a, const Tensor& b) {
   TRIGRAM_CHECK(a.numel() == b.numel(), "operands of {} and {} elements", a.numel(), b.numel());
 }
 
+void require_bytes(const Tensor& x, std::size_t bytes) {
+  TRIGRAM_CHECK(x.nbytes() == bytes, "{} bytes for a tensor of {}", bytes, x.nbytes());
+}
+
 }  // namespace
 
 Tensor HostDevice::empty(std::size_t numel, DType dtype, std::size_t priced_numel) {
@@ -83,6 +87,18 @@ void HostDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, co
 }
 
 double HostDevice::norm2(const Tensor& x) { return vector_ops::norm2(x.numel(), floats(x)); }
+
+void HostDevice::upload(const Tensor& dst, std::span<const std::byte> values) {
+  require_values(dst);
+  require_bytes(dst, values.size());
+  std::ranges::copy(values, dst.data());
+}
+
+void HostDevice::download(std::span<std::byte> values, const Tensor& src) {
+  require_values(src);
+  require_bytes(src, values.size());
+  std::copy_n(src.data(), src.nbytes(), values.begin());
+}
 
 std::unique_ptr<Codec> HostDevice::codec(const CodecSpec& spec, const CodecKey& key) {
   return make_host_codec(spec, key);

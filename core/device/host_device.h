@@ -24,6 +24,10 @@ class HostDevice final : public Device {
   void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
             const Tensor& v) override;
   double norm2(const Tensor& x) override;
+  using Device::download;
+  using Device::upload;
+  void upload(const Tensor& dst, std::span<const std::byte> values) override;
+  void download(std::span<std::byte> values, const Tensor& src) override;
   std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
   NnOps& nn() override { return nn_; }
 

@@ -22,6 +22,10 @@ class NullDevice final : public Device {
   void sgd(const SgdStep&, const Tensor&, const Tensor&, const Tensor&) override {}
   void adam(const AdamStep&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) override {}
   double norm2(const Tensor&) override;
+  using Device::download;
+  using Device::upload;
+  void upload(const Tensor&, std::span<const std::byte>) override {}
+  void download(std::span<std::byte>, const Tensor&) override {}
   /// A codec that sizes wires and does nothing.
   std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
   NnOps& nn() override { return nn_; }

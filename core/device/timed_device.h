@@ -29,6 +29,16 @@ class TimedDevice final : public Device {
   void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
             const Tensor& v) override;
   double norm2(const Tensor& x) override;
+  using Device::download;
+  using Device::upload;
+  /// What goes to the host and comes from it costs nothing: input is prefetched, and results are
+  /// looked at outside the training.
+  void upload(const Tensor& dst, std::span<const std::byte> values) override {
+    inner_.upload(dst, values);
+  }
+  void download(std::span<std::byte> values, const Tensor& src) override {
+    inner_.download(values, src);
+  }
   std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
   NnOps& nn() override { return nn_; }
 

@@ -37,7 +37,7 @@ FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std
   const std::size_t priced = std::accumulate(lengths_.begin(), lengths_.end(), std::size_t{0});
   weights_ = device.empty(real_numel, DType::f32, priced);
   gradients_ = device.empty(real_numel, DType::f32, priced);
-  std::ranges::fill(gradients_.floats(), 0.0f);
+  if (!gradients_.is_phantom()) device.upload(gradients_, std::vector<float>(real_numel));
 }
 
 void FlatWorkload::bucketize(std::size_t bucket_bytes) {

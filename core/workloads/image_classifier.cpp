@@ -12,7 +12,7 @@ namespace {
 
 std::size_t count_correct(const Tensor& logits, const Tensor& labels, std::size_t classes) {
   std::size_t correct = 0;
-  const auto wanted = labels.values<std::uint8_t>();
+  const auto wanted = labels.values<std::uint8_t>();  // in host memory, as the logits
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto row = logits.floats().subspan(i * classes, classes);
     correct += std::ranges::max_element(row) - row.begin() == wanted[i];
@@ -32,7 +32,8 @@ Sampler make_sampler(const ImageSet& set, std::size_t batch,
 ImageClassifier::ImageClassifier(Device& device, std::shared_ptr<const ImageData> data,
                                  const Architecture& architecture, std::size_t batch,
                                  const std::optional<Sharding>& sharding, const ModelPlace& place)
-    : data_(std::move(data)),
+    : device_(device),
+      data_(std::move(data)),
       architecture_(architecture),
       batch_(batch),
       seed_(place.seed),
@@ -40,7 +41,7 @@ ImageClassifier::ImageClassifier(Device& device, std::shared_ptr<const ImageData
       sampler_(make_sampler(data_->train, batch, sharding, place)) {}
 
 void ImageClassifier::forward(Device& device, const Tensor& weights) {
-  data_->gather(data_->train, sampler_.next(), network_.images(), network_.labels());
+  data_->gather(device, data_->train, sampler_.next(), network_.images(), network_.labels());
   network_.forward(device.nn(), weights);
 }
 
@@ -50,7 +51,7 @@ void ImageClassifier::backward(Device& device, const Tensor& weights, const Tens
 }
 
 double ImageClassifier::loss() const {
-  const auto loss = network_.loss().floats();
+  const auto loss = device_.download(network_.loss());
   return loss.empty() ? std::numeric_limits<double>::quiet_NaN() : loss[0];
 }
 
@@ -71,7 +72,7 @@ Quality judge(const ImageData& data, const ImageSet& set, const Architecture& ar
     Network network(host, architecture, batch);  // memory is pooled
     std::vector<std::uint32_t> chosen(batch);
     std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(begin));
-    data.gather(set, chosen, network.images(), network.labels());
+    data.gather(host, set, chosen, network.images(), network.labels());
     network.forward(host.nn(), flat);
     loss += static_cast<double>(network.loss().floats()[0]) * static_cast<double>(batch);
     correct += count_correct(network.logits(), network.labels(), architecture.classes);

@@ -30,6 +30,7 @@ class ImageClassifier final : public Model {
   std::size_t batch() const override { return batch_; }
 
  private:
+  Device& device_;
   std::shared_ptr<const ImageData> data_;
   Architecture architecture_;
   std::size_t batch_;

@@ -43,18 +43,22 @@ std::array<float, 256> standardise(const std::vector<std::uint8_t>& pixels) {
 
 }  // namespace
 
-void ImageData::gather(const ImageSet& set, std::span<const std::uint32_t> chosen,
+void ImageData::gather(Device& device, const ImageSet& set, std::span<const std::uint32_t> chosen,
                        const Tensor& images, const Tensor& labels) const {
   const std::size_t size = set.pixels_per_image();
   TRIGRAM_CHECK(images.numel() == chosen.size() * size && labels.numel() == chosen.size(),
                 "{} images do not fill {} elements", chosen.size(), images.numel());
   if (images.is_phantom()) return;
-  float* to = images.floats().data();
+  std::vector<float> inputs(images.numel());
+  std::vector<std::uint8_t> classes_of_inputs(labels.numel());
+  auto to = inputs.begin();
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::uint8_t* from = set.pixels.data() + chosen[i] * size;
     for (std::size_t k = 0; k < size; ++k) *to++ = standardised[from[k]];
-    labels.values<std::uint8_t>()[i] = set.labels[chosen[i]];
+    classes_of_inputs[i] = set.labels[chosen[i]];
   }
+  device.upload(images, inputs);
+  device.upload(labels, classes_of_inputs);
 }
 
 std::vector<std::filesystem::path> image_data_files(const std::filesystem::path& folder) {

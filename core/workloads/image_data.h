@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/device.h"
 
 namespace trigram {
 
@@ -29,10 +29,10 @@ struct ImageData {
   /// images.
   std::array<float, 256> standardised{};
 
-  /// Writes the chosen images of `set` to `images` (f32) and their classes to `labels` (u8), which
-  /// must be as long; nothing to phantoms.
-  void gather(const ImageSet& set, std::span<const std::uint32_t> chosen, const Tensor& images,
-              const Tensor& labels) const;
+  /// Writes the chosen images of `set` to `images` (f32) and their classes to `labels` (u8),
+  /// tensors of `device` which must be as long; nothing to phantoms.
+  void gather(Device& device, const ImageSet& set, std::span<const std::uint32_t> chosen,
+              const Tensor& images, const Tensor& labels) const;
 };
 
 /// The four files that make a data set in `folder`: {train,t10k}-{images-idx3,labels-idx1}-ubyte,

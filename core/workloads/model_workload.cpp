@@ -21,7 +21,10 @@ ModelWorkload::ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, b
       values_(values) {
   TRIGRAM_CHECK(weights().is_phantom() != values, "values are {} but the device is {}",
                 values ? "wanted" : "not wanted", ctx.device->name());
-  if (values_) model_->initialise(weights().floats());
+  if (!values_) return;
+  std::vector<float> start(weights().numel());
+  model_->initialise(start);
+  ctx.device->upload(weights(), start);
 }
 
 void ModelWorkload::forward(Context ctx) { model_->forward(*ctx.device, weights()); }

@@ -29,7 +29,10 @@ ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profi
       real_(std::move(real)) {
   TRIGRAM_CHECK(weights().is_phantom() != has_values(), "values are {} but the device is {}",
                 has_values() ? "wanted" : "not wanted", ctx.device->name());
-  if (has_values()) real_.model->initialise(weights().floats());
+  if (!has_values()) return;
+  std::vector<float> start(real_numel);
+  real_.model->initialise(start);
+  ctx.device->upload(weights(), start);
 }
 
 void ProfileWorkload::forward(Context ctx) {

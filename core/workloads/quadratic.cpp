@@ -37,7 +37,8 @@ void reflect(std::span<double> row, std::span<const double> v) {
 }  // namespace
 
 Quadratic::Quadratic(Device& device, const QuadraticOptions& options, const ModelPlace& place)
-    : options_(options),
+    : device_(device),
+      options_(options),
       place_(place),
       matrix_(device.empty(options.dimension * options.dimension)),
       target_(device.empty(options.dimension)),
@@ -46,14 +47,14 @@ Quadratic::Quadratic(Device& device, const QuadraticOptions& options, const Mode
   TRIGRAM_CHECK(options.tensors >= 1 && options.tensors <= options.dimension,
                 "{} tensors of {} elements", options.tensors, options.dimension);
   if (matrix_.is_phantom()) return;
-  build_matrix(place.seed);
+  build_matrix(device, place.seed);
   Philox random(place.seed, 0, optimum_part, Purpose::data_set);
   optimum_.resize(options.dimension);
   for (float& x : optimum_) x = random.normal();
-  build_target();
+  build_target(device);
 }
 
-void Quadratic::build_matrix(std::uint64_t seed) {
+void Quadratic::build_matrix(Device& device, std::uint64_t seed) {
   const std::size_t d = options_.dimension;
   std::vector<std::vector<double>> reflections;
   for (long k = 0; k < kReflections; ++k)
@@ -68,18 +69,20 @@ void Quadratic::build_matrix(std::uint64_t seed) {
     for (const auto& v : reflections) reflect(row, v);
     for (std::size_t k = 0; k < d; ++k) transposed_[k * d + i] = static_cast<float>(row[k]);
   }
-  std::ranges::copy(transposed_, matrix_.floats().begin());
+  device.upload(matrix_, transposed_);
 }
 
-void Quadratic::build_target() {
+void Quadratic::build_target(Device& device) {
   const std::vector<double> common = times(optimum_);
   Philox random(place_.seed, place_.rank / 2, target_part, Purpose::data_set);
   const bool unpaired = place_.rank % 2 == 0 && place_.rank + 1 == place_.ranks;
   const double sign = unpaired ? 0 : place_.rank % 2 == 0 ? 1 : -1;
-  for (std::size_t i = 0; i < common.size(); ++i) {
+  std::vector<float> target;
+  for (double c : common) {
     const double apart = sign * options_.heterogeneity * static_cast<double>(random.normal());
-    target_.floats()[i] = static_cast<float>(common[i] + apart);
+    target.push_back(static_cast<float>(c + apart));
   }
+  device.upload(target_, target);
 }
 
 std::vector<double> Quadratic::times(std::span<const float> x) const {
@@ -105,13 +108,15 @@ void Quadratic::forward(Device& device, const Tensor& weights) {
   const Tensor w = weights.slice(0, d, d);  // unpriced: what is computed is the real model
   device.nn().gemm({.m = d, .n = 1, .k = d, .transpose_a = true}, matrix_, w, 0, residual_);
   device.axpby(-1, target_, 1, residual_);
-  if (options_.noise > 0) draw_noise();
+  if (options_.noise > 0) draw_noise(device);
   ++step_;
 }
 
-void Quadratic::draw_noise() {
+void Quadratic::draw_noise(Device& device) {
   Philox random(place_.seed, place_.rank, step_, Purpose::gradient_noise);
-  for (float& x : noise_.floats()) x = random.normal();
+  std::vector<float> noise(noise_.numel());
+  for (float& x : noise) x = random.normal();
+  device.upload(noise_, noise);
 }
 
 void Quadratic::backward(Device& device, const Tensor& /*weights*/, const Tensor& gradients,
@@ -132,7 +137,8 @@ void Quadratic::backward(Device& device, const Tensor& /*weights*/, const Tensor
 double Quadratic::loss() const {
   if (residual_.is_phantom()) return std::numeric_limits<double>::quiet_NaN();
   double squares = 0;
-  for (float r : residual_.floats()) squares += static_cast<double>(r) * static_cast<double>(r);
+  for (float r : device_.download(residual_))
+    squares += static_cast<double>(r) * static_cast<double>(r);
   return squares / 2;
 }
 

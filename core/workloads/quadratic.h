@@ -37,12 +37,13 @@ class Quadratic final : public Model {
   std::span<const float> optimum() const { return optimum_; }
 
  private:
-  void build_matrix(std::uint64_t seed);
-  void build_target();
-  void draw_noise();
+  void build_matrix(Device& device, std::uint64_t seed);
+  void build_target(Device& device);
+  void draw_noise(Device& device);
   /// A x, in double precision.
   std::vector<double> times(std::span<const float> x) const;
 
+  Device& device_;
   QuadraticOptions options_;
   ModelPlace place_;
   std::vector<float> transposed_;  // A^T: row i belongs to weight i

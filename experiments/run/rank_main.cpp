@@ -81,8 +81,7 @@ class StepWatch {
                       done.end_s);
     }
     if (!shared_.collector.due(step) || !trains_) return;
-    const auto weights = workload_->weights().floats();
-    report_.weights[step].assign(weights.begin(), weights.end());
+    report_.weights[step] = raw_.device->download(workload_->weights());
   }
 
   Shared& shared_;
@@ -116,9 +115,10 @@ void tell(const Context& raw, Shared& shared, RankReport& mine, Workload& worklo
                               reports[rank].weights[step], workload, *raw.stream);
 }
 
-std::string hash_of(Workload& workload) {
+std::string hash_of(Workload& workload, Device& device) {
   if (!workload.has_values()) return "";
-  return Sha256().update(std::as_bytes(workload.weights().floats())).hex();
+  const auto weights = device.download(workload.weights());
+  return Sha256().update(std::as_bytes(std::span(weights))).hex();
 }
 
 void train(const Context& raw, Shared& shared) {
@@ -141,8 +141,9 @@ void train(const Context& raw, Shared& shared) {
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
   algorithm->train(ctx, run);
   ctx.stream->synchronize();
-  shared.results[static_cast<std::size_t>(raw.world_rank)] = {
-      meter->counters(), raw.stream->now(), hash_of(*workload), workload->batch(), trains};
+  shared.results[static_cast<std::size_t>(raw.world_rank)] = {meter->counters(), raw.stream->now(),
+                                                              hash_of(*workload, *raw.device),
+                                                              workload->batch(), trains};
   if (shared.processes) tell(raw, shared, watch.report(), *workload);
 }
 

@@ -95,7 +95,7 @@ std::vector<std::string> gather(const Context& ctx, const std::string& mine) {
   if (ctx.world_rank != 0) {
     ctx.control->post(0, kTag, static_cast<std::int64_t>(mine.size()));
     const Tensor x = carrier(mine.size());
-    std::memcpy(x.data(), mine.data(), mine.size());
+    ctx.device->upload(x, std::as_bytes(std::span(mine)));
     const Transfer out{Transfer::send, x, 0};
     ctx.comm->transfer({&out, 1});
     return {};
@@ -110,7 +110,8 @@ std::vector<std::string> gather(const Context& ctx, const std::string& mine) {
   for (std::size_t rank = 1; rank < all.size(); ++rank) {  // one after the other, for memory
     const Transfer in{Transfer::recv, carrier(lengths[rank]), static_cast<int>(rank)};
     ctx.comm->transfer({&in, 1});
-    all[rank].assign(reinterpret_cast<const char*>(in.tensor.data()), in.tensor.nbytes());
+    all[rank].resize(lengths[rank]);
+    ctx.device->download(std::as_writable_bytes(std::span(all[rank])), in.tensor);
   }
   return all;
 }

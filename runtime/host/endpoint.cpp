@@ -28,6 +28,11 @@ std::string Endpoint::wait_line() const {
   return wait_text(rank, stream, why);
 }
 
+std::shared_ptr<Milestone> issued_here() {
+  const Endpoint* caller = this_endpoint();
+  return caller && caller->queue ? caller->queue->record() : nullptr;
+}
+
 Endpoint*& this_endpoint() {
   thread_local Endpoint* endpoint = nullptr;
   return endpoint;

@@ -8,7 +8,9 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "core/accelerator_backend.h"
 #include "core/communicator.h"
 #include "core/control.h"
 #include "core/stream.h"
@@ -35,6 +37,7 @@ struct Half {
 
 struct Job {
   Task task;
+  std::shared_ptr<Milestone> after;  // null without an accelerator
   std::shared_ptr<HostWork> work;
 };
 
@@ -50,6 +53,7 @@ struct Endpoint {
   World& world;
   const std::string& stream;
   const int rank;
+  AcceleratorStream* queue = nullptr;  // of the stream, if its world has accelerators
 
   std::mutex mutex;  // guards everything below
   std::condition_variable wake;
@@ -63,6 +67,8 @@ struct Endpoint {
   bool withdrawing = false;     // the call ends by an exception
 
   std::map<int, std::deque<Message>> inbox;  // control messages by tag
+  // What the accelerator had to do before the messages that other streams of this rank sent.
+  std::vector<std::shared_ptr<Milestone>> before_inbox;
   std::deque<Job> jobs;
 
   /// Blocks the stream that owns this endpoint until `ready()` holds, which is evaluated under the
@@ -76,6 +82,9 @@ struct Endpoint {
   /// What the blocked owner waits for, in words. Call with the mutex held.
   std::string wait_line() const;
 };
+
+/// What the calling thread's stream has issued to its accelerator; null if it has none.
+std::shared_ptr<Milestone> issued_here();
 
 /// The endpoint whose thread is calling; null outside the world's threads.
 Endpoint*& this_endpoint();

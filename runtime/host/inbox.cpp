@@ -5,19 +5,26 @@
 namespace trigram::host {
 namespace {
 
-std::optional<Message> take(std::deque<Message>& messages) {
+/// With the mutex held.
+std::optional<Message> take(Endpoint& self, std::deque<Message>& messages) {
   if (messages.empty()) return std::nullopt;
   Message first = messages.front();
   messages.pop_front();
+  for (const auto& before : self.before_inbox) self.queue->wait(*before);
+  self.before_inbox.clear();
   return first;
 }
 
 }  // namespace
 
 void deliver(Endpoint& receiver, int tag, const Message& message) {
+  // Between streams of one rank a message says that what was issued before it may be used.
+  const bool neighbour = message.source == receiver.rank && this_endpoint() != &receiver;
+  const auto before = neighbour ? issued_here() : nullptr;
   bool awaited;
   {
     std::lock_guard lock(receiver.mutex);
+    if (before) receiver.before_inbox.push_back(before);
     receiver.inbox[tag].push_back(message);
     awaited = receiver.wait.kind == Wait::control && receiver.wait.tag == tag;
   }
@@ -30,14 +37,14 @@ std::optional<Message> receive(Endpoint& self, int tag) {
   auto& messages = self.inbox[tag];
   self.park(lock, {.kind = Wait::control, .tag = tag},
             [&] { return !messages.empty() || self.closing; });
-  return take(messages);
+  return take(self, messages);
 }
 
 std::optional<Message> poll(Endpoint& self, int tag) {
   check_on_stream(self);
   self.world.check_not_failed();  // or a loop that polls would outlive the world
   std::lock_guard lock(self.mutex);
-  return take(self.inbox[tag]);
+  return take(self, self.inbox[tag]);
 }
 
 }  // namespace trigram::host

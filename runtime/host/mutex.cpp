@@ -6,6 +6,14 @@
 namespace trigram::host {
 
 void HostMutex::lock() {
+  acquire();
+  // Its holders' work on the accelerator excludes one another, too.
+  const auto queue = this_endpoint()->queue;
+  std::lock_guard guard(mutex_);
+  if (queue && released_) queue->wait(*released_);
+}
+
+void HostMutex::acquire() {
   TRIGRAM_CHECK(this_endpoint() != nullptr, "a stream's mutex is locked outside any stream");
   Endpoint& self = *this_endpoint();
   self.world.check_not_failed();
@@ -31,9 +39,20 @@ void HostMutex::lock() {
 }
 
 void HostMutex::unlock() noexcept {
+  std::shared_ptr<Milestone> issued;
+  try {
+    issued = issued_here();
+  } catch (...) {  // the accelerator is broken, and so is all that this rank would do next
+    this_endpoint()->world.fail(std::current_exception());
+  }
+  release(std::move(issued));
+}
+
+void HostMutex::release(std::shared_ptr<Milestone> issued) noexcept {
   Endpoint* next = nullptr;
   {
     std::lock_guard guard(mutex_);
+    released_ = std::move(issued);
     if (queue_.empty()) {
       locked_ = false;
     } else {
@@ -47,12 +66,14 @@ void HostMutex::unlock() noexcept {
 
 void HostMutex::give_up(Turn& turn) noexcept {
   bool granted;
+  std::shared_ptr<Milestone> released;
   {
     std::lock_guard guard(mutex_);
     std::erase(queue_, &turn);
     granted = turn.granted;
+    released = released_;
   }
-  if (granted) unlock();
+  if (granted) release(std::move(released));
 }
 
 }  // namespace trigram::host

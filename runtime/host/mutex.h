@@ -19,11 +19,14 @@ class HostMutex final : public Mutex {
     Endpoint* stream;
     bool granted = false;
   };
+  void acquire();
+  void release(std::shared_ptr<Milestone> issued) noexcept;
   void give_up(Turn& turn) noexcept;
 
   std::mutex mutex_;  // taken after an endpoint's mutex, never before
   bool locked_ = false;
   std::deque<Turn*> queue_;
+  std::shared_ptr<Milestone> released_;  // what its last holder had issued to the accelerator
 };
 
 }  // namespace trigram::host

@@ -9,27 +9,38 @@ namespace trigram::host {
 
 void HostWork::notify(Endpoint& waiter) {
   std::lock_guard lock(mutex_);
-  if (!done()) waiters_.push_back(&waiter);
+  if (!issued()) waiters_.push_back(&waiter);
 }
 
-void HostWork::complete(std::exception_ptr error) {
+void HostWork::complete(std::exception_ptr error, std::shared_ptr<Milestone> end) {
   std::vector<Endpoint*> waiters;
   {
     std::lock_guard lock(mutex_);
     error_ = std::move(error);
-    done_.store(true, std::memory_order_release);
+    end_ = std::move(end);
+    issued_.store(true, std::memory_order_release);
     waiters.swap(waiters_);
   }
   for (Endpoint* waiter : waiters) waiter->poke();
 }
 
 HostStream::HostStream(Group& group, int rank)
-    : group_(group),
-      self_(group.at(rank)),
-      communicator_(group.communicator(self_)),
-      control_(group.control(self_)) {}
+    : group_(group), self_(group.at(rank)), control_(group.control(self_)) {
+  if (AcceleratorBackend* const accelerator = world().accelerator()) {
+    queue_ = accelerator->stream(group.name(), *control_, world().waiter());
+    self_.queue = queue_.get();
+  } else {
+    communicator_ = group.communicator(self_);
+  }
+}
 
 HostStream::~HostStream() {
+  join();
+  std::lock_guard lock(self_.mutex);
+  self_.queue = nullptr;
+}
+
+void HostStream::join() {
   if (!worker_.joinable()) return;
   if (std::uncaught_exceptions() > exceptions_at_birth_) world().fail(nullptr);
   {
@@ -45,9 +56,9 @@ HostStream::~HostStream() {
 
 Context HostStream::context() {
   return {.stream = this,
-          .comm = communicator_.get(),
+          .comm = queue_ ? &queue_->communicator() : communicator_.get(),
           .control = control_.get(),
-          .device = &world().device(self_.rank),
+          .device = queue_ ? &queue_->device() : &world().device(self_.rank),
           .layout = &world().layout(),
           .world_rank = self_.rank,
           .world_size = world().layout().ranks()};
@@ -92,6 +103,7 @@ void HostStream::work_off() noexcept {
       world().check_not_failed();
       run(std::move(job));
     }
+    drain();
   } catch (const Aborted&) {
   }
   std::deque<Job> dropped;  // destroyed without the mutex
@@ -102,20 +114,24 @@ void HostStream::work_off() noexcept {
 
 void HostStream::run(Job job) {
   std::exception_ptr error;
+  std::shared_ptr<Milestone> end;
   try {
+    if (job.after) queue_->wait(*job.after);
     // The task dies before its Work is done: what it holds must not outlive what waits for it.
     Task task = std::move(job.task);
     task(context());
+    task = nullptr;
+    if (queue_) end = queue_->record();
   } catch (const Aborted&) {
     throw;
   } catch (...) {
     error = std::current_exception();
   }
-  job.work->complete(error);
+  job.work->complete(error, std::move(end));
   if (error) world().fail(error);
 }
 
-std::shared_ptr<HostWork> HostStream::enqueue(Task task) {
+std::shared_ptr<HostWork> HostStream::enqueue(Task task, std::shared_ptr<Milestone> after) {
   TRIGRAM_CHECK(worker_.joinable(), "only forked streams take tasks, stream {} of rank {} does not",
                 name(), self_.rank);
   world().check_not_failed();
@@ -123,38 +139,52 @@ std::shared_ptr<HostWork> HostStream::enqueue(Task task) {
   bool idle;
   {
     std::lock_guard lock(self_.mutex);
-    self_.jobs.push_back({std::move(task), work});
+    self_.jobs.push_back({std::move(task), std::move(after), work});
     idle = self_.state == Endpoint::State::idle;
   }
   if (idle) self_.wake.notify_one();
   return work;
 }
 
-std::shared_ptr<Work> HostStream::submit(const Context&, Task task) {
-  return enqueue(std::move(task));  // what the submitter has issued is complete: it blocks on all
+std::shared_ptr<Work> HostStream::submit(const Context& after, Task task) {
+  // On the host all that the submitter has issued is complete: it blocks.
+  auto* const queue = static_cast<HostStream*>(after.stream)->queue_.get();
+  return enqueue(std::move(task), queue ? queue->record() : nullptr);
 }
 
 void HostStream::wait(Work& work) {
   check_on_stream(self_);
   auto* const awaited = dynamic_cast<HostWork*>(&work);
   TRIGRAM_CHECK(awaited != nullptr, "waited for a Work of another runtime");
-  if (!awaited->done()) {
+  if (!awaited->issued()) {
     awaited->notify(self_);
     std::unique_lock lock(self_.mutex);
     self_.park(lock, {.kind = Wait::work, .other = awaited->stream()},
-               [&] { return awaited->done(); });
+               [&] { return awaited->issued(); });
   }
   if (awaited->error()) std::rethrow_exception(awaited->error());
+  if (awaited->end()) queue_->wait(*awaited->end());
 }
 
 void HostStream::synchronize() {
   Endpoint* const caller = this_endpoint();
-  if (caller == &self_) return;  // operations of the own thread are complete when they return
+  if (caller == &self_) return drain();
   TRIGRAM_CHECK(caller != nullptr, "stream {} is synchronised from outside any stream", name());
-  auto last = enqueue([](Context) {});
+  auto last = enqueue([](Context) {}, nullptr);
   last->notify(*caller);
   std::unique_lock lock(caller->mutex);
-  caller->park(lock, {.kind = Wait::work, .other = last->stream()}, [&] { return last->done(); });
+  caller->park(lock, {.kind = Wait::work, .other = last->stream()}, [&] { return last->issued(); });
+  lock.unlock();
+  world().waiter().await({.kind = Wait::work, .other = last->stream()},
+                         [&] { return last->done(); });
+}
+
+/// Waits for what the own thread has issued to the accelerator. Operations on the host are complete
+/// when they return.
+void HostStream::drain() {
+  if (!queue_) return;
+  const auto issued = queue_->record();
+  world().waiter().await({.kind = Wait::accelerator}, [&] { return issued->reached(); });
 }
 
 std::unique_ptr<Mutex> HostStream::make_mutex() { return std::make_unique<HostMutex>(); }

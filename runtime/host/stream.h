@@ -16,24 +16,32 @@ namespace trigram::host {
 class HostWork final : public Work {
  public:
   explicit HostWork(const std::string& stream) : stream_(stream) {}
-  bool done() const override { return done_.load(std::memory_order_acquire); }
+  bool done() const override { return issued() && (!end_ || end_->reached()); }
+  /// The task has returned; what it issued to an accelerator may be under way.
+  bool issued() const { return issued_.load(std::memory_order_acquire); }
   const std::string& stream() const { return stream_; }
-  /// What the task threw; null if nothing. Valid once done.
+  /// What the task threw; null if nothing. Valid once issued, as is `end`.
   const std::exception_ptr& error() const { return error_; }
+  /// All that the task issued to its accelerator; null without one.
+  const std::shared_ptr<Milestone>& end() const { return end_; }
 
-  /// Wakes `waiter` when done.
+  /// Wakes `waiter` when issued.
   void notify(Endpoint& waiter);
-  void complete(std::exception_ptr error);
+  void complete(std::exception_ptr error, std::shared_ptr<Milestone> end);
 
  private:
   const std::string& stream_;
   std::mutex mutex_;
   std::vector<Endpoint*> waiters_;
   std::exception_ptr error_;
-  std::atomic<bool> done_ = false;
+  std::shared_ptr<Milestone> end_;
+  std::atomic<bool> issued_ = false;
 };
 
 /// A stream is a thread: the rank's own, or one that a fork started to work off a queue of tasks.
+/// In a world of accelerators it has a queue of one, too, and the order of the queues follows that
+/// of the threads: what a task, a Work, a mutex or a control message within the rank orders on the
+/// host is ordered on the accelerator.
 class HostStream final : public Stream {
  public:
   HostStream(Group& group, int rank);
@@ -57,14 +65,17 @@ class HostStream final : public Stream {
 
  private:
   World& world() const { return self_.world; }
-  std::shared_ptr<HostWork> enqueue(Task task);
+  std::shared_ptr<HostWork> enqueue(Task task, std::shared_ptr<Milestone> after);
+  void drain();
+  void join();
   void work_off() noexcept;
   void run(Job job);
 
   Group& group_;
   Endpoint& self_;
-  std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<Control> control_;
+  std::unique_ptr<AcceleratorStream> queue_;    // null where tensors live in the host's memory
+  std::unique_ptr<Communicator> communicator_;  // null where the queue has one
   const int exceptions_at_birth_ = std::uncaught_exceptions();
   std::size_t forks_ = 0;
   std::thread worker_;

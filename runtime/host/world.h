@@ -12,6 +12,7 @@
 #include "core/layout.h"
 #include "runtime/host/clock.h"
 #include "runtime/host/endpoint.h"
+#include "runtime/host/waiter.h"
 
 namespace trigram::host {
 
@@ -43,6 +44,11 @@ class World {
   /// Whether computation known by its length only is slept, or skipped.
   bool sleeps_compute() const { return sleeps_compute_; }
   virtual Device& device(int rank) = 0;
+  /// Where the streams' tensors live instead, if on accelerators; null otherwise.
+  virtual AcceleratorBackend* accelerator() { return nullptr; }
+  Waiter& waiter() { return waiter_; }
+  /// Called by streams that wait, again and again.
+  virtual void idle() {}
 
   /// The n-th stream forked from `parent`. Throws InvariantError when another rank gave it another
   /// name.
@@ -64,6 +70,7 @@ class World {
  private:
   const Layout layout_;
   const bool sleeps_compute_;
+  HostWaiter waiter_;
   Clock::time_point start_;
   std::atomic<bool> failed_ = false;
 };

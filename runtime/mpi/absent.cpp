@@ -8,7 +8,7 @@ std::string mpi_unavailable_reason() {
 
 std::vector<std::string> mpi_exchange(const std::string& mine) { return {mine}; }
 
-std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions&) {
+std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions&, AcceleratorFactory) {
   throw std::runtime_error(mpi_unavailable_reason());
 }
 

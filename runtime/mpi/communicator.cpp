@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/wait_text.h"
+#include "runtime/host/back_off.h"
 #include "runtime/host/batch.h"
-#include "runtime/mpi/back_off.h"
 #include "runtime/mpi/session.h"
 #include "runtime/mpi/world.h"
 
@@ -42,7 +42,7 @@ std::unique_ptr<MpiCollective> MpiCommunicator::make_collective() const {
 }
 
 void MpiCommunicator::await(MpiCollective& collective) {
-  BackOff back_off = BackOff::of_a_message();
+  host::BackOff back_off = host::BackOff::of_a_message();
   bool reported = false;  // that this stream waits
   while (!collective.ended()) {
     if (collective.move_on()) {
@@ -133,7 +133,7 @@ void MpiCommunicator::await_completion() {
   const int count = static_cast<int>(call_->requests.size());
   completed_.resize(call_->requests.size());
   statuses_.resize(call_->requests.size());
-  BackOff back_off = BackOff::of_a_message();
+  host::BackOff back_off = host::BackOff::of_a_message();
   bool reported = false;  // that this stream waits
   for (std::size_t open = call_->requests.size(); open > 0;) {
     if (const std::size_t done = complete(count); done > 0) {

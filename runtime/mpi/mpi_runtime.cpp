@@ -13,7 +13,8 @@ namespace {
 
 class MpiRuntime final : public Runtime {
  public:
-  explicit MpiRuntime(const MpiOptions& options) : options_(options) {}
+  MpiRuntime(const MpiOptions& options, AcceleratorFactory make_accelerator)
+      : options_(options), make_accelerator_(std::move(make_accelerator)) {}
   void launch(const Layout& layout, const Task& rank_main) override {
     mpi::Session& session = mpi::Session::get();
     if (session.size() != layout.ranks())
@@ -22,11 +23,13 @@ class MpiRuntime final : public Runtime {
                                     "start {0}: mpirun -n {0} ...",
                                     layout.ranks(), session.size()));
     const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
-    mpi::MpiWorld(session, layout, options_.watchdog_s, sleeps, options_.padded).run(rank_main);
+    mpi::MpiWorld(session, layout, options_.watchdog_s, sleeps, options_.padded)
+        .run(rank_main, make_accelerator_);
   }
 
  private:
   MpiOptions options_;
+  AcceleratorFactory make_accelerator_;
 };
 
 }  // namespace
@@ -59,8 +62,9 @@ std::vector<std::string> mpi_exchange(const std::string& mine) {
   return said;
 }
 
-std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions& options) {
-  return std::make_unique<MpiRuntime>(options);
+std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions& options,
+                                          AcceleratorFactory make_accelerator) {
+  return std::make_unique<MpiRuntime>(options, std::move(make_accelerator));
 }
 
 }  // namespace trigram

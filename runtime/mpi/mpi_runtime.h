@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/accelerator_backend.h"
 #include "core/config/fields.h"
 #include "core/runtime.h"
 #include "runtime/host/modelled_compute.h"
@@ -27,6 +29,9 @@ struct MpiProcess {
 };
 MpiProcess mpi_process();
 
+/// Makes the accelerator of this rank; called by all, each on its main thread.
+using AcceleratorFactory = std::function<std::unique_ptr<AcceleratorBackend>(Bootstrap&, Waiter&)>;
+
 /// Every process of the job says something and gets what all have said, by rank. Called by all.
 std::vector<std::string> mpi_exchange(const std::string& mine);
 
@@ -38,6 +43,10 @@ std::vector<std::string> mpi_exchange(const std::string& mine);
 /// every stream of every rank blocks and nothing moves for `watchdog_s`, it throws HangError. A
 /// rank that is not heard of for that long (not less than 5 s) was stopped or has died: then the
 /// whole job is aborted, with a line that names it, and exit code 124.
-std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions& options = {});
+///
+/// With an accelerator per rank, that is where tensors live and messages go; control messages, and
+/// the watching, remain MPI's.
+std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions& options = {},
+                                          AcceleratorFactory make_accelerator = {});
 
 }  // namespace trigram

@@ -16,6 +16,7 @@ struct Letter {
     control,  // to `stream`: tag, a, b
     failed,   // the world ends, by the sender's error if there is one
     ended,    // the sender's main task has; a: in a failed world, b: which the sender has failed
+    put,      // of the bootstrap: the key, a zero, the value
     status,   // what the sender's streams do (to rank 0); and that rank 0 lives (from it)
   } kind = control;
   std::int64_t stream = 0, tag = 0, a = 0, b = 0;

@@ -10,7 +10,7 @@
 
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
-#include "runtime/mpi/back_off.h"
+#include "runtime/host/back_off.h"
 
 namespace trigram::mpi {
 namespace {
@@ -45,7 +45,7 @@ void check(int code, const char* call) {
 void complete(MPI_Request& request, double patience_s) {
   constexpr double kRollCall_s = 3;
   const auto began = std::chrono::steady_clock::now();
-  BackOff back_off = BackOff::of_a_letter();
+  host::BackOff back_off = host::BackOff::of_a_letter();
   for (int done = 0; !done; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
@@ -98,7 +98,7 @@ void Session::meet(double patience_s) {
     check(MPI_Isend(&said[i], 1, MPI_BYTE, other, 0, base_, &requests[processes + i]), "MPI_Isend");
   }
   const auto began = std::chrono::steady_clock::now();
-  BackOff back_off = BackOff::of_a_letter();
+  host::BackOff back_off = host::BackOff::of_a_letter();
   for (int all = 0; !all; back_off.pause()) {
     check(
         MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),

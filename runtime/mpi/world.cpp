@@ -13,9 +13,9 @@
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
 #include "core/wait_text.h"
+#include "runtime/host/back_off.h"
 #include "runtime/host/inbox.h"
 #include "runtime/host/stream.h"
-#include "runtime/mpi/back_off.h"
 #include "runtime/mpi/wire_error.h"
 
 namespace trigram::mpi {
@@ -49,6 +49,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       padded_(padded),
       letters_(first_duplicate(session, watchdog_s)),
       post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
+      bootstrap_(post_office_, session.rank(), session.size()),
       ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), watchdog_s) {
   add_group("main", kMainStream, duplicate(session.base(), watch_.longest_silence_s()));
@@ -76,15 +77,27 @@ void MpiWorld::align_clocks() {
                                          : Clock::now());
 }
 
-void MpiWorld::run(const Task& rank_main) {
+/// Makes the accelerator and the main stream, and runs the rank on it.
+void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator) {
+  if (make_accelerator) {
+    auto made = make_accelerator(bootstrap_, waiter());
+    std::lock_guard lock(accelerator_mutex_);
+    accelerator_ = std::move(made);
+  }
+  check_not_failed();
+  host::HostStream stream(groups_.front(), rank());
+  rank_main(stream.context());
+  stream.synchronize();
+}
+
+void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_accelerator) {
   last_turn_ = host::Clock::now().time_since_epoch().count();
   std::thread deliverer([this] { progress(); }), guardian([this] { guard(); });
   MpiGroup& main = groups_.front();
   host::Endpoint* const outer = std::exchange(host::this_endpoint(), &main.endpoint());
   main.endpoint().set_state(host::Endpoint::State::running);
   try {
-    host::HostStream stream(main, rank());
-    rank_main(stream.context());
+    run_main(rank_main, make_accelerator);
   } catch (const host::Aborted&) {
   } catch (...) {
     fail(std::current_exception());
@@ -93,6 +106,7 @@ void MpiWorld::run(const Task& rank_main) {
   host::this_endpoint() = outer;
   rank_log::print("this rank's part has {}; waits for the others", failed() ? "failed" : "ended");
   await_the_others();
+  accelerator_.reset();
   deliverer.join();
   guardian.join();
   last_words::set(fmt::format("rank {} is between two runs", rank()));
@@ -147,7 +161,7 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
 
 void MpiWorld::await(host::Endpoint& self, MPI_Request& request, const Wait& why) {
   self.set_state(host::Endpoint::State::blocked, why);
-  BackOff back_off = BackOff::of_a_message();
+  host::BackOff back_off = host::BackOff::of_a_message();
   int done = 0;
   for (;; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -171,6 +185,10 @@ void MpiWorld::fail(std::exception_ptr error) noexcept {
 
 void MpiWorld::hear_of_failure(int source, const std::string& error) {
   ending_.hear_of_failure(source, error);
+  {  // before its streams' threads unwind
+    std::lock_guard lock(accelerator_mutex_);
+    if (accelerator_) accelerator_->abort();
+  }
   set_failed();
   std::lock_guard lock(groups_mutex_);
   for (MpiGroup& group : groups_) group.endpoint().poke();
@@ -186,6 +204,7 @@ void MpiWorld::deliver(int source, const Letter& letter) {
     case Letter::control: return deliver_control(source, letter);
     case Letter::failed: return hear_of_failure(source, letter.text);
     case Letter::ended: return ending_.hear_of_end(source, letter);
+    case Letter::put: return bootstrap_.hear(letter.text);
     case Letter::status: return watch_.hear(source, look_from(letter));
   }
 }
@@ -225,7 +244,7 @@ void MpiWorld::free_communicators() {
 }
 
 void MpiWorld::progress() noexcept {
-  BackOff back_off = BackOff::of_a_letter();
+  host::BackOff back_off = host::BackOff::of_a_letter();
   const auto interval = std::chrono::duration_cast<host::Clock::duration>(watch_.interval());
   auto due = host::Clock::now() + interval;
   while (!ending_.stopped()) {

@@ -12,8 +12,10 @@
 
 #include "core/device/host_device.h"
 #include "core/runtime.h"
+#include "runtime/mpi/bootstrap.h"
 #include "runtime/mpi/ending.h"
 #include "runtime/mpi/group.h"
+#include "runtime/mpi/mpi_runtime.h"
 #include "runtime/mpi/post_office.h"
 #include "runtime/mpi/rank_watch.h"
 #include "runtime/mpi/session.h"
@@ -28,13 +30,15 @@ class MpiWorld final : public host::World {
            bool padded);
   ~MpiWorld() override;
   /// Runs `rank_main` on this thread and returns, or throws the same on all ranks, when it has
-  /// ended on all.
-  void run(const Task& rank_main);
+  /// ended on all. If `make_accelerator` is not empty, the streams' tensors live on what it makes.
+  void run(const Task& rank_main, const AcceleratorFactory& make_accelerator);
 
   int rank() const { return session_.rank(); }
   bool padded() const { return padded_; }
   PostOffice& post_office() { return post_office_; }
   Device& device(int) override { return device_; }
+  AcceleratorBackend* accelerator() override { return accelerator_.get(); }
+  void idle() override { post_office_.poll(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
   void fail(std::exception_ptr error) noexcept override;
 
@@ -59,11 +63,14 @@ class MpiWorld final : public host::World {
   host::Look look();
   std::string status(const host::Look& mine);
 
+  void run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator);
+
   Session& session_;
   const bool padded_;
   HostDevice device_;
   MPI_Comm letters_;
   PostOffice post_office_;
+  MpiBootstrap bootstrap_;
 
   std::mutex groups_mutex_;
   std::deque<MpiGroup> groups_;  // the first is the main stream's
@@ -72,6 +79,8 @@ class MpiWorld final : public host::World {
 
   Ending ending_;
   RankWatch watch_;
+  std::mutex accelerator_mutex_;  // who ends it, and who makes it
+  std::unique_ptr<AcceleratorBackend> accelerator_;
   std::atomic<host::Clock::rep> last_turn_;  // of the thread that delivers
   host::Look noted_;                         // what stands in the rank's log, by the same thread
 };

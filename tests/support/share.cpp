@@ -1,6 +1,6 @@
 #include "tests/support/share.h"
 
-#include <cstring>
+#include <span>
 
 namespace trigram::test {
 
@@ -9,7 +9,7 @@ void share(const Context& ctx, std::vector<std::string>& texts) {
   std::string& mine = texts[static_cast<std::size_t>(ctx.world_rank)];
   const auto carrier = [&ctx](const std::string& text) {
     const Tensor x = ctx.device->empty(text.size(), DType::u8);
-    std::memcpy(x.data(), text.data(), text.size());
+    ctx.device->upload(x, std::as_bytes(std::span(text)));
     return x;
   };
   for (int peer = 0; peer < ctx.world_size; ++peer)
@@ -27,8 +27,7 @@ void share(const Context& ctx, std::vector<std::string>& texts) {
   ctx.comm->transfer(batch);
   for (const Transfer& t : batch)
     if (t.kind == Transfer::recv)
-      std::memcpy(texts[static_cast<std::size_t>(t.peer)].data(), t.tensor.data(),
-                  t.tensor.nbytes());
+      ctx.device->download(std::as_writable_bytes(std::span(texts[std::size_t(t.peer)])), t.tensor);
 }
 
 }  // namespace trigram::test

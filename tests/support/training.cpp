@@ -74,8 +74,7 @@ class Session {
     ctx.stream->synchronize();
     result.ended_s[rank] = raw.stream->now();
     result.counters[rank] = meter->counters();
-    const auto weights = workload->weights().floats();
-    result.weights[rank].assign(weights.begin(), weights.end());
+    result.weights[rank] = raw.device->download(workload->weights());
     if (rank == 0 || training_.world == "mpi")
       for (const Bucket& b : workload->buckets()) result.buckets.push_back(b.grad.priced_numel());
     if (training_.world == "mpi") gather(raw, rank);

@@ -152,13 +152,19 @@ float unique_value(int rank, std::size_t index) {
 }
 
 Tensor unique_tensor(const Context& ctx, std::size_t numel, int rank) {
-  Tensor x = ctx.device->empty(numel);
-  for (std::size_t i = 0; i < numel; ++i) x.floats()[i] = unique_value(rank, i);
+  std::vector<float> values(numel);
+  for (std::size_t i = 0; i < numel; ++i) values[i] = unique_value(rank, i);
+  return tensor_of(ctx, values);
+}
+
+Tensor tensor_of(const Context& ctx, const std::vector<float>& values) {
+  Tensor x = ctx.device->empty(values.size());
+  ctx.device->upload(x, values);
   return x;
 }
 
-void expect_unique_values(const Tensor& x, int rank) {
-  const auto values = x.floats();
+void expect_unique_values(const Context& ctx, const Tensor& x, int rank) {
+  const auto values = ctx.device->download(x);
   for (std::size_t i = 0; i < values.size(); ++i)
     ASSERT_EQ(values[i], unique_value(rank, i)) << "element " << i << " of " << values.size();
 }

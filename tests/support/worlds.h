@@ -69,7 +69,9 @@ std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::strin
 float unique_value(int rank, std::size_t index);
 /// A tensor on the context's device that holds unique_value(rank, 0 .. numel-1).
 Tensor unique_tensor(const Context& ctx, std::size_t numel, int rank);
+/// A tensor on the context's device that holds `values`.
+Tensor tensor_of(const Context& ctx, const std::vector<float>& values);
 /// Expects that `x` holds unique_value(rank, 0 .. numel-1).
-void expect_unique_values(const Tensor& x, int rank);
+void expect_unique_values(const Context& ctx, const Tensor& x, int rank);
 
 }  // namespace trigram::test

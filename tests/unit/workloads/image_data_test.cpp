@@ -51,7 +51,7 @@ TEST(ImageData, GatherStandardisesTheChosenImages) {
   const Tensor labels = host.empty(IdxFolder::kTrain, DType::u8);
   std::vector<std::uint32_t> all(IdxFolder::kTrain);
   std::iota(all.begin(), all.end(), 0u);
-  data.gather(data.train, all, images, labels);
+  data.gather(host, data.train, all, images, labels);
   double sum = 0, squares = 0;
   for (float x : images.floats()) sum += x, squares += x * x;
   const auto n = static_cast<double>(images.numel());

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace trigram::mpi {
+namespace trigram::host {
 
 /// The pause between two looks at what MPI has done: none at first, since most waits are short and
 /// a sleep costs tens of microseconds; then naps that grow, for ranks that share cores.
@@ -45,4 +45,4 @@ class BackOff {
   int looks_ = 0;
 };
 
-}  // namespace trigram::mpi
+}  // namespace trigram::host

@@ -1,0 +1,30 @@
+#include "runtime/host/waiter.h"
+
+#include "core/check.h"
+#include "runtime/host/back_off.h"
+#include "runtime/host/world.h"
+
+namespace trigram::host {
+
+void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
+  if (ready()) return;
+  TRIGRAM_CHECK(this_endpoint() != nullptr, "a wait outside any stream");
+  Endpoint& self = *this_endpoint();
+  BackOff back_off = BackOff::of_a_message();
+  bool reported = false;  // that this stream waits
+  do {
+    self.world.check_not_failed();
+    self.world.idle();
+    if (back_off.patient() && !reported) {
+      self.set_state(Endpoint::State::blocked, why);
+      reported = true;
+    }
+    back_off.pause();
+  } while (!ready());
+  if (!reported) return;
+  self.set_state(Endpoint::State::running);
+  std::lock_guard lock(self.mutex);
+  ++self.waits_over;
+}
+
+}  // namespace trigram::host
