@@ -2,32 +2,11 @@
 
 #include <algorithm>
 
-#include "core/check.h"
 #include "core/codecs/registry.h"
+#include "core/device/operands.h"
 #include "core/device/vector_ops.h"
 
 namespace trigram {
-namespace {
-
-void require_values(const Tensor& x) {
-  TRIGRAM_CHECK(!x.is_phantom(), "a phantom of {} elements has no values to work on", x.numel());
-}
-
-float* floats(const Tensor& x) {
-  require_values(x);
-  TRIGRAM_CHECK(x.dtype() == DType::f32, "this operation works on f32 only");
-  return reinterpret_cast<float*>(x.data());
-}
-
-void require_equal_length(const Tensor& a, const Tensor& b) {
-  TRIGRAM_CHECK(a.numel() == b.numel(), "operands of {} and {} elements", a.numel(), b.numel());
-}
-
-void require_bytes(const Tensor& x, std::size_t bytes) {
-  TRIGRAM_CHECK(x.nbytes() == bytes, "{} bytes for a tensor of {}", bytes, x.nbytes());
-}
-
-}  // namespace
 
 Tensor HostDevice::empty(std::size_t numel, DType dtype, std::size_t priced_numel) {
   return {pool_->allocate(numel * size_of(dtype)), numel, dtype, priced_numel};

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 
-#include "core/device/float_bits.h"
+#include "core/device/element_types.h"
 
 namespace trigram::vector_ops {
 
@@ -70,43 +69,13 @@ double norm2(std::size_t n, const float* x) {
 
 namespace {
 
-// How each element type is stored, and how it becomes and is made of an f32.
-struct F32 {
-  using Stored = float;
-  static float load(Stored x) { return x; }
-  static Stored store(float x) { return x; }
-};
-struct BF16 {
-  using Stored = std::uint16_t;
-  static float load(Stored x) { return f32_from_bf16(x); }
-  static Stored store(float x) { return bf16_from_f32(x); }
-};
-struct F16 {
-  using Stored = std::uint16_t;
-  static float load(Stored x) { return f32_from_f16(x); }
-  static Stored store(float x) { return f16_from_f32(x); }
-};
-struct U8 {
-  using Stored = std::uint8_t;
-  static float load(Stored x) { return x; }
-  static Stored store(float x) { return u8_from_f32(x); }
-};
+using element::visit_type;
 
 template <class To, class From>
 void convert_elements(std::size_t n, std::byte* to, const std::byte* from) {
   auto* dst = reinterpret_cast<typename To::Stored*>(to);
   auto* src = reinterpret_cast<const typename From::Stored*>(from);
   for (std::size_t i = 0; i < n; ++i) dst[i] = To::store(From::load(src[i]));
-}
-
-template <class Visit>
-void visit_type(DType type, const Visit& visit) {
-  switch (type) {
-    case DType::f32: return visit(F32{});
-    case DType::bf16: return visit(BF16{});
-    case DType::f16: return visit(F16{});
-    case DType::u8: return visit(U8{});
-  }
 }
 
 }  // namespace

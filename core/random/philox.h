@@ -43,6 +43,8 @@ class Philox {
     return {index, counter_[1], counter_[2], counter_[3]};
   }
   Key key() const { return key_; }
+  /// How many words the draws below have taken from the stream.
+  std::uint64_t drawn() const { return std::uint64_t{next_block_} * 4 - (4 - used_); }
 
   std::uint32_t bits();
   /// Uniform on [0, 1), a multiple of 2^-24.
@@ -60,7 +62,7 @@ class Philox {
   Block counter_;  // of block 0
   Block buffer_{};
   std::uint32_t next_block_ = 0;
-  unsigned used_ = 4;  // words of buffer_ already given out
+  unsigned used_ = 4;  // words of buffer_ already given out; 4 before the first draw
 };
 
 // Constant expressions, so that kernels of GPUs can call them, too.
