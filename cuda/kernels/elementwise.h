@@ -5,12 +5,25 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/tensor.h"
+
 /// The loops of CudaDevice, queued on a stream: n elements anywhere in device memory. Bit for bit
-/// those of HostDevice.
+/// those of HostDevice, but for which NaN a NaN is.
 namespace trigram::cuda {
 
 /// x[i] = value, of the size of T; 1, 2 or 4 bytes.
 template <class T>
 void fill(cudaStream_t stream, std::size_t n, T* x, T value);
+
+/// y = a * x + b * y in f32, f16 or bf16, rounded once per element. With b = 0, y is not read.
+void axpby(cudaStream_t stream, std::size_t n, DType type, float a, const std::byte* x, float b,
+           std::byte* y);
+
+/// y = max(x, y), element by element.
+void maximum(cudaStream_t stream, std::size_t n, const float* x, float* y);
+
+/// dst[i] = src[i] between any two different element types.
+void convert(cudaStream_t stream, std::size_t n, DType to, std::byte* dst, DType from,
+             const std::byte* src);
 
 }  // namespace trigram::cuda

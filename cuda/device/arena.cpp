@@ -1,0 +1,182 @@
+#include "cuda/device/arena.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "core/wait_text.h"
+
+namespace trigram {
+namespace {
+
+// Four sizes per octave: little waste, and blocks of nearly equal use are shared.
+std::size_t block_size(std::size_t nbytes) {
+  nbytes = std::max(nbytes, CudaArena::kAlignment);
+  const std::size_t step = std::max(std::bit_floor(nbytes) / 4, CudaArena::kAlignment);
+  return (nbytes + step - 1) / step * step;
+}
+
+}  // namespace
+
+bool CudaArena::Fence::open_for(cudaStream_t stream) {
+  std::erase_if(events, [](const auto& event) { return event.second->reached(); });
+  return std::ranges::all_of(
+      events, [stream](const auto& event) { return stream != nullptr && event.first == stream; });
+}
+
+std::shared_ptr<CudaArena> CudaArena::create(std::size_t nbytes, std::string enlarge) {
+  return std::shared_ptr<CudaArena>(new CudaArena(nbytes, std::move(enlarge)));
+}
+
+CudaArena::CudaArena(std::size_t nbytes, std::string enlarge)
+    : nbytes_(nbytes / kAlignment * kAlignment), enlarge_(std::move(enlarge)) {
+  const cudaError_t code = cudaMalloc(&memory_, nbytes_);
+  if (code == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());  // it is dealt with
+    std::size_t free = 0, total = 0;
+    cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    throw CudaMemoryError(fmt::format("the GPU has no {} bytes for tensors: {} of its {} are free",
+                                      nbytes_, free, total));
+  }
+  cuda::check(code, "cudaMalloc");
+  clean_[memory_] = nbytes_;
+}
+
+CudaArena::~CudaArena() {
+  // By now every tensor is gone. Errors of a GPU that has failed have been seen by others.
+  cudaFree(memory_);
+}
+
+void CudaArena::add_stream(cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  streams_.push_back(stream);
+}
+
+void CudaArena::remove_stream(cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  std::erase(streams_, stream);
+  departed_.push_back(end_of(stream));
+}
+
+// The place behind what is queued on a stream now.
+std::shared_ptr<cuda::Event> CudaArena::end_of(cudaStream_t stream) {
+  std::unique_ptr<cuda::Event> event;
+  if (idle_events_.empty()) {
+    event = std::make_unique<cuda::Event>();
+  } else {
+    event = std::move(idle_events_.back());
+    idle_events_.pop_back();
+  }
+  event->record(stream);
+  // Fences live in the arena, and die while its mutex is held.
+  return {event.release(), [this](cuda::Event* e) { idle_events_.emplace_back(e); }};
+}
+
+std::shared_ptr<std::byte> CudaArena::allocate(std::size_t nbytes, cudaStream_t stream,
+                                               Waiter& waiter) {
+  const std::size_t size = block_size(nbytes);
+  std::byte* block = nullptr;
+  bool hope = true;
+  const auto try_again = [&] {
+    const std::lock_guard lock(mutex_);
+    block = find(size, stream);
+    hope = !dropped_.empty();
+    if (block) used_ += size;
+    return block || !hope;
+  };
+  if (!try_again()) waiter.await({.kind = Wait::accelerator}, try_again);
+  if (!block) throw CudaMemoryError(exhausted(size));
+  return {block, [arena = shared_from_this(), size](std::byte* b) { arena->drop(b, size); }};
+}
+
+std::byte* CudaArena::find(std::size_t size, cudaStream_t stream) {
+  fence_dropped();
+  if (std::byte* const block = reuse(size, stream)) return block;
+  if (std::byte* const block = carve(size)) return block;
+  merge_dropped();
+  return carve(size);
+}
+
+void CudaArena::fence_dropped() {
+  if (just_dropped_.empty()) return;
+  const auto fence = std::make_shared<Fence>();
+  for (cudaStream_t stream : streams_) fence->events.emplace_back(stream, end_of(stream));
+  std::erase_if(departed_, [](const auto& end) { return end->reached(); });
+  for (const auto& end : departed_) fence->events.emplace_back(nullptr, end);
+  for (const auto& [block, size] : just_dropped_) dropped_[size].push_back({block, fence});
+  just_dropped_.clear();
+}
+
+// A dropped block of this very size. Streams get to older fences first, so that only the oldest is
+// asked.
+std::byte* CudaArena::reuse(std::size_t size, cudaStream_t stream) {
+  const auto found = dropped_.find(size);
+  if (found == dropped_.end()) return nullptr;
+  auto& blocks = found->second;
+  if (!blocks.front().fence->open_for(stream)) return nullptr;
+  std::byte* const block = blocks.front().block;
+  blocks.pop_front();
+  if (blocks.empty()) dropped_.erase(found);
+  return block;
+}
+
+// The front of the first clean stretch that is long enough.
+std::byte* CudaArena::carve(std::size_t size) {
+  const auto found =
+      std::ranges::find_if(clean_, [size](const auto& stretch) { return stretch.second >= size; });
+  if (found == clean_.end()) return nullptr;
+  const auto [block, length] = *found;
+  clean_.erase(found);
+  if (length > size) clean_[block + size] = length - size;
+  return block;
+}
+
+// Makes larger stretches of the dropped blocks that the GPU has done with.
+void CudaArena::merge_dropped() {
+  for (auto& [size, blocks] : dropped_) {
+    while (!blocks.empty() && blocks.front().fence->open_for(nullptr)) {
+      merge(blocks.front().block, size);
+      blocks.pop_front();
+    }
+  }
+  std::erase_if(dropped_, [](const auto& blocks) { return blocks.second.empty(); });
+}
+
+void CudaArena::merge(std::byte* block, std::size_t size) {
+  auto next = clean_.lower_bound(block);
+  if (next != clean_.end() && block + size == next->first) {
+    size += next->second;
+    next = clean_.erase(next);
+  }
+  if (next != clean_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == block) {
+      before->second += size;
+      return;
+    }
+  }
+  clean_[block] = size;
+}
+
+void CudaArena::drop(std::byte* block, std::size_t size) noexcept {
+  const std::lock_guard lock(mutex_);
+  used_ -= size;
+  try {
+    just_dropped_.emplace_back(block, size);
+  } catch (const std::bad_alloc&) {
+    // The host has no memory to remember the block: it stays unused.
+  }
+}
+
+std::string CudaArena::exhausted(std::size_t size) const {
+  const std::lock_guard lock(mutex_);
+  return fmt::format(
+      "a tensor of {} bytes does not fit into the {} bytes for tensors on the GPU, of which {} are "
+      "in "
+      "use; {}",
+      size, nbytes_, used_, enlarge_);
+}
+
+}  // namespace trigram

@@ -1,0 +1,138 @@
+#include "cuda/device/cuda_device.h"
+
+#include <array>
+#include <stdexcept>
+
+#include "core/device/element_types.h"
+#include "core/device/operands.h"
+#include "cuda/kernels/elementwise.h"
+#include "cuda/kernels/norm.h"
+#include "cuda/kernels/normal.h"
+#include "cuda/kernels/optimizers.h"
+
+namespace trigram {
+namespace {
+
+constexpr std::size_t kNormBytes = (cuda::kNormScratch + 1) * sizeof(double);
+constexpr std::size_t kBlasWorkspace = 8 << 20;
+
+}  // namespace
+
+CudaDevice::Membership::Membership(cudaStream_t s, std::shared_ptr<CudaArena> a)
+    : stream(s), arena(std::move(a)) {
+  arena->add_stream(stream);
+}
+
+CudaDevice::Membership::~Membership() {
+  try {
+    arena->remove_stream(stream);
+  } catch (const std::exception&) {
+    // The GPU has failed, and with it all that the arena is asked for.
+  }
+}
+
+CudaDevice::CudaDevice(cudaStream_t stream, std::shared_ptr<CudaArena> arena, Waiter& waiter)
+    : stream_(stream),
+      waiter_(waiter),
+      membership_(stream, std::move(arena)),
+      staging_(stream, waiter),
+      norm_(empty(kNormBytes, DType::u8)),
+      nn_(stream, empty(kBlasWorkspace, DType::u8)) {}
+
+CudaDevice::~CudaDevice() = default;
+
+Tensor CudaDevice::empty(std::size_t numel, DType dtype, std::size_t priced_numel) {
+  auto memory = membership_.arena->allocate(numel * size_of(dtype), stream_, waiter_);
+  return {std::move(memory), numel, dtype, priced_numel};
+}
+
+void CudaDevice::fill(const Tensor& x, float value) {
+  require_values(x);
+  element::visit_type(x.dtype(), [&]<class Type>(Type) {
+    auto* const data = reinterpret_cast<typename Type::Stored*>(x.data());
+    cuda::fill(stream_, x.numel(), data, Type::store(value));
+  });
+}
+
+void CudaDevice::fill_normal(const Tensor& x, Philox random) {
+  TRIGRAM_CHECK(random.drawn() + 4 * x.numel() <= std::uint64_t{1} << 34,
+                "more than 2^34 draws from one key");
+  cuda::fill_normal(stream_, x.numel(), floats(x), random);
+}
+
+void CudaDevice::copy(const Tensor& dst, const Tensor& src) {
+  require_values(dst);
+  require_values(src);
+  require_equal_length(dst, src);
+  if (src.numel() == 0 || dst.data() == src.data()) return;
+  if (dst.dtype() != src.dtype()) {
+    return cuda::convert(stream_, src.numel(), dst.dtype(), dst.data(), src.dtype(), src.data());
+  }
+  cuda::check(
+      cudaMemcpyAsync(dst.data(), src.data(), src.nbytes(), cudaMemcpyDeviceToDevice, stream_),
+      "cudaMemcpyAsync");
+}
+
+void CudaDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {
+  require_equal_length(x, y);
+  const bool sixteen_bit =
+      x.dtype() == y.dtype() && (x.dtype() == DType::f16 || x.dtype() == DType::bf16);
+  if (sixteen_bit) {
+    require_values(x);
+    require_values(y);
+  } else {
+    floats(x);
+    floats(y);
+  }
+  cuda::axpby(stream_, x.numel(), x.dtype(), a, x.data(), b, y.data());
+}
+
+void CudaDevice::maximum(const Tensor& x, const Tensor& y) {
+  require_equal_length(x, y);
+  cuda::maximum(stream_, x.numel(), floats(x), floats(y));
+}
+
+void CudaDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
+  require_equal_length(w, g);
+  cuda::Parameters parameters{.w = floats(w), .g = floats(g), .n = w.numel()};
+  if (step.momentum != 0) {
+    require_equal_length(w, m);
+    parameters.m = floats(m);
+  }
+  cuda::sgd(stream_, step, parameters);
+}
+
+void CudaDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
+                      const Tensor& v) {
+  require_equal_length(w, g);
+  require_equal_length(w, m);
+  require_equal_length(w, v);
+  cuda::adam(stream_, step, {floats(w), floats(g), floats(m), floats(v), w.numel()});
+}
+
+double CudaDevice::norm2(const Tensor& x) {
+  auto* const scratch = reinterpret_cast<double*>(norm_.data());
+  double* const result = scratch + cuda::kNormScratch;
+  cuda::norm2(stream_, x.numel(), floats(x), scratch, result);
+  std::array<double, 1> norm = {};
+  staging_.download(std::as_writable_bytes(std::span(norm)), reinterpret_cast<std::byte*>(result));
+  return norm[0];
+}
+
+void CudaDevice::upload(const Tensor& dst, std::span<const std::byte> values) {
+  require_values(dst);
+  require_bytes(dst, values.size());
+  staging_.upload(dst.data(), values);
+}
+
+void CudaDevice::download(std::span<std::byte> values, const Tensor& src) {
+  require_values(src);
+  require_bytes(src, values.size());
+  staging_.download(values, src.data());
+}
+
+std::unique_ptr<Codec> CudaDevice::codec(const CodecSpec& spec, const CodecKey&) {
+  throw std::runtime_error("there is no codec " + spec.name + " for GPUs yet");
+}
+
+}  // namespace trigram

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+
+#include "core/accelerator_backend.h"
+#include "core/device.h"
+#include "cuda/device/arena.h"
+#include "cuda/device/cuda_nn_ops.h"
+#include "cuda/device/staging.h"
+
+namespace trigram {
+
+/// Tensors in the memory of a GPU; the operations of one stream, queued on it. Operations on
+/// elements give the bits of HostDevice (but for which NaN a NaN is), norm2 a value within 1e-12 of
+/// its. Phantoms, and operands of unequal length, are errors (InvariantError).
+///
+/// Made and used by the stream's thread. Making one takes pinned memory and a handle of cuBLAS: at
+/// start-up. To destroy one may wait for all work of the GPU. The stream and the waiter outlive it.
+class CudaDevice final : public Device {
+ public:
+  /// Operations that block the host wait by `waiter`.
+  CudaDevice(cudaStream_t stream, std::shared_ptr<CudaArena> arena, Waiter& waiter);
+  ~CudaDevice() override;
+
+  std::string_view name() const override { return "cuda"; }
+  using Device::codec;
+  using Device::download;
+  using Device::empty;
+  using Device::upload;
+  /// Waits only when all memory is taken (CudaArena::allocate).
+  Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override;
+  void fill(const Tensor& x, float value) override;
+  void fill_normal(const Tensor& x, Philox random) override;
+  void copy(const Tensor& dst, const Tensor& src) override;
+  void axpby(float a, const Tensor& x, float b, const Tensor& y) override;
+  void maximum(const Tensor& x, const Tensor& y) override;
+  void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) override;
+  void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
+            const Tensor& v) override;
+  double norm2(const Tensor& x) override;
+  void upload(const Tensor& dst, std::span<const std::byte> values) override;
+  void download(std::span<std::byte> values, const Tensor& src) override;
+  std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
+  NnOps& nn() override { return nn_; }
+
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  /// The arena knows the stream as long as this lives.
+  struct Membership {
+    Membership(cudaStream_t stream, std::shared_ptr<CudaArena> arena);
+    ~Membership();
+    cudaStream_t stream;
+    std::shared_ptr<CudaArena> arena;
+  };
+
+  const cudaStream_t stream_;
+  Waiter& waiter_;
+  const Membership membership_;
+  cuda::Staging staging_;
+  Tensor norm_;  // scratch of norm2, and its result
+  CudaNnOps nn_;
+};
+
+}  // namespace trigram

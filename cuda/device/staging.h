@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "core/accelerator_backend.h"
+#include "cuda/event.h"
+
+namespace trigram::cuda {
+
+/// Copies between pageable host memory and the GPU, through pinned memory that is taken once: for
+/// one stream, on whose thread it is made and used.
+class Staging {
+ public:
+  Staging(cudaStream_t stream, Waiter& waiter);
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  /// Queues the copy; `from` may be used again at once. Waits only for uploads before the last few.
+  void upload(std::byte* to, std::span<const std::byte> from);
+  /// Waits until the stream has got there.
+  void download(std::span<std::byte> to, const std::byte* from);
+
+ private:
+  static constexpr std::size_t kSlots = 4, kSlotBytes = 1 << 20;
+  struct Slot {
+    std::byte* memory = nullptr;
+    Event done;  // the last copy from or to it
+  };
+  void wait_for(const Slot& slot);
+
+  const cudaStream_t stream_;
+  Waiter& waiter_;
+  std::byte* memory_ = nullptr;
+  std::array<Slot, kSlots> slots_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace trigram::cuda

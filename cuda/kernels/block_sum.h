@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace trigram::cuda {
+
+/// The sum over a block of kThreads threads, a multiple of 32, as a tree of fixed shape; all
+/// threads get it. `shared` holds kThreads / 32 values and may be used again after the call.
+template <unsigned kThreads, class T>
+__device__ __forceinline__ T block_sum(T value, T* shared) {
+  constexpr unsigned kWarps = kThreads / 32;
+  static_assert(kThreads % 32 == 0 && kWarps <= 32);
+  for (int distance = 16; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(0xFFFFFFFF, value, distance);
+  }
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = value;
+  __syncthreads();
+  T sum = shared[0];
+  for (unsigned warp = 1; warp < kWarps; ++warp) sum += shared[warp];
+  __syncthreads();
+  return sum;
+}
+
+}  // namespace trigram::cuda

@@ -1,0 +1,51 @@
+#include "cuda/kernels/block_sum.h"
+#include "cuda/kernels/nn.h"
+#include "cuda/launch.h"
+
+namespace trigram::cuda {
+namespace {
+
+constexpr unsigned kThreads = 1024;
+
+__device__ double dot(const float* x, const float* y, std::size_t n, double* shared) {
+  double sum = 0;
+  for (std::size_t i = threadIdx.x; i < n; i += kThreads) {
+    sum += __dmul_rn(static_cast<double>(x[i]), static_cast<double>(y[i]));
+  }
+  return block_sum<kThreads>(sum, shared);
+}
+
+// Modified Gram-Schmidt, each vector twice; sums in f64. By one block: every step needs the one
+// before. A thread reads of a vector only what it has written itself.
+__global__ void __launch_bounds__(kThreads)
+    orthonormalise_kernel(std::size_t count, std::size_t length, float* x) {
+  // What is left of a vector after its projections, if not more than its rounding errors, is none.
+  constexpr double kDependent = 1e-5;
+  __shared__ double shared[kThreads / 32];
+  for (std::size_t j = 0; j < count; ++j) {
+    float* const vector = x + j * length;
+    const double before = __dsqrt_rn(dot(vector, vector, length, shared));
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::size_t i = 0; i < j; ++i) {
+        const float* const basis = x + i * length;
+        const double along = dot(vector, basis, length, shared);
+        for (std::size_t k = threadIdx.x; k < length; k += kThreads) {
+          vector[k] = static_cast<float>(vector[k] - along * basis[k]);
+        }
+      }
+    }
+    const double norm = __dsqrt_rn(dot(vector, vector, length, shared));
+    const double factor = norm > kDependent * before ? 1 / norm : 0;
+    for (std::size_t k = threadIdx.x; k < length; k += kThreads) {
+      vector[k] = static_cast<float>(vector[k] * factor);
+    }
+  }
+}
+
+}  // namespace
+
+void orthonormalise(cudaStream_t stream, std::size_t count, std::size_t length, float* x) {
+  launch(stream, {.block = kThreads}, orthonormalise_kernel, count, length, x);
+}
+
+}  // namespace trigram::cuda

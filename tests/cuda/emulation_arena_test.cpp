@@ -1,0 +1,92 @@
+// When the arena gives out a block again, on streams whose progress the test decides.
+
+#include <gtest/gtest.h>
+
+#include "cuda/device/arena.h"
+#include "tests/cuda/gpu_fixture.h"
+#include "tests/cuda_emulation/queue.h"
+
+namespace trigram {
+namespace {
+
+class FencedArena : public testing::Test {
+ protected:
+  FencedArena() {
+    arena->add_stream(stream);
+    arena->add_stream(other);
+  }
+  ~FencedArena() override {
+    gate = true;
+    arena->remove_stream(stream);
+    arena->remove_stream(other);
+  }
+  /// What `s` has queued from now on does not run before the gate opens.
+  void block_stream(cudaStream_t s) {
+    cuda_emulation::enqueue(s, [this] { return gate; });
+  }
+  std::byte* address_for(cudaStream_t s) { return arena->allocate(1 << 20, s, waiter).get(); }
+
+  PatientWaiter waiter;
+  OwnStream stream, other;
+  std::shared_ptr<CudaArena> arena = CudaArena::create(16 << 20, "");
+  bool gate = false;
+};
+
+TEST_F(FencedArena, AnotherStreamsWorkKeepsABlock) {
+  auto block = arena->allocate(1 << 20, stream, waiter);
+  std::byte* const address = block.get();
+  block_stream(other);
+  block.reset();  // `other` may still have work to do on it
+  for (int i = 0; i < 10; ++i) EXPECT_NE(address, address_for(stream));
+  gate = true;
+  cudaStreamSynchronize(other);
+  std::vector<std::shared_ptr<std::byte>> taken;  // all there is
+  for (int i = 0; i < 16; ++i) taken.push_back(arena->allocate(1 << 20, stream, waiter));
+  EXPECT_EQ(1, std::ranges::count(taken, address, &std::shared_ptr<std::byte>::get));
+}
+
+TEST_F(FencedArena, TheStreamsOwnWorkDoesNotKeepIt) {
+  auto block = arena->allocate(1 << 20, stream, waiter);
+  std::byte* const address = block.get();
+  block_stream(stream);
+  block.reset();
+  EXPECT_NE(address, address_for(other)) << "its own stream is not done";
+  // `other` has nothing to do; a look at its event takes it there.
+  bool reused = false;
+  for (int i = 0; i < 10; ++i) reused |= address == address_for(stream);
+  EXPECT_TRUE(reused);
+}
+
+TEST_F(FencedArena, AStreamThatIsGoneKeepsItUntilItsWorkIsDone) {
+  auto block = arena->allocate(1 << 20, stream, waiter);
+  std::byte* const address = block.get();
+  block_stream(other);
+  arena->remove_stream(other);
+  block.reset();
+  for (int i = 0; i < 10; ++i) EXPECT_NE(address, address_for(stream));
+  gate = true;
+  arena->add_stream(other);
+  const auto all = arena->allocate(16 << 20, stream, waiter);
+  EXPECT_NE(nullptr, all);
+}
+
+TEST_F(FencedArena, WhoFindsNoMemoryWaitsForWhatWasDropped) {
+  auto block = arena->allocate(12 << 20, stream, waiter);
+  block_stream(other);
+  block.reset();
+  class OpensTheGate final : public Waiter {
+   public:
+    explicit OpensTheGate(bool& opened) : gate(opened) {}
+    void await(const Wait&, const std::function<bool()>& ready) override {
+      EXPECT_FALSE(ready());
+      gate = true;
+      PatientWaiter().await({}, ready);
+    }
+    bool& gate;
+  } opening(gate);
+  EXPECT_NE(nullptr, arena->allocate(16 << 20, stream, opening));
+  EXPECT_TRUE(gate);
+}
+
+}  // namespace
+}  // namespace trigram
