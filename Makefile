@@ -4,7 +4,7 @@ SETUP  ?= scripts/setup
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 CTEST   = ctest -j$(JOBS) --output-on-failure
-CXX_FILES = $(shell git ls-files '*.cpp' '*.h')
+CXX_FILES = $(shell git ls-files '*.cpp' '*.cu' '*.h')
 
 # CMake takes the compiler launcher from the environment.
 ifneq ($(shell command -v ccache),)
