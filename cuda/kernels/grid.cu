@@ -8,24 +8,28 @@ namespace trigram::cuda {
 namespace {
 
 // Blocks of kBlock threads that a multiprocessor holds at once: 2,048 threads.
-constexpr std::size_t kBlocksPerMultiprocessor = 8;
-
-std::size_t blocks_held() {
-  static const std::size_t held = [] {
-    int device = 0, multiprocessors = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-          "cudaDeviceGetAttribute");
-    return static_cast<std::size_t>(multiprocessors) * kBlocksPerMultiprocessor;
-  }();
-  return held;
-}
+constexpr unsigned kBlocksPerMultiprocessor = 8;
 
 }  // namespace
 
-unsigned blocks_for(std::size_t steps) {
+unsigned multiprocessors() {
+  static const unsigned count = [] {
+    int device = 0, found = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&found, cudaDevAttrMultiProcessorCount, device),
+          "cudaDeviceGetAttribute");
+    return static_cast<unsigned>(found);
+  }();
+  return count;
+}
+
+unsigned blocks_for(std::size_t steps, unsigned held) {
   const std::size_t blocks = (steps + kBlock - 1) / kBlock;
-  return static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, blocks_held()));
+  return static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, held));
+}
+
+unsigned blocks_for(std::size_t steps) {
+  return blocks_for(steps, multiprocessors() * kBlocksPerMultiprocessor);
 }
 
 }  // namespace trigram::cuda

@@ -105,7 +105,8 @@ __global__ void groups_kernel(Cut cut, Body body) {
 template <class Body>
 void launch_groups(cudaStream_t stream, const Cut& cut, const Body& body) {
   if (cut.n == 0) return;
-  launch(stream, {.grid = blocks_for(cut.groups())}, groups_kernel<Body>, cut, body);
+  static const unsigned held = blocks_held(groups_kernel<Body>);
+  launch(stream, {.grid = blocks_for(cut.groups(), held)}, groups_kernel<Body>, cut, body);
 }
 
 }  // namespace trigram::cuda

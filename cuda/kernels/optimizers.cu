@@ -112,8 +112,9 @@ __global__ void pieces_kernel(Pieces all, Rule rule) {
 template <class Rule>
 void update(cudaStream_t stream, const Pieces& pieces, const Rule& rule) {
   if (pieces.chunks == 0) return;
-  // As many steps as a loop over all groups of four would have.
-  launch(stream, {.grid = blocks_for(pieces.chunks * kBlock)}, pieces_kernel<Rule>, pieces, rule);
+  static const unsigned held = blocks_held(pieces_kernel<Rule>);
+  launch(stream, {.grid = blocks_for(pieces.chunks * kBlock, held)}, pieces_kernel<Rule>, pieces,
+         rule);
 }
 
 template <class What>
