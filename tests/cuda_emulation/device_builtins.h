@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstring>
-#include <source_location>
 #include <type_traits>
 
 #include "tests/cuda_emulation/vector_types.h"
 
 /// What kernels see: the markings of functions and memory, who a thread is, and how threads meet.
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
 #define __global__
 #define __device__
 #define __host__
@@ -27,7 +27,22 @@ inline constexpr int warpSize = 32;
 
 namespace cuda_emulation {
 
-using Site = std::source_location;
+/// A place in the source: std::source_location, which clang-tidy 14 does not know.
+class Site {
+ public:
+  static constexpr Site current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    Site site;
+    site.file_ = file;
+    site.line_ = line;
+    return site;
+  }
+  constexpr const char* file_name() const { return file_; }
+  constexpr int line() const { return line_; }
+
+ private:
+  const char* file_ = "";
+  int line_ = 0;
+};
 
 /// The dynamic shared memory of the running thread's block.
 void* dynamic_shared();
@@ -129,3 +144,4 @@ inline void __nanosleep(unsigned,
 }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
+// NOLINTEND(bugprone-reserved-identifier)

@@ -13,6 +13,8 @@
 /// CUDA's arithmetic, bits and atomics. The host compiles without contraction, so that plain
 /// operators round as the intrinsics do.
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
+
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
@@ -151,3 +153,5 @@ T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T
 // CUDA's mixed overloads of min and max at global scope.
 using std::max;
 using std::min;
+
+// NOLINTEND(bugprone-reserved-identifier)

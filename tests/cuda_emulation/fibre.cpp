@@ -7,7 +7,7 @@
 #include <utility>
 
 // Who switches stacks must tell the sanitizers, where one is linked.
-extern "C" {
+extern "C" {  // NOLINTBEGIN(bugprone-reserved-identifier)
 [[gnu::weak]] void __sanitizer_start_switch_fiber(void** fake_stack_save, const void* bottom,
                                                   std::size_t size);
 [[gnu::weak]] void __sanitizer_finish_switch_fiber(void* fake_stack_save, const void** bottom_old,
@@ -17,7 +17,7 @@ extern "C" {
 [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
 [[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
-}
+}  // NOLINTEND(bugprone-reserved-identifier)
 
 namespace cuda_emulation {
 namespace {
@@ -57,6 +57,7 @@ void Fibre::set(std::function<void()> body) {
 }
 
 void Fibre::enter(unsigned low, unsigned high) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   auto* const self = reinterpret_cast<Fibre*>(static_cast<std::uintptr_t>(high) << 32 | low);
   if (__sanitizer_finish_switch_fiber) {
     __sanitizer_finish_switch_fiber(nullptr, &self->stack_outside_, &self->stack_outside_bytes_);
