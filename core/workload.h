@@ -50,6 +50,8 @@ class Workload {
   virtual double loss() = 0;
   /// False when the tensors are phantoms.
   virtual bool has_values() const = 0;
+  /// False where values mean nothing: there is no loss, and weights are worth no evaluation.
+  virtual bool learns() const { return has_values(); }
   /// Quality of `weights` (this workload's layout) on held-out data; takes no simulated time.
   virtual Quality evaluate(std::span<const float> weights) = 0;
   /// Samples in one mini-batch of one worker.

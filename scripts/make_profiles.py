@@ -6,6 +6,11 @@
 
 A profile lists tensors in the order of the forward pass. Backward completes gradients in the
 reverse order, spending `backward_s` of a row just before the gradient of that row is complete.
+
+FLOPs are those of matrix products alone, a multiply and an add being two: of a convolution as the
+product of its windows with its filters, and of attention also the scores and the weighted sums. The
+backward pass has two products of the same size, for the gradients of weights and of inputs; the first
+layer, whose input is the data, has one.
 """
 import argparse
 import pathlib
@@ -21,6 +26,8 @@ class Row:
     numel: int
     forward: float = 0.0  # in any unit: profiles are rescaled to a step time
     backward: float = 0.0
+    forward_flops: int = 0
+    backward_flops: int = 0
 
 
 @dataclass
@@ -44,22 +51,26 @@ class Profile:
         lines += [f"# {key}: {value:.12g}" for key, value in total.items()]
         lines += [f"# source: {line}" for line in self.sources]
         lines += [f"# assumed: {line}" for line in self.assumed]
-        lines.append("tensor,numel,forward_s,backward_s")
+        lines.append("tensor,numel,forward_s,backward_s,forward_flops,backward_flops")
         lines += [
             f"{row.tensor},{row.numel},{scale * row.forward:.12g},{scale * row.backward:.12g}"
+            f",{row.forward_flops},{row.backward_flops}"
             for row in self.rows
         ]
         return "\n".join(lines) + "\n"
 
 
-def linear(name, inputs, outputs, layer, after=(0.0, 0.0)):
+def linear(name, inputs, outputs, layer, after=(0.0, 0.0), positions=0, more=0, first=False):
     """Weight and bias of a layer that took `layer` = (forward, backward).
+
+    It is applied at `positions` of the batch; `more` are FLOPs of products without weights.
 
     `after` are the layers without parameters that follow. Their backward comes first, and the bias
     gradient, a sum over what they pass on, is complete with it.
     """
+    flops = 2 * positions * inputs * outputs + more
     return [
-        Row(name + ".weight", inputs * outputs, *layer),
+        Row(name + ".weight", inputs * outputs, *layer, flops, flops if first else 2 * flops),
         Row(name + ".bias", outputs, *after),
     ]
 
@@ -88,18 +99,23 @@ def vgg16():
         (3, 4096, 4096, (0.709, 0.734), (0.277, 0.032)),
         (6, 4096, 1000, (0.393, 0.548), (0.0, 0.0)),
     ]
+    batch = 32
+    side = {0: 224, 2: 224, 5: 112, 7: 112, 10: 56, 12: 56, 14: 56, 17: 28, 19: 28, 21: 28}
     rows = []
     for index, inputs, outputs, layer, after in convolutions:
-        rows += linear(f"features.{index}", 9 * inputs, outputs, layer, after)
+        pixels = batch * side.get(index, 14) ** 2
+        name = f"features.{index}"
+        rows += linear(name, 9 * inputs, outputs, layer, after, pixels, first=index == 0)
     for index, inputs, outputs, layer, after in classifiers:
-        rows += linear(f"classifier.{index}", inputs, outputs, layer, after)
+        rows += linear(f"classifier.{index}", inputs, outputs, layer, after, batch)
     return Profile(
         "vgg16",
         "V100",
-        32,
+        batch,
         0.1396,
         [
             "shapes: VGG configuration D (arXiv 1409.1556); names as in torchvision",
+            "FLOPs: of these shapes, on images of 224 x 224 as in that paper",
             "relative times: PipeDream's VGG16 profile, PyTorch 19.05, fp32, batch 128, input"
             " excluded (github.com/msr-fiddle/pipedream,"
             " profiler/image_classification/profiles/vgg16/graph.txt)",
@@ -118,10 +134,14 @@ def vgg16():
 
 def bert_large():
     hidden, layers, vocabulary, positions = 1024, 24, 30522, 512
+    batch, length = 6, 384
+    tokens = batch * length
+    # Every token with every other of its sample: scores, and sums weighted by them.
+    attention = 2 * 2 * tokens * length * hidden
 
-    def block_part(name, inputs, outputs):
+    def block_part(name, inputs, outputs, more=0):
         work = inputs * outputs  # multiply-adds per token
-        return linear(name, inputs, outputs, (work, 2 * work))
+        return linear(name, inputs, outputs, (work, 2 * work), positions=tokens, more=more)
 
     def layer_norm(name):
         return [Row(name + ".weight", hidden), Row(name + ".bias", hidden)]
@@ -136,20 +156,22 @@ def bert_large():
         block = f"encoder.layer.{index}."
         for part in ("query", "key", "value"):
             rows += block_part(block + "attention.self." + part, hidden, hidden)
-        rows += block_part(block + "attention.output.dense", hidden, hidden)
+        rows += block_part(block + "attention.output.dense", hidden, hidden, attention)
         rows += layer_norm(block + "attention.output.LayerNorm")
         rows += block_part(block + "intermediate.dense", hidden, 4 * hidden)
         rows += block_part(block + "output.dense", 4 * hidden, hidden)
         rows += layer_norm(block + "output.LayerNorm")
-    rows += linear("qa_outputs", hidden, 2, (0.0, 0.0))
+    rows += linear("qa_outputs", hidden, 2, (0.0, 0.0), positions=tokens)
     return Profile(
         "bert_large",
         "V100",
-        6,
+        batch,
         0.53,
         [
             "shapes: BERT-Large, uncased (arXiv 1810.04805), fine-tuned for SQuAD: no pooler, a"
             " question-answering head; names as in Hugging Face Transformers",
+            "FLOPs: of these shapes, with sequences of 384 tokens, which google-research/bert uses to"
+            " fine-tune for SQuAD (its README: max_seq_length=384)",
             "step time: rescaled to 0.53 s, the compute floor at batch 6 of the Async run, about"
             " 61 s per epoch of 115.3 steps whatever the bandwidth, in the BERT-Large bandwidth"
             " figure of BAGUA's tutorials (128 V100; digitised; BAGUA is arXiv 2107.01499)",
@@ -158,6 +180,7 @@ def bert_large():
             "all 24 blocks take the same time; embeddings and head take none",
             "within a block, time goes to the weight matrices in proportion to their sizes",
             "backward takes twice the time of forward",
+            "the step whose time was measured had sequences of 384 tokens, too",
             "gradients complete in the reverse order of the rows, embeddings last",
         ],
         rows,

@@ -8,6 +8,7 @@ namespace trigram {
 
 WorkloadEntry built_in_profile_entry(const std::string& name, const std::string& doc);
 WorkloadEntry profile_entry();
+WorkloadEntry replay_entry();
 WorkloadEntry fashion_mnist_entry();
 WorkloadEntry quadratic_entry();
 

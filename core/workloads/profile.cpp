@@ -24,9 +24,16 @@ void check(const ProfileText& text) {
   const Profile& profile = text.profile;
   if (profile.tensors.empty()) throw ProfileError("expected at least one tensor");
   std::set<std::string> names;
-  for (const ProfileTensor& row : profile.tensors)
+  for (const ProfileTensor& row : profile.tensors) {
+    if (row.forward_flops.has_value() != profile.has_flops() ||
+        row.backward_flops.has_value() != profile.has_flops())
+      throw ProfileError(
+          fmt::format("expected forward_flops and backward_flops of all tensors or of none, not as "
+                      "for \"{}\"",
+                      row.tensor));
     if (!names.insert(row.tensor).second)
       throw ProfileError(fmt::format("expected distinct tensors; \"{}\" occurs twice", row.tensor));
+  }
   check_total("forward_s", text.forward_s, profile.forward_s());
   check_total("backward_s", text.backward_s, profile.backward_s());
 }
@@ -50,6 +57,8 @@ double Profile::backward_s() const {
   for (const ProfileTensor& row : tensors) sum += row.backward_s;
   return sum;
 }
+
+bool Profile::has_flops() const { return tensors.front().forward_flops.has_value(); }
 
 Profile load_profile(const std::filesystem::path& file, const std::string& pointer) {
   std::ifstream in(file, std::ios::binary);

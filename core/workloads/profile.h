@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,9 @@ struct ProfileTensor {
   std::size_t numel = 0;
   double forward_s = 0;
   double backward_s = 0;  // spent just before the gradient of this tensor is complete
+  /// Floating-point operations of the layer's matrix products, for the profile's batch; a multiply
+  /// and an add are two. All tensors of a profile say them, or none.
+  std::optional<std::int64_t> forward_flops, backward_flops;
 };
 
 /// Layer times of a model on one accelerator. Tensors are in the order of the forward pass; their
@@ -28,10 +33,12 @@ struct Profile {
   std::size_t numel() const;
   double forward_s() const;
   double backward_s() const;
+  bool has_flops() const;
 };
 
 /// Reads a profile: CSV with the columns tensor,numel,forward_s,backward_s, or, when the file's
-/// name ends in .json, an object with a list "tensors" of such rows. Name, accelerator, batch,
+/// name ends in .json, an object with a list "tensors" of such rows. Two more columns,
+/// forward_flops,backward_flops, may follow. Name, accelerator, batch,
 /// totals
 /// (`forward_s`, `backward_s`, compared with the rows), sources and assumptions are fields of the
 /// object, or comment lines `# key: value` in CSV. Throws ConfigError at `pointer`, naming file,

@@ -11,6 +11,7 @@ namespace trigram {
 namespace {
 
 constexpr std::string_view kColumns = "tensor,numel,forward_s,backward_s";
+constexpr std::string_view kFlops = ",forward_flops,backward_flops";
 
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\r");
@@ -28,6 +29,14 @@ std::size_t parse_count(std::string_view text, std::string_view what) {
   std::size_t value = 0;
   if (!parse_number(text, value) || value == 0)
     throw ProfileError(fmt::format("expected {}, a positive integer, not \"{}\"", what, text));
+  return value;
+}
+
+std::int64_t parse_flops(std::string_view text, std::string_view what) {
+  std::int64_t value = 0;
+  if (!parse_number(text, value) || value < 0)
+    throw ProfileError(
+        fmt::format("expected {}, an integer that is not negative, not \"{}\"", what, text));
   return value;
 }
 
@@ -55,24 +64,34 @@ void parse_comment(std::string_view comment, ProfileText& text) {
   else if (key == "assumed") profile.assumed.emplace_back(value);
 }
 
-ProfileTensor parse_row(std::string_view line) {
+ProfileTensor parse_row(std::string_view line, std::string_view columns) {
   std::vector<std::string_view> cells;
   for (std::size_t begin = 0; begin <= line.size();) {
     const std::size_t end = std::min(line.find(',', begin), line.size());
     cells.push_back(trimmed(line.substr(begin, end - begin)));
     begin = end + 1;
   }
-  if (cells.size() != 4 || cells[0].empty())
-    throw ProfileError(fmt::format("expected four cells {}, not \"{}\"", kColumns, line));
-  return {std::string(cells[0]), parse_count(cells[1], "numel"),
-          parse_seconds(cells[2], "forward_s"), parse_seconds(cells[3], "backward_s")};
+  const bool flops = columns.ends_with(kFlops);
+  if (cells.size() != (flops ? 6 : 4) || cells[0].empty())
+    throw ProfileError(fmt::format("expected the cells {}, not \"{}\"", columns, line));
+  ProfileTensor row{std::string(cells[0]),
+                    parse_count(cells[1], "numel"),
+                    parse_seconds(cells[2], "forward_s"),
+                    parse_seconds(cells[3], "backward_s"),
+                    {},
+                    {}};
+  if (flops) {
+    row.forward_flops = parse_flops(cells[4], "forward_flops");
+    row.backward_flops = parse_flops(cells[5], "backward_flops");
+  }
+  return row;
 }
 
 }  // namespace
 
 ProfileText parse_profile_csv(const std::string& content) {
   ProfileText text;
-  bool header_seen = false;
+  std::string columns;  // as the header says
   std::istringstream lines(content);
   std::string raw;
   for (int number = 1; std::getline(lines, raw); ++number) {
@@ -81,12 +100,13 @@ ProfileText parse_profile_csv(const std::string& content) {
       if (line.empty()) continue;
       if (line.front() == '#') {
         parse_comment(line.substr(1), text);
-      } else if (header_seen) {
-        text.profile.tensors.push_back(parse_row(line));
+      } else if (!columns.empty()) {
+        text.profile.tensors.push_back(parse_row(line, columns));
       } else {
-        if (line != kColumns)
-          throw ProfileError(fmt::format("expected the header {}, not \"{}\"", kColumns, line));
-        header_seen = true;
+        columns = line;
+        if (columns != kColumns && columns != std::string(kColumns) + std::string(kFlops))
+          throw ProfileError(fmt::format("expected the header {}, with or without {}, not \"{}\"",
+                                         kColumns, kFlops, line));
       }
     } catch (const ProfileError& error) {
       throw ProfileError(fmt::format("line {}: {}", number, error.what()));

@@ -8,6 +8,7 @@ namespace trigram {
 namespace {
 
 Kind<double> seconds() { return number(0, 1e9); }
+Kind<std::optional<std::int64_t>> flops() { return optional(integer(0)); }
 
 /// The object in the file, field by field.
 struct Document {
@@ -23,7 +24,11 @@ FieldTable<Document> document_fields() {
                  .required("tensor", &ProfileTensor::tensor, text(), "name of the tensor")
                  .required("numel", &ProfileTensor::numel, count(1), "number of elements")
                  .required("forward_s", &ProfileTensor::forward_s, seconds(), "seconds")
-                 .required("backward_s", &ProfileTensor::backward_s, seconds(), "seconds");
+                 .required("backward_s", &ProfileTensor::backward_s, seconds(), "seconds")
+                 .field("forward_flops", &ProfileTensor::forward_flops, flops(),
+                        "floating-point operations of its matrix products")
+                 .field("backward_flops", &ProfileTensor::backward_flops, flops(),
+                        "those of the backward pass");
   return FieldTable<Document>{}
       .field("name", &Document::name, text(), "name of the model")
       .field("accelerator", &Document::accelerator, text(), "where the times were measured")

@@ -25,9 +25,10 @@ void make_paths_absolute(Json& j, const std::filesystem::path& base) {
   if (!j.is_object()) return;
   for (const char* key : {"path", "data"})
     if (j.contains(key) && j[key].is_string()) j[key] = absolute(base, j[key]);
-  if (j.contains("priced_as") && j["priced_as"].is_string())
-    if (const std::string path = path_in_reference(j["priced_as"]); !path.empty())
-      j["priced_as"] = "profile:" + absolute(base, path);
+  for (const char* key : {"priced_as", "profile"})
+    if (j.contains(key) && j[key].is_string())
+      if (const std::string path = path_in_reference(j[key]); !path.empty())
+        j[key] = "profile:" + absolute(base, path);
 }
 
 }  // namespace
@@ -40,6 +41,7 @@ const std::vector<WorkloadEntry>& workloads() {
       built_in_profile_entry("bert_large",
                              "layer times of BERT-Large fine-tuning, batch 6 on V100; phantom"),
       profile_entry(),
+      replay_entry(),
   };
   return entries;
 }

@@ -21,6 +21,8 @@ class WorkloadFactory {
   /// numbers are keyed by (seed, ctx.world_rank). All ranks start from the same weights.
   virtual std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const = 0;
   virtual bool has_values() const = 0;
+  /// Of its workloads.
+  virtual bool learns() const { return has_values(); }
   /// Files whose content decides the results.
   virtual std::vector<std::filesystem::path> input_files() const = 0;
 };

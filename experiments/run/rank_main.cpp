@@ -63,7 +63,7 @@ class StepWatch {
                   .loss = trains_ ? workload_->loss() : 0,
                   .staleness = steps_.take_staleness(),
                   .trains = trains_};
-    if (trains_ && workload_->has_values() && !std::isfinite(done.loss))
+    if (trains_ && workload_->learns() && !std::isfinite(done.loss))
       throw DivergenceError(raw_.world_rank, step, done.loss);
     if (step == shared_.timeline.step())
       shared_.timeline.end_step(raw_.world_rank, std::string(raw_.stream->name()), begin_s_, now_s,
@@ -116,7 +116,7 @@ void tell(const Context& raw, Shared& shared, RankReport& mine, Workload& worklo
 }
 
 std::string hash_of(Workload& workload, Device& device) {
-  if (!workload.has_values()) return "";
+  if (!workload.learns()) return "";
   const auto weights = device.download(workload.weights());
   return Sha256().update(std::as_bytes(std::span(weights))).hex();
 }

@@ -28,7 +28,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   Collector collector({.ranks = layout.ranks(),
                        .steps = static_cast<long>(e.steps),
                        .eval_every = static_cast<long>(e.eval_every),
-                       .evaluates = workload.has_values(),
+                       .evaluates = workload.learns(),
                        .pause = pause_of(e)},
                       [&](const StepRecord& record) {
                         summary.add(record);

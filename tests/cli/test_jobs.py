@@ -238,6 +238,23 @@ class Jobs(CommandTest):
         _, err = self.job(4, "run", path, "--rank-logs", "test.json/logs", code=2)
         self.assertIn("--rank-logs: expected a folder that can be written", err)
 
+    def test_processes_replay_together_and_one_reports(self) -> None:
+        (self.folder / "one.csv").write_text(
+            "tensor,numel,forward_s,backward_s,forward_flops,backward_flops\n"
+            "layer,65536,0.001,0.002,20971520,41943040\n"
+        )
+        replay = {"name": "replay", "profile": "profile:one.csv"}
+        path = self.write(experiment(runtime="mpi", workload=replay))
+        out, _ = self.job(4, "replay", path, "--json")
+        report = json.loads(out)
+        self.assertEqual((report["world"], report["ranks"]), ("mpi", 4))
+        self.assertGreater(report["layers"][0]["backward"]["measured_s"], 0)
+        self.job(4, "run", path)
+        (manifest,) = self.manifests()
+        self.assertIsNone(manifest["summary"]["loss"])
+        sent = manifest["summary"]["bytes_intra"] + manifest["summary"]["bytes_inter"]
+        self.assertEqual(sent, 6 * 2 * 3 * 4 * 65536)
+
     def test_mpirun_refuses_more_ranks_than_slots(self) -> None:
         """The guide says what to do then."""
         path = self.write(experiment(runtime="mpi"))

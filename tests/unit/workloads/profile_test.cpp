@@ -62,6 +62,25 @@ TEST(BuiltInProfile, Vgg16HasThePublishedShapeAndStepTime) {
   EXPECT_FALSE(p.assumed.empty());
 }
 
+TEST(Profile, MaySayFlops) {
+  const std::string header = "tensor,numel,forward_s,backward_s,forward_flops,backward_flops\n";
+  TemporaryFile file("flops.csv", header + "a,10,1,2,40,80\nb,5,1,2,0,0\n");
+  const Profile p = load_profile(file.path(), "/workload");
+  EXPECT_TRUE(p.has_flops());
+  EXPECT_EQ(p.tensors[0].forward_flops, 40);
+  EXPECT_EQ(p.tensors[0].backward_flops, 80);
+  EXPECT_THAT(
+      error_of("flops.csv", header + "a,10,1,2\n"),
+      HasSubstr("line 2: expected the cells tensor,numel,forward_s,backward_s,forward_flops"));
+  EXPECT_THAT(error_of("flops.csv", header + "a,10,1,2,4e9,1\n"),
+              HasSubstr("line 2: expected forward_flops, an integer that is not negative"));
+  const std::string row = R"({"tensor": "T", "numel": 1, "forward_s": 1, "backward_s": 1)";
+  EXPECT_THAT(error_of("flops.json", R"({"tensors": [)" + row + "}, " +
+                                         R"({"tensor": "b", "numel": 1, "forward_s": 1,)" +
+                                         R"( "backward_s": 1, "forward_flops": 2}]})"),
+              HasSubstr("expected forward_flops and backward_flops of all tensors or of none"));
+}
+
 TEST(BuiltInProfile, MostGradientBytesOfVgg16AreReadyEarly) {
   const Profile p = built_in("vgg16");
   double seconds = 0, elements = 0;
@@ -112,8 +131,10 @@ TEST(ProfileFile, CsvAndJsonMeanTheSame) {
 TEST(ProfileFile, ErrorsNameFileLineAndExpectation) {
   const std::string header = "tensor,numel,forward_s,backward_s\n";
   EXPECT_THAT(error_of("b.csv", "tensor,numel\n"), HasSubstr("line 1: expected the header"));
-  EXPECT_THAT(error_of("b.csv", header + "a,1,0\n"), HasSubstr("line 2: expected four cells"));
-  EXPECT_THAT(error_of("b.csv", header + "a,1,0,0,0\n"), HasSubstr("line 2: expected four cells"));
+  EXPECT_THAT(error_of("b.csv", header + "a,1,0\n"),
+              HasSubstr("line 2: expected the cells tensor,"));
+  EXPECT_THAT(error_of("b.csv", header + "a,1,0,0,0\n"),
+              HasSubstr("line 2: expected the cells tensor,"));
   EXPECT_THAT(error_of("b.csv", header + "\na,-1,0,0\n"), HasSubstr("line 3: expected numel"));
   EXPECT_THAT(error_of("b.csv", header + "a,1.5,0,0\n"), HasSubstr("positive integer"));
   EXPECT_THAT(error_of("b.csv", header + "a,1,-2,0\n"), HasSubstr("expected forward_s"));

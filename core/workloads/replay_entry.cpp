@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+#include "core/workloads/entries.h"
+#include "core/workloads/option_kinds.h"
+#include "core/workloads/profile_reference.h"
+#include "core/workloads/replay_workload.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  std::string profile;
+  std::optional<std::size_t> batch;
+  std::optional<double> rate;
+  std::size_t buffer = std::size_t{64} << 20;
+  bool values = true;
+};
+
+FieldTable<Options> fields() {
+  auto rate = optional(quantity(Dimension::flop_rate, true));
+  return FieldTable<Options>{}
+      .required("profile", &Options::profile, profile_reference(), "the profile to replay")
+      .field("batch", &Options::batch, optional(count(1, 1 << 20)),
+             "samples per worker and step, in place of the profile's; work grows in proportion")
+      .field("rate", &Options::rate, std::move(rate),
+             "for a profile without FLOPs: the rate at which its accelerator is taken to have "
+             "worked; FLOPs are its times at this rate")
+      .field("buffer", &Options::buffer, byte_size(),
+             "size of each of the three buffers that all activations share")
+      .field("values", &Options::values, boolean(),
+             "false: tensors are phantoms of the same sizes, so only times are simulated");
+}
+
+/// FLOPs of `seconds` at `rate`, as an even number.
+std::int64_t flops_of(double seconds, double rate) { return 2 * std::llround(seconds * rate / 2); }
+
+/// The profile as it is replayed: with FLOPs, and for `batch` samples.
+Profile prepared(Profile profile, const Options& options, const std::string& pointer) {
+  if (!profile.has_flops() && !options.rate)
+    throw ConfigError(child(pointer, "rate"),
+                      fmt::format("missing: the profile \"{}\" says no FLOPs; expected the rate of "
+                                  "its accelerator, such as 10TFLOP/s",
+                                  profile.name));
+  if (profile.has_flops() && options.rate)
+    throw ConfigError(
+        child(pointer, "rate"),
+        fmt::format("has no effect: the profile \"{}\" says its FLOPs", profile.name));
+  const std::size_t batch = options.batch.value_or(profile.batch);
+  const double times = static_cast<double>(batch) / static_cast<double>(profile.batch);
+  for (ProfileTensor& row : profile.tensors) {
+    if (options.rate) {
+      row.forward_flops = flops_of(row.forward_s, *options.rate);
+      row.backward_flops = flops_of(row.backward_s, *options.rate);
+    }
+    row.forward_s *= times;
+    row.backward_s *= times;
+    row.forward_flops = flops_of(times, static_cast<double>(*row.forward_flops));
+    row.backward_flops = flops_of(times, static_cast<double>(*row.backward_flops));
+  }
+  profile.batch = batch;
+  return profile;
+}
+
+class ReplayFactory final : public WorkloadFactory {
+ public:
+  ReplayFactory(const Options& options, const std::string& pointer)
+      : options_(options),
+        file_(profile_file(options.profile)),
+        profile_(std::make_shared<Profile>(
+            prepared(load_profile(file_, child(pointer, "profile")), options, pointer))) {}
+  void check_ranks(int /*ranks*/) const override {}
+  std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const override {
+    return std::make_unique<ReplayWorkload>(ctx, profile_, options_.buffer, options_.values, seed);
+  }
+  bool has_values() const override { return options_.values; }
+  bool learns() const override { return false; }
+  std::vector<std::filesystem::path> input_files() const override { return {file_}; }
+
+ private:
+  Options options_;
+  std::filesystem::path file_;
+  std::shared_ptr<const Profile> profile_;
+};
+
+}  // namespace
+
+WorkloadEntry replay_entry() {
+  return component<WorkloadFactory, const std::string&>(
+      "replay",
+      "a profile's layers as matrix products of the same FLOPs, on weights and gradients of the "
+      "true sizes",
+      fields(), [](const Options& options, const std::string& pointer) {
+        return std::make_unique<ReplayFactory>(options, pointer);
+      });
+}
+
+}  // namespace trigram

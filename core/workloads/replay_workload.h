@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/workloads/bucketing.h"
+#include "core/workloads/profile.h"
+#include "core/workloads/replay_layer.h"
+
+namespace trigram {
+
+/// A profiled model that loads device and network as the real one would: its weights and gradients
+/// have values and their true sizes, and its layers are matrix products of the same FLOPs. It
+/// learns nothing. On a device that makes phantoms the same products are priced.
+class ReplayWorkload final : public FlatWorkload {
+ public:
+  /// `profile` says FLOPs, for the batch that is replayed. Activations share three buffers of
+  /// `buffer_bytes`, or of one row of the widest layer, if that is more.
+  ReplayWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
+                 std::size_t buffer_bytes, bool values, std::uint64_t seed);
+
+  void forward(Context ctx) override;
+  void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override;
+  void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
+  double loss() override;
+  bool has_values() const override { return values_; }
+  bool learns() const override { return false; }
+  Quality evaluate(std::span<const float> weights) override;
+  std::size_t batch() const override { return profile_->batch; }
+
+  /// One pass through one tensor, counted in the order of the forward pass.
+  void forward_tensor(const Context& ctx, std::size_t i);
+  void backward_tensor(const Context& ctx, std::size_t i);
+  const Profile& profile() const { return *profile_; }
+
+ private:
+  std::shared_ptr<const Profile> profile_;
+  bool values_;
+  std::vector<ReplayLayer> layers_;  // in the order of the forward pass
+  std::vector<std::size_t> begins_;  // of each tensor in the flat vectors
+  ReplayBuffers buffers_;
+};
+
+}  // namespace trigram
