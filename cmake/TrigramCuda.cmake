@@ -1,6 +1,6 @@
 # Sets TRIGRAM_CUDA_FOUND where the language CUDA and the targets CUDA::cudart and CUDA::cublas are
-# there, and TRIGRAM_GPU_FOUND where a GPU is, too. TRIGRAM_CUDA says whether to look (auto), to
-# insist (on) or not (off).
+# there, TRIGRAM_NCCL_FOUND where NCCL is, too, and TRIGRAM_GPU_FOUND where a GPU is. TRIGRAM_CUDA says
+# whether to look (auto), to insist (on) or not (off).
 #
 # CMAKE_CUDA_ARCHITECTURES, unless given: those of the GPUs that are here, else Ampere and Hopper.
 
@@ -20,6 +20,7 @@ endfunction()
 
 set(TRIGRAM_CUDA_FOUND FALSE)
 set(TRIGRAM_GPU_FOUND FALSE)
+set(TRIGRAM_NCCL_FOUND FALSE)
 if(TRIGRAM_CUDA)  # auto or on
   # The toolkit's folder is often not in PATH.
   find_program(TRIGRAM_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
@@ -55,8 +56,17 @@ if(TRIGRAM_CUDA)  # auto or on
       set(TRIGRAM_CUDA_FOUND TRUE)
     endif()
   endif()
-  if(NOT TRIGRAM_CUDA_FOUND AND TRIGRAM_CUDA STREQUAL "on")
-    message(FATAL_ERROR "TRIGRAM_CUDA is on, but there is no CUDA toolkit 12 or newer with cuBLAS: "
+  if(TRIGRAM_CUDA_FOUND)
+    find_path(TRIGRAM_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+    find_library(TRIGRAM_NCCL_LIBRARY nccl
+      HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT}/lib)
+    mark_as_advanced(TRIGRAM_NCCL_INCLUDE TRIGRAM_NCCL_LIBRARY)
+    if(TRIGRAM_NCCL_INCLUDE AND TRIGRAM_NCCL_LIBRARY)
+      set(TRIGRAM_NCCL_FOUND TRUE)
+    endif()
+  endif()
+  if(NOT TRIGRAM_NCCL_FOUND AND TRIGRAM_CUDA STREQUAL "on")
+    message(FATAL_ERROR "TRIGRAM_CUDA is on, but there is no CUDA toolkit 12 or newer with cuBLAS and NCCL: "
       "install it, or say where nvcc is by -DCMAKE_CUDA_COMPILER=...")
   endif()
 endif()

@@ -1,5 +1,6 @@
 #include "experiments/worlds.h"
 
+#include "cuda/cuda_accelerator.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"
@@ -43,10 +44,36 @@ World mpi() {
   return {std::move(runtime), false, true, true, mpi_unavailable_reason()};
 }
 
+struct NcclOptions {
+  MpiOptions job;
+  CudaOptions cuda;
+};
+
+World nccl() {
+  const auto fields = FieldTable<NcclOptions>{}
+                          .include(&NcclOptions::job, mpi_fields())
+                          .include(&NcclOptions::cuda, cuda_fields());
+  auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
+      "nccl",
+      "Real time: a process and a GPU for each rank, started by mpirun or srun, messages are "
+      "NCCL's",
+      fields, [](const NcclOptions& options, const Cluster&, const WorkloadFactory& workload) {
+        CudaOptions cuda = options.cuda;
+        cuda.padded = options.job.padded;
+        return make_mpi_runtime(decided(options.job, workload),
+                                [cuda](Bootstrap& bootstrap, Waiter& waiter) {
+                                  return make_cuda_accelerator(cuda, bootstrap, waiter);
+                                });
+      });
+  std::string unavailable = mpi_unavailable_reason();
+  if (unavailable.empty()) unavailable = cuda_unavailable_reason();
+  return {std::move(runtime), false, true, true, std::move(unavailable)};
+}
+
 }  // namespace
 
 const std::vector<World>& worlds() {
-  static const std::vector<World> entries = {sim(), threads(), mpi()};
+  static const std::vector<World> entries = {sim(), threads(), mpi(), nccl()};
   return entries;
 }
 

@@ -36,9 +36,10 @@ ALLOWED = {
 # Headers of libraries, and the folders that alone may see them.
 CONFINED = {
     r"(simgrid|xbt|smpi)/": ("runtime/sim/", "tests/bench/"),
-    r"mpi\.h$": ("runtime/mpi/", "tests/bench/"),
+    r"mpi\.h$": ("runtime/mpi/", "tests/bench/", "tests/nccl_emulation/"),
     r"(cuda|cublas|curand|nvtx|nccl|cooperative_groups)": (
-        "cuda/", "tests/cuda/", "tests/cuda_emulation/", "tests/bench/cuda/"),
+        "cuda/", "tests/cuda/", "tests/cuda_emulation/", "tests/nccl_emulation/",
+        "tests/bench/cuda/"),
     r"(gtest|gmock|benchmark)/": ("tests/",),
 }
 # Highway compiles a file once per instruction set and marks what is to be compiled once.

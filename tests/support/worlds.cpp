@@ -25,7 +25,9 @@ const World& find(const std::string& name) {
 /// Worlds that run in real time notice a hang after `patience`; a simulated one knows at once. For
 /// a workload without values, so that computation takes the time that it is said to take.
 std::unique_ptr<Runtime> make(const World& world, const Cluster& cluster, const char* patience) {
-  const Json options = world.simulated ? Json::object() : Json{{"watchdog", patience}};
+  Json options = Json::object();
+  if (!world.simulated) options["watchdog"] = patience;
+  if (world.name == "nccl") options.update({{"ranks_per_gpu", 8}, {"memory", "256 MiB"}});
   const auto phantom = make_workload_factory(
       resolve_workload({{"name", "quadratic"}, {"values", false}}, "", "."), "");
   return world.make(world.resolve(options, ""), cluster, *phantom);

@@ -1,0 +1,72 @@
+#include "cuda/cuda_accelerator.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <map>
+
+#include "cuda/error.h"
+#include "cuda/nccl/backend.h"
+#include "cuda/nccl/error.h"
+#include "cuda/placement.h"
+
+namespace trigram {
+namespace {
+
+constexpr double kShareOfFree = 0.9;  // the rest is for NCCL's buffers and the modules
+constexpr const char* kEnlarge =
+    "give the runtime's option \"memory\" more, or let fewer ranks "
+    "share a GPU";
+
+int device_count() {
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver) return 0;
+  cuda::check(code, "cudaGetDeviceCount");
+  return count;
+}
+
+std::size_t share_of_free(std::int64_t ranks_per_gpu) {
+  std::size_t free = 0, total = 0;
+  cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return static_cast<std::size_t>(kShareOfFree * static_cast<double>(free) /
+                                  static_cast<double>(ranks_per_gpu));
+}
+
+/// The memory of this process on a device: taken once, for all worlds that it runs.
+std::shared_ptr<CudaArena> arena_of(const CudaOptions& options, int device, Bootstrap& bootstrap,
+                                    Waiter& waiter) {
+  // Never destroyed: CUDA may be gone by then.
+  static auto& arenas = *new std::map<std::pair<int, double>, std::shared_ptr<CudaArena>>;
+  auto& arena = arenas[{device, options.memory_bytes}];
+  // Ranks of one GPU see how much is free before any of them has taken its share.
+  const std::size_t nbytes = options.memory_bytes > 0
+                                 ? static_cast<std::size_t>(options.memory_bytes)
+                                 : share_of_free(options.ranks_per_gpu);
+  bootstrap.fence("memory", waiter);
+  if (!arena) arena = CudaArena::create(nbytes, kEnlarge);
+  return arena;
+}
+
+}  // namespace
+
+std::string cuda_unavailable_reason() {
+  cuda::prepare_environment();
+  if (device_count() > 0) return "";
+  return "no GPU, or no driver for one, is here: cudaGetDeviceCount finds none";
+}
+
+std::unique_ptr<AcceleratorBackend> make_cuda_accelerator(const CudaOptions& options,
+                                                          Bootstrap& bootstrap, Waiter& waiter) {
+  cuda::prepare_environment();
+  if (options.ranks_per_gpu > 1) cuda::let_ranks_share_a_gpu(bootstrap.rank());
+  cuda::check_nccl_version();
+  const cuda::Placement placement = cuda::place_on_machine(bootstrap, waiter);
+  const int device =
+      cuda::device_of(placement, static_cast<int>(options.ranks_per_gpu), device_count());
+  cuda::check(cudaSetDevice(device), "cudaSetDevice");
+  return std::make_unique<cuda::NcclBackend>(
+      options, device, arena_of(options, device, bootstrap, waiter), bootstrap);
+}
+
+}  // namespace trigram

@@ -1,0 +1,65 @@
+#include "cuda/nccl/backend.h"
+
+#include <cstring>
+
+#include "cuda/error.h"
+#include "cuda/nccl/error.h"
+#include "cuda/nccl/stream.h"
+
+namespace trigram::cuda {
+
+NcclBackend::NcclBackend(const CudaOptions& options, int device, std::shared_ptr<CudaArena> arena,
+                         Bootstrap& bootstrap)
+    : plan_{options.checked, options.padded, options.run_ahead},
+      device_(device),
+      arena_(std::move(arena)),
+      bootstrap_(bootstrap),
+      issuer_(device, [this] { check_handles(); }) {}
+
+NcclBackend::~NcclBackend() {
+  issuer_.post([this] {
+    for (const auto& handle : handles_) handle->destroy();
+  });
+}
+
+std::unique_ptr<AcceleratorStream> NcclBackend::stream(const std::string& name, Control& control,
+                                                       Waiter& waiter) {
+  check(cudaSetDevice(device_), "cudaSetDevice");  // of this thread
+  const ncclUniqueId id = agree_on_id(waiter);
+  return std::make_unique<CudaStream>(
+      CudaStream::World{plan_, arena_, issuer_, bootstrap_.rank(), bootstrap_.size(), device_},
+      name, id, add_handle(), control, waiter);
+}
+
+/// Rank 0 makes the identity of the next communicator, and the others hear of it.
+ncclUniqueId NcclBackend::agree_on_id(Waiter& waiter) {
+  const std::string key = "nccl/" + std::to_string(streams_++);
+  ncclUniqueId id;
+  if (bootstrap_.rank() == 0) {
+    check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    bootstrap_.put(key, std::string(reinterpret_cast<const char*>(&id), sizeof id));
+  }
+  const std::string bytes = bootstrap_.wait(key, waiter);
+  std::memcpy(&id, bytes.data(), sizeof id);
+  return id;
+}
+
+std::shared_ptr<NcclHandle> NcclBackend::add_handle() {
+  std::lock_guard lock(mutex_);
+  return handles_.emplace_back(std::make_shared<NcclHandle>());
+}
+
+void NcclBackend::check_handles() {
+  std::lock_guard lock(mutex_);
+  for (const auto& handle : handles_) handle->check();
+}
+
+void NcclBackend::abort() noexcept {
+  if (aborted_.exchange(true)) return;
+  issuer_.post([this] {
+    std::lock_guard lock(mutex_);
+    for (const auto& handle : handles_) handle->abort();
+  });
+}
+
+}  // namespace trigram::cuda

@@ -1,0 +1,57 @@
+#include "core/check.h"
+#include "cuda/nccl/communicator.h"
+#include "cuda/nccl/error.h"
+
+// Collectives by NCCL's own means.
+
+namespace trigram::cuda {
+namespace {
+
+ncclDataType_t type_of(DType type) {
+  switch (type) {
+    case DType::f32: return ncclFloat32;
+    case DType::bf16: return ncclBfloat16;
+    case DType::f16: return ncclFloat16;
+    case DType::u8: return ncclUint8;
+  }
+  return ncclUint8;
+}
+
+ncclRedOp_t op_of(Reduce op) {
+  return op == Reduce::max ? ncclMax : op == Reduce::avg ? ncclAvg : ncclSum;
+}
+
+}  // namespace
+
+bool NcclCommunicator::native(const Collective& c) {
+  const auto ranks = static_cast<std::size_t>(place_.size);
+  const bool reduces = c.kind == Collective::allreduce || c.kind == Collective::reduce_scatter;
+  const bool in_parts = c.kind == Collective::reduce_scatter || c.kind == Collective::allgather;
+  if (c.kind == Collective::all_to_all || c.x.is_phantom()) return false;
+  if (plan_.padded && c.x.priced_nbytes() > c.x.nbytes()) return false;
+  if (reduces && c.x.dtype() == DType::u8) return false;
+  if (in_parts && c.x.numel() % ranks != 0) return false;
+  const std::size_t count = in_parts ? c.x.numel() / ranks : c.x.numel();
+  if (count == 0) return true;
+  const Tensor mine = in_parts ? c.x.part(static_cast<std::size_t>(place_.rank), ranks) : c.x;
+  issue_and_limit([c, count, mine, queue = place_.queue](ncclComm_t comm) {
+    const ncclDataType_t type = type_of(c.x.dtype());
+    std::byte *const all = c.x.data(), *const part = mine.data();
+    switch (c.kind) {
+      case Collective::allreduce:
+        return check(ncclAllReduce(all, all, count, type, op_of(c.op), comm, queue),
+                     "ncclAllReduce");
+      case Collective::reduce_scatter:
+        return check(ncclReduceScatter(all, part, count, type, op_of(c.op), comm, queue),
+                     "ncclReduceScatter");
+      case Collective::allgather:
+        return check(ncclAllGather(part, all, count, type, comm, queue), "ncclAllGather");
+      case Collective::broadcast:
+        return check(ncclBroadcast(all, all, count, type, c.root, comm, queue), "ncclBroadcast");
+      case Collective::all_to_all: return;
+    }
+  });
+  return true;
+}
+
+}  // namespace trigram::cuda

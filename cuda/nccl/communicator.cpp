@@ -1,0 +1,195 @@
+#include "cuda/nccl/communicator.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "cuda/nccl/error.h"
+
+namespace trigram::cuda {
+namespace {
+
+constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
+
+// What halves say of themselves. Algorithms use tags from 0.
+constexpr int kSays[] = {-101, -102};  // by Transfer::Kind
+
+/// A tensor in a control message: a = numel, b = priced_numel and what kind of tensor it is.
+Message described(const Tensor& x, int peer) {
+  const auto kind = static_cast<std::int64_t>(x.dtype()) * 2 + x.is_phantom();
+  return {peer, static_cast<std::int64_t>(x.numel()),
+          static_cast<std::int64_t>(x.priced_numel()) * 8 + kind};
+}
+
+Tensor from_description(const Message& m) {
+  static const std::shared_ptr<std::byte> elsewhere(new std::byte);
+  const auto kind = m.b % 8;
+  const auto dtype = static_cast<DType>(kind / 2);
+  const auto numel = static_cast<std::size_t>(m.a), priced = static_cast<std::size_t>(m.b / 8);
+  return kind % 2 ? Tensor::phantom(numel, dtype, priced) : Tensor(elsewhere, numel, dtype, priced);
+}
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  return a.data() < b.data() + b.nbytes() && b.data() < a.data() + a.nbytes();
+}
+
+}  // namespace
+
+/// One call of NCCL.
+struct NcclCommunicator::Half {
+  Transfer::Kind kind;
+  std::byte* data;
+  std::size_t nbytes;
+  int peer;
+  Tensor tensor;  // keeps its memory until the call
+};
+
+void NcclHandle::check() const {
+  if (!comm) return;
+  ncclResult_t state = ncclSuccess;
+  cuda::check(ncclCommGetAsyncError(comm, &state), "ncclCommGetAsyncError");
+  if (state != ncclInProgress) cuda::check(state, "NCCL, between two calls");
+}
+
+void NcclHandle::abort() noexcept {
+  if (comm) ncclCommAbort(comm);
+  comm = nullptr;
+}
+
+void NcclHandle::destroy() noexcept {
+  if (comm) ncclCommDestroy(comm);
+  comm = nullptr;
+}
+
+NcclCommunicator::NcclCommunicator(const NcclPlan& plan, const Place& place, const ncclUniqueId& id,
+                                   std::shared_ptr<NcclHandle> handle)
+    : plan_(plan), place_(place), handle_(std::move(handle)) {
+  if (plan.padded) filler_ = place_.stream.device().empty(kFillerPiece, DType::u8);
+  connect(id);
+}
+
+void NcclCommunicator::connect(const ncclUniqueId& id) {
+  const auto size = static_cast<std::size_t>(place_.size);
+  const Tensor buffer = place_.stream.device().empty(2 * size);
+  // The first message between two ranks connects them, and blocks until both have come.
+  std::vector<Half> everyone;
+  for (std::size_t peer = 0; peer < size; ++peer) {
+    const Tensor out = buffer.slice(peer, 1), in = buffer.slice(size + peer, 1);
+    everyone.push_back({Transfer::send, out.data(), out.nbytes(), static_cast<int>(peer), out});
+    everyone.push_back({Transfer::recv, in.data(), in.nbytes(), static_cast<int>(peer), in});
+  }
+  const Wait why{.kind = Wait::fork, .other = place_.stream_name};
+  place_.issuer.run(place_.waiter, why,
+                    [handle = handle_, queue = place_.queue, id, size = place_.size,
+                     rank = place_.rank, halves = std::move(everyone)] {
+                      check(ncclCommInitRank(&handle->comm, size, id, rank), "ncclCommInitRank");
+                      issue(handle->comm, halves, queue);
+                    });
+  const auto connected = place_.stream.record();
+  place_.waiter.await(why, [&] { return connected->reached(); });
+}
+
+NcclCommunicator::~NcclCommunicator() {
+  place_.issuer.post([handle = handle_] { handle->destroy(); });
+}
+
+/// On the issuing thread: one batch.
+void NcclCommunicator::issue(ncclComm_t comm, const std::vector<Half>& halves, cudaStream_t queue) {
+  check(ncclGroupStart(), "ncclGroupStart");
+  for (const Half& h : halves) {
+    if (h.kind == Transfer::send)
+      check(ncclSend(h.data, h.nbytes, ncclUint8, h.peer, comm, queue), "ncclSend");
+    else check(ncclRecv(h.data, h.nbytes, ncclUint8, h.peer, comm, queue), "ncclRecv");
+  }
+  check(ncclGroupEnd(), "ncclGroupEnd");
+}
+
+void NcclCommunicator::transfer(std::span<const Transfer> batch) {
+  for (const Transfer& t : batch) check_peer(place_.rank, t.peer, place_.size, place_.stream_name);
+  if (plan_.checked) agree(batch);
+  std::vector<Half> halves = halves_of(batch);
+  if (halves.empty()) return;
+  issue_and_limit([halves = std::move(halves), queue = place_.queue](ncclComm_t comm) {
+    issue(comm, halves, queue);
+  });
+}
+
+/// Has the issuing thread make `call`, unless the world has failed.
+void NcclCommunicator::issue_and_limit(std::function<void(ncclComm_t)> call) {
+  place_.issuer.run(place_.waiter, {.kind = Wait::accelerator},
+                    [handle = handle_, call = std::move(call)] {
+                      if (handle->comm) call(handle->comm);
+                    });
+  limit_run_ahead();
+}
+
+/// Returns when the other half of each message in the batch has come, and fits.
+void NcclCommunicator::agree(std::span<const Transfer> batch) {
+  for (const Transfer& t : batch) {
+    const Message m = described(t.tensor, t.peer);
+    place_.control.post(t.peer, kSays[t.kind], m.a, m.b);
+  }
+  for (const Transfer& t : batch) {
+    const auto kind = t.kind == Transfer::recv ? Wait::message : Wait::receiver;
+    place_.waiter.await({.kind = kind, .peer = t.peer}, [&] { return agreed(t); });
+  }
+}
+
+/// Whether what the other half says of itself is here; takes it.
+bool NcclCommunicator::agreed(const Transfer& mine) {
+  const Transfer::Kind other = mine.kind == Transfer::send ? Transfer::recv : Transfer::send;
+  auto& said = said_[mine.peer * 2 + other];
+  while (said.empty()) {
+    const auto message = place_.control.poll(kSays[other]);
+    if (!message) return false;
+    said_[message->source * 2 + other].push_back(*message);
+  }
+  const Tensor theirs = from_description(said.front());
+  said.pop_front();
+  if (mine.kind == Transfer::recv)
+    check_match(theirs, mine.peer, mine.tensor, place_.rank, place_.stream_name);
+  else check_match(mine.tensor, place_.rank, theirs, mine.peer, place_.stream_name);
+  return true;
+}
+
+std::vector<NcclCommunicator::Half> NcclCommunicator::halves_of(std::span<const Transfer> batch) {
+  std::vector<Half> halves;
+  for (const Transfer& t : batch) {
+    Tensor values = t.tensor;
+    // What is sent is what the tensor holds at the call, even if the batch receives into it.
+    const auto overwrites = [&](const Transfer& other) {
+      return other.kind == Transfer::recv && !other.tensor.is_phantom() &&
+             overlap(values, other.tensor);
+    };
+    if (t.kind == Transfer::send && !values.is_phantom() &&
+        std::ranges::any_of(batch, overwrites)) {
+      values = place_.stream.device().empty_like(t.tensor);
+      place_.stream.device().copy(values, t.tensor);
+    }
+    add_halves(halves, t, values);
+  }
+  return halves;
+}
+
+/// What a tensor becomes as messages of NCCL: its values, then filler up to its price.
+void NcclCommunicator::add_halves(std::vector<Half>& halves, const Transfer& transfer,
+                                  const Tensor& values) {
+  const std::size_t payload = values.is_phantom() ? 0 : values.nbytes();
+  if (payload > 0) halves.push_back({transfer.kind, values.data(), payload, transfer.peer, values});
+  const std::size_t priced = plan_.padded ? values.priced_nbytes() : 0;
+  for (std::size_t at = payload; at < priced; at += kFillerPiece)
+    halves.push_back({transfer.kind, filler_.data(), std::min(kFillerPiece, priced - at),
+                      transfer.peer, filler_});
+}
+
+void NcclCommunicator::limit_run_ahead() {
+  under_way_.push_back(place_.stream.record());
+  while (under_way_.size() > static_cast<std::size_t>(plan_.run_ahead)) {
+    place_.waiter.await({.kind = Wait::accelerator}, [this] {
+      place_.issuer.check();
+      return under_way_.front()->reached();
+    });
+    under_way_.pop_front();
+  }
+}
+
+}  // namespace trigram::cuda

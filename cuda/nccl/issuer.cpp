@@ -1,0 +1,103 @@
+#include "cuda/nccl/issuer.h"
+
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cuda/error.h"
+
+namespace trigram::cuda {
+namespace {
+
+constexpr std::chrono::milliseconds kPollEvery{100};
+constexpr std::chrono::seconds kPatience{20};
+constexpr int kWatchdogExit = 124;
+
+}  // namespace
+
+Issuer::Issuer(int device, Call poll) : poll_(std::move(poll)) {
+  thread_ = std::thread([this, device] { work(device); });
+}
+
+Issuer::~Issuer() {
+  std::unique_lock lock(mutex_);
+  closing_ = true;
+  changed_.notify_all();
+  if (!changed_.wait_for(lock, kPatience, [this] { return ended_; })) {
+    std::fputs("trigram: a call of NCCL does not return; this process ends\n", stderr);
+    std::_Exit(kWatchdogExit);
+  }
+  lock.unlock();
+  thread_.join();
+}
+
+std::shared_ptr<Issuer::Job> Issuer::enqueue(Call call) {
+  auto job = std::make_shared<Job>();
+  job->call = std::move(call);
+  {
+    std::lock_guard lock(mutex_);
+    jobs_.push_back(job);
+  }
+  changed_.notify_all();
+  return job;
+}
+
+void Issuer::run(Waiter& waiter, const Wait& why, Call call) {
+  check();
+  const auto job = enqueue(std::move(call));
+  waiter.await(why, [&] { return job->done.load(std::memory_order_acquire); });
+  if (job->error) std::rethrow_exception(job->error);
+}
+
+void Issuer::post(Call call) noexcept { enqueue(std::move(call)); }
+
+void Issuer::check() {
+  std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void Issuer::work(int device) noexcept {
+  std::unique_lock lock(mutex_);
+  try {
+    cuda::check(cudaSetDevice(device), "cudaSetDevice");
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  for (;;) {
+    const bool woken =
+        changed_.wait_for(lock, kPollEvery, [this] { return closing_ || !jobs_.empty(); });
+    if (woken && jobs_.empty()) break;
+    if (!woken) {
+      lock.unlock();
+      poll_now();
+      lock.lock();
+      continue;
+    }
+    const auto job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    try {
+      job->call();
+    } catch (...) {
+      job->error = std::current_exception();
+    }
+    job->call = nullptr;  // what it owns dies before it is done
+    job->done.store(true, std::memory_order_release);
+    lock.lock();
+  }
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void Issuer::poll_now() noexcept {
+  try {
+    poll_();
+  } catch (...) {
+    std::lock_guard lock(mutex_);
+    failure_ = std::current_exception();
+  }
+}
+
+}  // namespace trigram::cuda

@@ -1,0 +1,47 @@
+#include "cuda/nccl/stream.h"
+
+#include "core/check.h"
+#include "cuda/error.h"
+
+namespace trigram::cuda {
+namespace {
+
+class CudaMilestone final : public Milestone {
+ public:
+  explicit CudaMilestone(cudaStream_t queue) { event_.record(queue); }
+  bool reached() const override { return event_.reached(); }
+  const Event& event() const { return event_; }
+
+ private:
+  Event event_;
+};
+
+}  // namespace
+
+CudaStream::Queue::Queue() {
+  check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+}
+
+CudaStream::Queue::~Queue() { cudaStreamDestroy(handle); }
+
+CudaStream::CudaStream(const World& world, const std::string& name, const ncclUniqueId& id,
+                       std::shared_ptr<NcclHandle> handle, Control& control, Waiter& waiter)
+    : device_(queue_.handle, world.arena, waiter),
+      communicator_(
+          world.plan,
+          {name, world.rank, world.size, queue_.handle, *this, control, waiter, world.issuer}, id,
+          std::move(handle)) {}
+
+Device& CudaStream::device() { return device_; }
+
+std::shared_ptr<Milestone> CudaStream::record() {
+  return std::make_shared<CudaMilestone>(queue_.handle);
+}
+
+void CudaStream::wait(const Milestone& milestone) {
+  const auto* const here = dynamic_cast<const CudaMilestone*>(&milestone);
+  TRIGRAM_CHECK(here != nullptr, "waited for a milestone of another accelerator");
+  check(cudaStreamWaitEvent(queue_.handle, here->event().get()), "cudaStreamWaitEvent");
+}
+
+}  // namespace trigram::cuda

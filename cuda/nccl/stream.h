@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <string>
+
+#include "core/accelerator_backend.h"
+#include "cuda/device/cuda_device.h"
+#include "cuda/event.h"
+#include "cuda/nccl/communicator.h"
+
+namespace trigram::cuda {
+
+/// A stream's queue on the GPU: its operations, and its messages, in the order of their issue.
+class CudaStream final : public AcceleratorStream {
+ public:
+  /// What it shares with the rank's other streams.
+  struct World {
+    NcclPlan plan;
+    std::shared_ptr<CudaArena> arena;
+    Issuer& issuer;
+    int rank = 0, size = 1, device = 0;
+  };
+  CudaStream(const World& world, const std::string& name, const ncclUniqueId& id,
+             std::shared_ptr<NcclHandle> handle, Control& control, Waiter& waiter);
+
+  Device& device() override;
+  Communicator& communicator() override { return communicator_; }
+  std::shared_ptr<Milestone> record() override;
+  void wait(const Milestone& milestone) override;
+
+ private:
+  /// A stream of CUDA that orders itself after no other.
+  struct Queue {
+    Queue();
+    ~Queue();
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+    cudaStream_t handle = nullptr;
+  };
+
+  Queue queue_;
+  CudaDevice device_;
+  NcclCommunicator communicator_;
+};
+
+}  // namespace trigram::cuda

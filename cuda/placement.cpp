@@ -1,0 +1,75 @@
+#include "cuda/placement.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+
+#include "core/config/config_error.h"
+
+namespace trigram::cuda {
+namespace {
+
+/// The same for all processes of a machine, containers with the same kernel included, and different
+/// for two machines.
+std::string machine_name() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  return boot.empty() ? std::string(host.data()) : boot;
+}
+
+void set_default(const char* name, const std::string& value) {
+  setenv(name, value.c_str(), /*overwrite=*/0);
+}
+
+}  // namespace
+
+Placement place_on_machine(Bootstrap& bootstrap, Waiter& waiter) {
+  const auto key = [](int rank) { return "machine/" + std::to_string(rank); };
+  const std::string mine = machine_name();
+  bootstrap.put(key(bootstrap.rank()), mine);
+  Placement place{0, 0};
+  for (int rank = 0; rank < bootstrap.size(); ++rank) {
+    if (bootstrap.wait(key(rank), waiter) != mine) continue;
+    ++place.count;
+    if (rank < bootstrap.rank()) ++place.index;
+  }
+  return place;
+}
+
+int device_of(const Placement& placement, int ranks_per_gpu, int devices) {
+  if (placement.count <= devices * ranks_per_gpu) return placement.index / ranks_per_gpu;
+  throw ConfigError(
+      "/runtime",
+      fmt::format("{} ranks were started on a machine with {} GPU{}; start at most {} there{}",
+                  placement.count, devices, devices == 1 ? "" : "s", devices * ranks_per_gpu,
+                  ranks_per_gpu == 1 ? ", or, for tests alone, let some share a GPU: "
+                                       "--ranks-per-gpu N"
+                                     : ""));
+}
+
+void prepare_environment() {
+  // A module that is loaded when its kernel is first launched may wait for a kernel of NCCL that
+  // itself waits for this rank.
+  set_default("CUDA_MODULE_LOADING", "EAGER");
+}
+
+void let_ranks_share_a_gpu(int rank) {
+  set_default("NCCL_HOSTID", fmt::format("trigram-rank-{}", rank));
+  for (const auto& [name, value] : {std::pair{"NCCL_SOCKET_IFNAME", "lo"},
+                                    {"NCCL_NET", "Socket"},
+                                    {"NCCL_IB_DISABLE", "1"},
+                                    {"NCCL_MNNVL_ENABLE", "0"},
+                                    {"NCCL_NVLS_ENABLE", "0"},
+                                    {"NCCL_RAS_ENABLE", "0"},
+                                    {"NCCL_MAX_CTAS", "4"},
+                                    {"NCCL_SOCKET_NTHREADS", "1"},
+                                    {"NCCL_NSOCKS_PERTHREAD", "1"}})
+    set_default(name, value);
+}
+
+}  // namespace trigram::cuda
