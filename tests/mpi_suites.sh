@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Runs test programs as MPI jobs of RANKS processes, one after the other: mpi_suites.sh RANKS PROGRAM...
-# Only what is meant for the world of MPI and so many ranks is run.
+# Runs test programs as MPI jobs of RANKS processes, one after the other:
+#   mpi_suites.sh WORLD RANKS PROGRAM...
+# Only what is meant for the world (mpi or nccl) and so many ranks is run.
 set -uo pipefail
 
 if ! command -v mpirun >/dev/null; then
   echo "no mpirun here; install it: apt-get install openmpi-bin"
   exit 77
 fi
-ranks=$1
-shift
+world=$1 ranks=$2
+shift 2
+filter=-*nccl*
+[[ $world == nccl ]] && filter=*nccl*
 # Ranks share the cores of one machine, in containers as root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -18,7 +21,7 @@ export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 failed=0
 for program in "$@"; do
-  if ! output=$(timeout 120 mpirun -n "$ranks" "$program" --gtest_brief=1 --gtest_color=no 2>&1); then
+  if ! output=$(timeout 120 mpirun -n "$ranks" "$program" "--gtest_filter=$filter" --gtest_brief=1 --gtest_color=no 2>&1); then
     echo "== $(basename "$program") with $ranks ranks"
     echo "$output" | head -100
     failed=1

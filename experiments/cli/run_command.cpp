@@ -108,6 +108,14 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
       ->check(CLI::Range(0, 4096));
   command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
       ->allow_extra_args(false);
+  command
+      ->add_option_function<std::int64_t>(
+          "--ranks-per-gpu",
+          [options](std::int64_t ranks) {
+            options->settings.push_back(fmt::format("/runtime/ranks_per_gpu={}", ranks));
+          },
+          "For tests, in the world nccl: so many ranks share each GPU")
+      ->check(CLI::Range(1, 64));
   command->add_flag("-n,--dry-run", options->dry_run, "Check, and list the runs, but make none");
   command->add_flag("-f,--force", options->runner.force,
                     "Make finished runs again too, such as those of another version");

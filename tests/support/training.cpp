@@ -10,6 +10,7 @@
 #include "algorithms/registry.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
+#include "cuda/cuda_accelerator.h"
 #include "netmodels/slow_workers.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
@@ -25,8 +26,12 @@ constexpr std::chrono::seconds kTimeout{100};
 
 std::unique_ptr<Runtime> make_runtime(const Training& training) {
   if (training.world == "threads") return make_threads_runtime();
-  if (training.world == "mpi")
-    return make_mpi_runtime({.modelled_compute = ModelledCompute::skipped});
+  const MpiOptions options{.modelled_compute = ModelledCompute::skipped};
+  if (training.world == "mpi") return make_mpi_runtime(options);
+  if (training.world == "nccl")
+    return make_mpi_runtime(options, [](Bootstrap& bootstrap, Waiter& waiter) {
+      return make_cuda_accelerator({.ranks_per_gpu = 8, .memory_bytes = 256e6}, bootstrap, waiter);
+    });
   return make_sim_runtime({}, training.cluster);
 }
 
@@ -75,9 +80,10 @@ class Session {
     result.ended_s[rank] = raw.stream->now();
     result.counters[rank] = meter->counters();
     result.weights[rank] = raw.device->download(workload->weights());
-    if (rank == 0 || training_.world == "mpi")
+    const bool processes = launched() && training_.world != "threads";
+    if (rank == 0 || processes)
       for (const Bucket& b : workload->buckets()) result.buckets.push_back(b.grad.priced_numel());
-    if (training_.world == "mpi") gather(raw, rank);
+    if (processes) gather(raw, rank);
   }
 
   Trained result;

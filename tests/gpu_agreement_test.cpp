@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+
+#include "cuda/cuda_accelerator.h"
+#include "runtime/mpi/mpi_runtime.h"
+#include "tests/support/training.h"
+#include "tests/unit/workloads/idx_files.h"
+
+// Invariant B on GPUs: every deterministic algorithm ends with the weights of the other worlds, but
+// for the order in which products are summed.
+
+namespace trigram::test {
+namespace {
+
+/// The squared distance of `x` from `y` over the square of `y`.
+double normalised_error(const std::vector<float>& x, const std::vector<float>& y) {
+  double apart = 0, whole = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    apart += (double{x[i]} - double{y[i]}) * (double{x[i]} - double{y[i]});
+    whole += double{y[i]} * double{y[i]};
+  }
+  return apart > 0 ? apart / whole : 0;
+}
+
+class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
+ protected:
+  void SetUp() override {
+    if (!launched()) GTEST_SKIP() << mpi_unavailable_reason();
+    if (const auto reason = cuda_unavailable_reason(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+  void expect_agreement(const Json& workload, int nodes, int workers) {
+    if (mpi_process().size != nodes * workers) return;
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.workload = workload;
+    training.cluster = small_cluster(nodes, workers);
+    training.steps = 8;
+    training.world = "threads";  // bitwise as mpi and sim: invariant B
+    const Trained on_host = train(training);
+    training.world = "nccl";
+    const Trained on_gpu = train(training);
+    ASSERT_FALSE(on_host.weights.empty());
+    for (std::size_t rank = 0; rank < on_host.weights.size(); ++rank) {
+      ASSERT_EQ(on_gpu.weights[rank].size(), on_host.weights[rank].size());
+      EXPECT_LE(normalised_error(on_gpu.weights[rank], on_host.weights[rank]), 1e-6)
+          << "rank " << rank;
+    }
+  }
+};
+
+TEST_P(GpuAgreement, LeastSquares) {
+  const Json workload = {
+      {"name", "quadratic"}, {"dimension", 37}, {"noise", 0.5}, {"heterogeneity", 1}};
+  for (const auto& [nodes, workers] : {std::pair{2, 1}, {2, 2}})
+    expect_agreement(workload, nodes, workers);
+}
+
+TEST_P(GpuAgreement, ImageClassifiers) {
+  const IdxFolder data;
+  for (const char* model : {"mlp", "cnn"})
+    expect_agreement(
+        {{"name", "fashion_mnist"}, {"model", model}, {"batch", 5}, {"data", data.path().string()}},
+        2, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(nccl, GpuAgreement, ::testing::ValuesIn(deterministic_algorithms()),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace trigram::test
