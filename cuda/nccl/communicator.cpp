@@ -1,5 +1,7 @@
 #include "cuda/nccl/communicator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/check.h"
@@ -77,15 +79,20 @@ void NcclCommunicator::connect(const ncclUniqueId& id) {
     everyone.push_back({Transfer::send, out.data(), out.nbytes(), static_cast<int>(peer), out});
     everyone.push_back({Transfer::recv, in.data(), in.nbytes(), static_cast<int>(peer), in});
   }
-  const Wait why{.kind = Wait::fork, .other = place_.stream_name};
-  place_.issuer.run(place_.waiter, why,
-                    [handle = handle_, queue = place_.queue, id, size = place_.size,
-                     rank = place_.rank, halves = std::move(everyone)] {
-                      check(ncclCommInitRank(&handle->comm, size, id, rank), "ncclCommInitRank");
-                      issue(handle->comm, halves, queue);
-                    });
-  const auto connected = place_.stream.record();
-  place_.waiter.await(why, [&] { return connected->reached(); });
+  std::shared_ptr<Milestone> connected;
+  place_.issuer.run_slowly(
+      place_.waiter,
+      fmt::format("to connect rank {} with the others for stream {}", place_.rank,
+                  place_.stream_name),
+      [handle = handle_, queue = place_.queue, id, ranks = place_.size, rank = place_.rank,
+       halves = std::move(everyone)] {
+        check(ncclCommInitRank(&handle->comm, ranks, id, rank), "ncclCommInitRank");
+        issue(handle->comm, halves, queue);
+      },
+      [&] {
+        if (!connected) connected = place_.stream.record();
+        return connected->reached();
+      });
 }
 
 NcclCommunicator::~NcclCommunicator() {

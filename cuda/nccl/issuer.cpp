@@ -1,6 +1,7 @@
 #include "cuda/nccl/issuer.h"
 
 #include <cuda_runtime.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <cstdio>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPollEvery{100};
 constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kStartUp{120};
 constexpr int kWatchdogExit = 124;
 
 }  // namespace
@@ -49,6 +51,20 @@ void Issuer::run(Waiter& waiter, const Wait& why, Call call) {
   const auto job = enqueue(std::move(call));
   waiter.await(why, [&] { return job->done.load(std::memory_order_acquire); });
   if (job->error) std::rethrow_exception(job->error);
+}
+
+void Issuer::run_slowly(Waiter& waiter, const std::string& what, Call call,
+                        const std::function<bool()>& ended) {
+  check();
+  const auto job = enqueue(std::move(call));
+  const auto deadline = std::chrono::steady_clock::now() + kStartUp;
+  waiter.await({}, [&] {
+    if (std::chrono::steady_clock::now() > deadline)
+      throw HangError(fmt::format("{} has not ended after {} s", what, kStartUp.count()));
+    if (!job->done.load(std::memory_order_acquire)) return false;
+    if (job->error) std::rethrow_exception(job->error);
+    return ended();
+  });
 }
 
 void Issuer::post(Call call) noexcept { enqueue(std::move(call)); }

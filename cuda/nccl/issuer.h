@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "core/accelerator_backend.h"
@@ -28,6 +29,10 @@ class Issuer {
 
   /// Has the thread make `call`, which must own what it uses, and waits; rethrows what it threw.
   void run(Waiter& waiter, const Wait& why, Call call);
+  /// The same for what may take its time, as it waits for other ranks to start. Throws HangError,
+  /// naming `what`, when it has not ended after two minutes.
+  void run_slowly(Waiter& waiter, const std::string& what, Call call,
+                  const std::function<bool()>& ended);
   /// The same without waiting; what it throws is lost.
   void post(Call call) noexcept;
   /// Throws what the last poll found, if anything.

@@ -15,7 +15,7 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
   do {
     self.world.check_not_failed();
     self.world.idle();
-    if (back_off.patient() && !reported) {
+    if (back_off.patient() && !reported && why.kind != Wait::none) {
       self.set_state(Endpoint::State::blocked, why);
       reported = true;
     }
