@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "core/tensor.h"
@@ -38,6 +39,25 @@ class Codec {
   virtual void encode(const Tensor& wire, const Tensor& x) = 0;
   /// Writes the vector that `wire` stands for to `x`.
   virtual void decode(const Tensor& x, const Tensor& wire) = 0;
+
+  // What algorithms do with codes beyond that, each in terms of the two above and of `device`, on
+  // which the tensors are. A codec overrides one where its device can do it in fewer passes over
+  // memory; the values are the same to the last bit.
+
+  /// Encodes several vectors, in this order.
+  virtual void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs);
+  virtual void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires);
+  /// Encodes with error feedback:  v = x + e;  wire = C(v);  e = v - D(wire),  for every x with its
+  /// e of `residuals`.
+  virtual void encode_each_with_feedback(Device& device, std::span<const Tensor> wires,
+                                         std::span<const Tensor> xs,
+                                         std::span<const Tensor> residuals);
+  /// x = the mean of what the wires, at least one, stand for, added in this order.
+  virtual void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires);
+  /// The code of that mean, with feedback if there is a residual. `mean` is room for it, and may
+  /// hold anything afterwards.
+  virtual void encode_mean(Device& device, const Tensor& wire, std::span<const Tensor> wires,
+                           const Tensor& mean, const Tensor* residual);
 
   /// An uninitialised wire tensor for the code of `x`, real and priced lengths both.
   Tensor empty_wire(Device& device, const Tensor& x) const;

@@ -10,11 +10,18 @@ void c_fp_s(Context ctx, const Tensor& x, AllreduceAlgorithm algorithm) {
 
 namespace {
 
-/// The code of `x`, with what was lost before if there is a residual.
-void encode(Device& device, Codec& codec, const Tensor& wire, const Tensor& x,
-            const Tensor* residual) {
-  if (residual) ErrorFeedback(device, codec, *residual).encode(wire, x);
-  else codec.encode(wire, x);
+/// The parts of `x`, of which every rank owns one.
+std::vector<Tensor> parts_of(const Tensor& x, std::size_t P) {
+  std::vector<Tensor> parts;
+  for (std::size_t j = 0; j < P; ++j) parts.push_back(x.part(j, P));
+  return parts;
+}
+
+/// The codes of `xs`, with what was lost before if there is a residual.
+void encode(Device& device, Codec& codec, std::span<const Tensor> wires, std::span<const Tensor> xs,
+            std::span<const Tensor> residuals) {
+  if (residuals.empty()) codec.encode_each(wires, xs);
+  else codec.encode_each_with_feedback(device, wires, xs, residuals);
 }
 
 }  // namespace
@@ -23,28 +30,23 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback
   const auto P = static_cast<std::size_t>(ctx.size()), self = static_cast<std::size_t>(ctx.rank());
   if (P == 1) return;
   Device& device = *ctx.device;
-  const Tensor mine = x.part(self, P), decoded = device.empty_like(mine);
+  const std::vector<Tensor> parts = parts_of(x, P);
+  const Tensor& mine = parts[self];
 
   std::vector<Tensor> outgoing, incoming, merged;
-  for (std::size_t j = 0; j < P; ++j) {
-    outgoing.push_back(codec.empty_wire(device, x.part(j, P)));
+  for (const Tensor& part : parts) {
+    outgoing.push_back(codec.empty_wire(device, part));
     incoming.push_back(codec.empty_wire(device, mine));
-    const Tensor residual = feedback ? feedback->worker.part(j, P) : Tensor{};
-    encode(device, codec, outgoing[j], x.part(j, P), feedback ? &residual : nullptr);
   }
+  encode(device, codec, outgoing, parts,
+         feedback ? parts_of(feedback->worker, P) : std::vector<Tensor>{});
   pairwise_alltoall(ctx, outgoing, incoming);
 
-  codec.decode(mine, incoming[0]);  // in rank order, whoever owns the chunk
-  for (std::size_t j = 1; j < P; ++j) {
-    codec.decode(decoded, incoming[j]);
-    device.axpby(1, decoded, 1, mine);
-  }
-  device.axpby(1.0f / static_cast<float>(P), mine, 0, mine);
-
   merged = std::move(outgoing);  // the same sizes: chunk by chunk
-  encode(device, codec, merged[self], mine, feedback ? &feedback->server : nullptr);
+  // Added in rank order, whoever owns the chunk.
+  codec.encode_mean(device, merged[self], incoming, mine, feedback ? &feedback->server : nullptr);
   ring_allgather(ctx, merged);
-  for (std::size_t j = 0; j < P; ++j) codec.decode(x.part(j, P), merged[j]);
+  codec.decode_each(parts, merged);
 }
 
 void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
@@ -52,15 +54,10 @@ void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* fee
   if (P == 1) return;
   std::vector<Tensor> codes;
   for (std::size_t j = 0; j < P; ++j) codes.push_back(codec.empty_wire(*ctx.device, x));
-  encode(*ctx.device, codec, codes[self], x, feedback ? &feedback->worker : nullptr);
+  encode(*ctx.device, codec, {&codes[self], 1}, {&x, 1},
+         feedback ? std::span(&feedback->worker, 1) : std::span<const Tensor>{});
   ring_allgather(ctx, codes);
-  const Tensor decoded = ctx.device->empty_like(x);
-  codec.decode(x, codes[0]);
-  for (std::size_t j = 1; j < P; ++j) {
-    codec.decode(decoded, codes[j]);
-    ctx.device->axpby(1, decoded, 1, x);
-  }
-  ctx.device->axpby(1.0f / static_cast<float>(P), x, 0, x);
+  codec.decode_mean(*ctx.device, x, codes);
 }
 
 }  // namespace trigram

@@ -3,12 +3,7 @@
 namespace trigram {
 
 void ErrorFeedback::encode(const Tensor& wire, const Tensor& x) {
-  const Tensor sum = device_.empty_like(x);
-  device_.copy(sum, x);
-  device_.axpby(1, residual_, 1, sum);
-  inner_.encode(wire, sum);
-  inner_.decode(residual_, wire);
-  device_.axpby(1, sum, -1, residual_);
+  inner_.encode_each_with_feedback(device_, {&wire, 1}, {&x, 1}, {&residual_, 1});
 }
 
 Feedback::Feedback(Context ctx, const Tensor& x)

@@ -1,5 +1,7 @@
 #include "core/device/timed_device.h"
 
+#include "core/device/null_device.h"
+
 namespace trigram {
 namespace {
 
@@ -10,19 +12,13 @@ void charge(Stream& stream, const Tensor& x, double passes, double flops) {
                  flops * static_cast<double>(x.priced_numel())});
 }
 
-class TimedCodec final : public Codec {
+// What a codec's operations cost, without doing them.
+class Prices final : public Codec {
  public:
-  TimedCodec(std::unique_ptr<Codec> inner, Stream& stream)
-      : inner_(std::move(inner)), stream_(stream) {}
-  std::size_t wire_bytes(std::size_t numel) const override { return inner_->wire_bytes(numel); }
-  void encode(const Tensor& wire, const Tensor& x) override {
-    inner_->encode(wire, x);
-    charge_both(wire, x);
-  }
-  void decode(const Tensor& x, const Tensor& wire) override {
-    inner_->decode(x, wire);
-    charge_both(wire, x);
-  }
+  Prices(const Codec& priced, Stream& stream) : priced_(priced), stream_(stream) {}
+  std::size_t wire_bytes(std::size_t numel) const override { return priced_.wire_bytes(numel); }
+  void encode(const Tensor& wire, const Tensor& x) override { charge_both(wire, x); }
+  void decode(const Tensor& x, const Tensor& wire) override { charge_both(wire, x); }
 
  private:
   // Codecs are bound by memory: what they compute hides behind their traffic.
@@ -30,8 +26,55 @@ class TimedCodec final : public Codec {
     if (x.priced_numel() == 0) return;
     stream_.charge({static_cast<double>(x.priced_nbytes() + wire.priced_nbytes()), 0});
   }
-  std::unique_ptr<Codec> inner_;
+  const Codec& priced_;
   Stream& stream_;
+};
+
+// What the inner codec does in fewer passes costs as much as its parts: a device's ways of doing so
+// are none of the cost model's business.
+class TimedCodec final : public Codec {
+ public:
+  TimedCodec(std::unique_ptr<Codec> inner, Device& device, Stream& stream)
+      : inner_(std::move(inner)), device_(device), stream_(stream), prices_(*inner_, stream) {}
+  std::size_t wire_bytes(std::size_t numel) const override { return inner_->wire_bytes(numel); }
+  void encode(const Tensor& wire, const Tensor& x) override {
+    inner_->encode(wire, x);
+    prices_.encode(wire, x);
+  }
+  void decode(const Tensor& x, const Tensor& wire) override {
+    inner_->decode(x, wire);
+    prices_.decode(x, wire);
+  }
+  void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs) override {
+    inner_->encode_each(wires, xs);
+    prices_.encode_each(wires, xs);
+  }
+  void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) override {
+    inner_->decode_each(xs, wires);
+    prices_.decode_each(xs, wires);
+  }
+  void encode_each_with_feedback(Device&, std::span<const Tensor> wires, std::span<const Tensor> xs,
+                                 std::span<const Tensor> residuals) override {
+    inner_->encode_each_with_feedback(device_, wires, xs, residuals);
+    prices_.encode_each_with_feedback(parts_, wires, xs, residuals);
+  }
+  void decode_mean(Device&, const Tensor& x, std::span<const Tensor> wires) override {
+    inner_->decode_mean(device_, x, wires);
+    prices_.decode_mean(parts_, x, wires);
+  }
+  void encode_mean(Device&, const Tensor& wire, std::span<const Tensor> wires, const Tensor& mean,
+                   const Tensor* residual) override {
+    inner_->encode_mean(device_, wire, wires, mean, residual);
+    prices_.encode_mean(parts_, wire, wires, mean, residual);
+  }
+
+ private:
+  std::unique_ptr<Codec> inner_;
+  Device& device_;
+  Stream& stream_;
+  Prices prices_;
+  NullDevice nothing_;
+  TimedDevice parts_{nothing_, stream_};  // of the composed operations, charged and not done
 };
 
 }  // namespace
@@ -82,7 +125,7 @@ double TimedDevice::norm2(const Tensor& x) {
 }
 
 std::unique_ptr<Codec> TimedDevice::codec(const CodecSpec& spec, const CodecKey& key) {
-  return std::make_unique<TimedCodec>(inner_.codec(spec, key), stream_);
+  return std::make_unique<TimedCodec>(inner_.codec(spec, key), inner_, stream_);
 }
 
 }  // namespace trigram
