@@ -3,53 +3,64 @@
 
 #include <cstddef>
 
+#include "core/codecs/fixed_sums.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace trigram::fixed_sums::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sixteen partial sums in f64, of which one gets the elements 0, 16, 32 ..., whatever the machine's
-// vectors; combined as a tree. The square of an f32 is exact in f64, so that fused and separate
-// arithmetic agree. The sums overflow for no finite f32s.
+// The order of core/codecs/fixed_sums.h. The square of an f32 is exact in f64, so that fused and
+// separate arithmetic agree. The sums overflow for no finite f32s.
 class FixedSums {
  public:
-  static constexpr std::size_t kWidth = 16;
+  static constexpr std::size_t kWidth = kLanes;
 
-  HWY_INLINE FixedSums() {
-    for (auto& sum : sums_) sum = hn::Zero(F64());
-  }
+  HWY_INLINE FixedSums() { Clear(); }
   // Adds the squares of kWidth floats.
   HWY_INLINE void AddSquares(const float* x) {
     for (std::size_t i = 0; i < kVectors; ++i) {
-      const auto v = Load(x + i * kLanes);
+      const auto v = Load(x + i * kVector);
       sums_[i] = hn::MulAdd(v, v, sums_[i]);
     }
+    Count();
   }
   // Adds the magnitudes of kWidth floats.
   HWY_INLINE void AddMagnitudes(const float* x) {
     for (std::size_t i = 0; i < kVectors; ++i) {
-      sums_[i] = hn::Add(sums_[i], hn::Abs(Load(x + i * kLanes)));
+      sums_[i] = hn::Add(sums_[i], hn::Abs(Load(x + i * kVector)));
     }
+    Count();
   }
-  HWY_INLINE double Total() const {
-    double sums[kWidth];
-    for (std::size_t i = 0; i < kVectors; ++i) hn::StoreU(sums_[i], F64(), sums + i * kLanes);
-    for (std::size_t width = kWidth / 2; width > 0; width /= 2) {
-      for (std::size_t i = 0; i < width; ++i) sums[i] += sums[i + width];
-    }
-    return sums[0];
+  HWY_INLINE double Total() {
+    if (groups_ > 0) EndTile();
+    return tree_sum(of_tiles_);
   }
 
  private:
   using F64 = hn::CappedTag<double, kWidth>;
-  static constexpr std::size_t kLanes = hn::MaxLanes(F64()), kVectors = kWidth / kLanes;
+  static constexpr std::size_t kVector = hn::MaxLanes(F64()), kVectors = kWidth / kVector;
 
   static HWY_INLINE hn::Vec<F64> Load(const float* x) {
     return hn::PromoteTo(F64(), hn::LoadU(hn::Rebind<float, F64>(), x));
   }
+  HWY_INLINE void Clear() {
+    for (auto& sum : sums_) sum = hn::Zero(F64());
+    groups_ = 0;
+  }
+  HWY_INLINE void Count() {
+    if (++groups_ == kTile / kWidth) EndTile();
+  }
+  HWY_INLINE void EndTile() {
+    double sums[kWidth];
+    for (std::size_t i = 0; i < kVectors; ++i) hn::StoreU(sums_[i], F64(), sums + i * kVector);
+    of_tiles_[tiles_++ % kLanes] += tree_sum(sums);
+    Clear();
+  }
 
   hn::Vec<F64> sums_[kVectors];
+  std::size_t groups_ = 0, tiles_ = 0;
+  double of_tiles_[kLanes] = {};
 };
 
 }  // namespace trigram::fixed_sums::HWY_NAMESPACE

@@ -5,17 +5,22 @@
 #include <vector>
 
 #include "core/codecs/entries.h"
-#include "core/codecs/host_wire.h"
 #include "core/codecs/magnitude_kernels.h"
+#include "core/codecs/powersgd.h"
+#include "core/codecs/wire.h"
 #include "core/math/low_rank.h"
 #include "core/random/philox.h"
 
 namespace trigram {
+
+FieldTable<powersgd::Options> powersgd::option_fields() {
+  return FieldTable<Options>{}.field("rank", &Options::rank, integer(1, 1024),
+                                     "Rank of the approximation; the paper uses 1 to 4");
+}
+
 namespace {
 
-struct Options {
-  std::int64_t rank = 2;
-};
+using powersgd::Options;
 
 // One power iteration towards the best approximation of low rank (PowerSGD, arXiv 1905.13727) of
 // the chunk, which is all that one call encodes, as the most nearly square matrix M:
@@ -41,7 +46,7 @@ class PowerSgd final : public Codec {
     return std::min(numel, factor_elements(numel)) * sizeof(float);
   }
   void encode(const Tensor& wire, const Tensor& x) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     const std::size_t n = x.numel();
     const float* m = x.floats().data();
     if (n == 0) return;
@@ -63,7 +68,7 @@ class PowerSgd final : public Codec {
     std::memcpy(wire.data(), factors.data(), factors.size() * sizeof(float));
   }
   void decode(const Tensor& x, const Tensor& wire) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     const std::size_t n = x.numel();
     float* m = x.floats().data();
     if (n == 0) return;
@@ -80,10 +85,9 @@ class PowerSgd final : public Codec {
 
  private:
   std::size_t factor_elements(std::size_t numel) const {
-    const MatrixShape shape = nearly_square(numel);
-    return rank_ * (shape.rows + shape.cols);
+    return powersgd::factor_elements(rank_, numel);
   }
-  bool has_factors(std::size_t numel) const { return factor_elements(numel) < numel; }
+  bool has_factors(std::size_t numel) const { return powersgd::has_factors(rank_, numel); }
   static bool all_finite(const float* x, std::size_t n) {
     return magnitudes::largest(x, n) < magnitudes::kInfinity;
   }
@@ -100,9 +104,7 @@ CodecEntry powersgd_codec_entry() {
       "A chunk as a nearly square matrix, approximated by one of low rank; biased, for use with "
       "error "
       "feedback (PowerSGD, arXiv 1905.13727)",
-      FieldTable<Options>{}.field("rank", &Options::rank, integer(1, 1024),
-                                  "Rank of the approximation; the paper uses 1 to 4"),
-      [](const Options& options, const CodecKey& key) {
+      powersgd::option_fields(), [](const Options& options, const CodecKey& key) {
         return std::make_unique<PowerSgd>(options, key);
       });
 }

@@ -6,28 +6,35 @@
 
 #include "core/check.h"
 #include "core/codecs/entries.h"
-#include "core/codecs/host_wire.h"
-#include "core/codecs/qsgd_kernels.h"
+#include "core/codecs/qsgd.h"
+#include "core/codecs/wire.h"
 
 namespace trigram {
-namespace {
 
-enum class Norm { l2, max };
+FieldTable<qsgd::Options> qsgd::option_fields() {
+  return FieldTable<Options>{}
+      .field("levels", &Options::levels, integer(1, 127),
+             "Levels s beside zero, of either sign: ceil(log2(2s + 1)) bits per element (127: 8 "
+             "bits, 7: 4 bits, 1: 2 bits)")
+      .field("bucket", &Options::bucket, integer(1, 1 << 24), "Elements per norm")
+      .field("norm", &Options::norm, one_of<Norm>({{"l2", Norm::l2}, {"max", Norm::max}}),
+             "What is divided into levels: the Euclidean norm, or the largest magnitude, whose "
+             "error is smaller");
+}
 
-struct Options {
-  std::int64_t levels = 127;
-  std::int64_t bucket = 512;
-  Norm norm = Norm::l2;
-};
-
-qsgd::Format format_of(const Options& options) {
-  qsgd::Format format;
+qsgd::Format qsgd::format_of(const Options& options) {
+  Format format;
   format.levels = static_cast<int>(options.levels);
   format.bits = std::bit_width(2 * static_cast<unsigned>(options.levels));  // of codes 0 .. 2s
   format.bucket = static_cast<std::size_t>(options.bucket);
   format.max_norm = options.norm == Norm::max;
   return format;
 }
+
+namespace {
+
+using qsgd::Norm;
+using qsgd::Options;
 
 // QSGD, stochastic quantisation (arXiv 1610.02132), with codes of fixed length. For every bucket of
 // consecutive elements, with its norm and s levels:
@@ -53,16 +60,13 @@ qsgd::Format format_of(const Options& options) {
 class Qsgd final : public Codec {
  public:
   Qsgd(const Options& options, const CodecKey& key)
-      : format_(format_of(options)), random_(key.seed, key.rank, key.use, Purpose::codec) {}
+      : format_(qsgd::format_of(options)), random_(key.seed, key.rank, key.use, Purpose::codec) {}
 
-  std::size_t wire_bytes(std::size_t numel) const override {
-    const std::size_t whole = numel / format_.bucket, rest = numel % format_.bucket;
-    return whole * bucket_bytes(format_.bucket) + (rest > 0 ? bucket_bytes(rest) : 0);
-  }
+  std::size_t wire_bytes(std::size_t numel) const override { return format_.wire_bytes(numel); }
   void encode(const Tensor& wire, const Tensor& x) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     each_bucket(x, wire, [this](float* values, std::size_t n, std::byte* to) {
-      const float norm = measured(values, n);
+      const float norm = qsgd::wire_norm(qsgd::norm(format_, values, n));
       std::memcpy(to, &norm, sizeof(norm));
       const std::uint32_t blocks = qsgd::random_blocks(n);
       TRIGRAM_CHECK(next_block_ + blocks > next_block_, "more than 2^35 elements with one key");
@@ -71,7 +75,7 @@ class Qsgd final : public Codec {
     });
   }
   void decode(const Tensor& x, const Tensor& wire) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     each_bucket(x, wire, [this](float* values, std::size_t n, std::byte* from) {
       float norm = 0;
       std::memcpy(&norm, from, sizeof(norm));
@@ -80,15 +84,8 @@ class Qsgd final : public Codec {
   }
 
  private:
-  std::size_t bucket_bytes(std::size_t numel) const {
-    return sizeof(float) + format_.code_bytes(numel);
-  }
   static std::uint8_t* codes_at(std::byte* bucket) {
     return reinterpret_cast<std::uint8_t*>(bucket) + sizeof(float);
-  }
-  float measured(const float* x, std::size_t n) const {
-    const float norm = qsgd::norm(format_, x, n);
-    return norm < 0x1p-100f ? 0 : norm;  // s / norm stays finite
   }
   template <class Each>
   void each_bucket(const Tensor& x, const Tensor& wire, const Each& each) const {
@@ -97,7 +94,7 @@ class Qsgd final : public Codec {
     for (std::size_t i = 0; i < x.numel(); i += format_.bucket) {
       const std::size_t n = std::min(format_.bucket, x.numel() - i);
       each(values + i, n, at);
-      at += bucket_bytes(n);
+      at += format_.bucket_bytes(n);
     }
   }
 
@@ -119,15 +116,7 @@ CodecEntry qsgd_codec_entry() {
       "Stochastic rounding to a few levels of each bucket's norm, unbiased (QSGD, arXiv "
       "1610.02132, "
       "with codes of fixed length)",
-      FieldTable<Options>{}
-          .field(
-              "levels", &Options::levels, integer(1, 127),
-              "Levels s beside zero, of either sign: ceil(log2(2s + 1)) bits per element (127: 8 "
-              "bits, 7: 4 bits, 1: 2 bits)")
-          .field("bucket", &Options::bucket, integer(1, 1 << 24), "Elements per norm")
-          .field("norm", &Options::norm, one_of<Norm>({{"l2", Norm::l2}, {"max", Norm::max}}),
-                 "What is divided into levels: the Euclidean norm, or the largest magnitude, whose "
-                 "error is smaller"),
+      qsgd::option_fields(),
       [](const Options& options, const CodecKey& key) {
         return std::make_unique<Qsgd>(options, key);
       },

@@ -35,20 +35,6 @@ using U32 = hn::RebindToUnsigned<F32>;
 using U8 = hn::Rebind<std::uint8_t, F32>;
 constexpr std::size_t kLanes = hn::MaxLanes(F32());
 
-// Element by element:  code = floor(x * scale + s + u),  u uniform on [0, 1), in fixed point of
-// 2^-15: `limit` is s 2^15, which is below 2^22, `scale` the largest f32 up to s 2^15 / norm with
-// which no element, by its rounding, gets beyond the limit.
-struct Rounding {
-  float scale = 0;
-  float limit = 0;
-
-  Rounding(int levels, float norm) : limit(static_cast<float>(levels << 15)) {
-    if (norm == 0) return;
-    scale = limit / norm;
-    while (norm * scale > limit) scale = std::nextafter(scale, 0.0f);
-  }
-};
-
 HWY_INLINE hn::Vec<U8> Code(const Rounding& to, const float* x, hn::Vec<U32> random15) {
   const F32 d;
   const auto scaled = hn::Mul(hn::LoadU(d, x), hn::Set(d, to.scale));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,8 +17,36 @@ struct Format {
   std::size_t bucket = 512;
   bool max_norm = false;
 
-  std::size_t code_bytes(std::size_t numel) const {
+  constexpr std::size_t code_bytes(std::size_t numel) const {
     return (numel * static_cast<std::size_t>(bits) + 7) / 8;
+  }
+  /// Of a bucket of `numel` elements: norm and codes.
+  constexpr std::size_t bucket_bytes(std::size_t numel) const {
+    return sizeof(float) + code_bytes(numel);
+  }
+  constexpr std::size_t wire_bytes(std::size_t numel) const {
+    const std::size_t rest = numel % bucket;
+    return numel / bucket * bucket_bytes(bucket) + (rest > 0 ? bucket_bytes(rest) : 0);
+  }
+};
+
+/// What the wire says of a norm: one so small that s / norm is not finite is 0.
+constexpr float wire_norm(float norm) { return norm < 0x1p-100f ? 0 : norm; }
+
+/// Element by element:  code = floor(x * scale + s + u),  u uniform on [0, 1), in fixed point of
+/// 2^-15: `limit` is s 2^15, which is below 2^22, `scale` the largest f32 up to s 2^15 / norm with
+/// which no element, by its rounding, gets beyond the limit.
+struct Rounding {
+  float scale = 0;
+  float limit = 0;
+
+  constexpr Rounding(int levels, float norm) : limit(static_cast<float>(levels << 15)) {
+    if (norm == 0) return;
+    scale = limit / norm;
+    // The f32 below a positive one has the pattern below.
+    while (norm * scale > limit) {
+      scale = std::bit_cast<float>(std::bit_cast<std::uint32_t>(scale) - 1);
+    }
   }
 };
 

@@ -4,17 +4,23 @@
 #include <memory>
 
 #include "core/codecs/entries.h"
-#include "core/codecs/host_wire.h"
+#include "core/codecs/sign.h"
 #include "core/codecs/sign_kernels.h"
+#include "core/codecs/wire.h"
 
 namespace trigram {
+
+FieldTable<sign::Options> sign::option_fields() {
+  return FieldTable<Options>{}.field(
+      "scale", &Options::scale, one_of<Scale>({{"l2", Scale::l2}, {"l1_mean", Scale::l1_mean}}),
+      "Magnitude of what is decoded: l2 is ||x||_2 / sqrt(n), l1_mean is ||x||_1 / n");
+}
+
 namespace {
 
-enum class Scale { l2, l1_mean };
-
-struct Options {
-  Scale scale = Scale::l2;
-};
+using sign::kHeaderBytes;
+using sign::Options;
+using sign::Scale;
 
 // The signs of a chunk, which is all that one call encodes, and one scale for all of them:
 //
@@ -31,21 +37,19 @@ struct Options {
 // byte filled up with zero bits. 4 + ceil(n / 8) bytes.
 class Sign final : public Codec {
  public:
-  static constexpr std::size_t kHeaderBytes = sizeof(float);
-
   explicit Sign(const Options& options) : options_(options) {}
 
   std::size_t wire_bytes(std::size_t numel) const override {
     return kHeaderBytes + (numel + 7) / 8;
   }
   void encode(const Tensor& wire, const Tensor& x) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     const float scale = pack(x.floats().data(), x.numel(),
                              reinterpret_cast<std::uint8_t*>(wire.data()) + kHeaderBytes);
     std::memcpy(wire.data(), &scale, kHeaderBytes);
   }
   void decode(const Tensor& x, const Tensor& wire) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     float scale = 0;
     std::memcpy(&scale, wire.data(), kHeaderBytes);
     sign::unpack(reinterpret_cast<const std::uint8_t*>(wire.data()) + kHeaderBytes, x.numel(),
@@ -74,9 +78,7 @@ CodecEntry sign_codec_entry() {
       "sign",
       "1 bit per element: its sign, and one scale per chunk; biased, for use with error feedback "
       "(1-bit Adam, arXiv 2102.02888)",
-      FieldTable<Options>{}.field(
-          "scale", &Options::scale, one_of<Scale>({{"l2", Scale::l2}, {"l1_mean", Scale::l1_mean}}),
-          "Magnitude of what is decoded: l2 is ||x||_2 / sqrt(n), l1_mean is ||x||_1 / n"),
+      sign::option_fields(),
       [](const Options& options, const CodecKey&) { return std::make_unique<Sign>(options); });
 }
 

@@ -1,8 +1,8 @@
 #include <memory>
 
 #include "core/codecs/entries.h"
-#include "core/codecs/host_wire.h"
 #include "core/codecs/sixteen_bit_kernels.h"
+#include "core/codecs/wire.h"
 
 namespace trigram {
 namespace {
@@ -18,11 +18,11 @@ class SixteenBit final : public Codec {
 
   std::size_t wire_bytes(std::size_t numel) const override { return 2 * numel; }
   void encode(const Tensor& wire, const Tensor& x) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     narrow_(x.floats().data(), x.numel(), reinterpret_cast<std::uint16_t*>(wire.data()));
   }
   void decode(const Tensor& x, const Tensor& wire) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     widen_(reinterpret_cast<const std::uint16_t*>(wire.data()), x.numel(), x.floats().data());
   }
 

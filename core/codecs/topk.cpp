@@ -10,15 +10,20 @@
 #include "core/check.h"
 #include "core/codecs/density.h"
 #include "core/codecs/entries.h"
-#include "core/codecs/host_wire.h"
 #include "core/codecs/magnitude_kernels.h"
+#include "core/codecs/sparse.h"
+#include "core/codecs/wire.h"
 
 namespace trigram {
+
+FieldTable<topk::Options> topk::option_fields() {
+  return FieldTable<Options>{}.field("density", &Options::density, density_kind(),
+                                     "Part of the elements that travels, rounded up, at least one");
+}
+
 namespace {
 
-struct Options {
-  double density = 0.01;
-};
+using topk::Options;
 
 std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFF; }
 
@@ -82,7 +87,7 @@ class TopK final : public Codec {
     return kept(options_.density, numel) * (sizeof(std::uint32_t) + sizeof(float));
   }
   void encode(const Tensor& wire, const Tensor& x) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     const std::size_t n = x.numel(), k = kept(options_.density, n);
     if (k == 0) return;
     TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
@@ -99,7 +104,7 @@ class TopK final : public Codec {
     std::memcpy(wire.data() + k * sizeof(std::uint32_t), values.data(), k * sizeof(float));
   }
   void decode(const Tensor& x, const Tensor& wire) override {
-    check_host_wire(*this, wire, x);
+    check_wire(*this, wire, x);
     const std::size_t n = x.numel(), k = kept(options_.density, n);
     if (k == 0) return;
     float* to = x.floats().data();
@@ -126,8 +131,7 @@ CodecEntry topk_codec_entry() {
       "The largest elements of a chunk with their indices, 8 bytes each; biased, for use with "
       "error "
       "feedback (arXiv 1809.07599)",
-      FieldTable<Options>{}.field("density", &Options::density, density_kind(),
-                                  "Part of the elements that travels, rounded up, at least one"),
+      topk::option_fields(),
       [](const Options& options, const CodecKey&) { return std::make_unique<TopK>(options); });
 }
 

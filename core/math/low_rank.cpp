@@ -71,8 +71,6 @@ void reconstruct(float* m, std::size_t n, MatrixShape shape, std::size_t rank, c
 }
 
 void orthonormalise(float* factors, std::size_t rows, std::size_t rank) {
-  // What is left of a vector after its projections, if not more than its rounding errors, is none.
-  constexpr double kDependent = 1e-5;
   for (std::size_t j = 0; j < rank; ++j) {
     float* const vector = factors + j * rows;
     const double before = std::sqrt(dot<double>(vector, vector, rows));

@@ -9,6 +9,10 @@
 /// zeros behind it; `factors` are `rank` vectors, one behind the other.
 namespace trigram::low_rank {
 
+/// What is left of a vector after its projections, if not more than this part of it, is rounding
+/// errors.
+inline constexpr double kDependent = 1e-5;
+
 /// p = M q:  q has vectors of shape.cols elements, p of shape.rows.
 void multiply(const float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* q,
               float* p);

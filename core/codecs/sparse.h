@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/config/fields.h"
+
+// The options of the codecs that send a part of the elements.
+
+namespace trigram {
+
+namespace topk {
+struct Options {
+  double density = 0.01;
+};
+FieldTable<Options> option_fields();
+}  // namespace topk
+
+namespace randk {
+struct Options {
+  double density = 0.01;
+  bool unbiased = true;
+};
+FieldTable<Options> option_fields();
+/// The seed, as u64, comes before the values.
+inline constexpr std::size_t kHeaderBytes = 8;
+/// What an unbiased code multiplies its k of n elements by.
+constexpr float scale(std::size_t n, std::size_t k) {
+  return static_cast<float>(static_cast<double>(n) / static_cast<double>(k));
+}
+}  // namespace randk
+
+}  // namespace trigram
