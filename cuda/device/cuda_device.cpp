@@ -5,6 +5,7 @@
 
 #include "core/device/element_types.h"
 #include "core/device/operands.h"
+#include "cuda/codecs/registry.h"
 #include "cuda/kernels/elementwise.h"
 #include "cuda/kernels/norm.h"
 #include "cuda/kernels/normal.h"
@@ -131,8 +132,8 @@ void CudaDevice::download(std::span<std::byte> values, const Tensor& src) {
   staging_.download(values, src.data());
 }
 
-std::unique_ptr<Codec> CudaDevice::codec(const CodecSpec& spec, const CodecKey&) {
-  throw std::runtime_error("there is no codec " + spec.name + " for GPUs yet");
+std::unique_ptr<Codec> CudaDevice::codec(const CodecSpec& spec, const CodecKey& key) {
+  return cuda::make_cuda_codec(spec, key, {*this, stream_});
 }
 
 }  // namespace trigram

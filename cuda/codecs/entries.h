@@ -1,0 +1,26 @@
+#pragma once
+
+#include "core/config/component.h"
+#include "cuda/codecs/cuda_codec.h"
+
+namespace trigram::cuda {
+
+/// What a codec is made of: its resolved options, and what it needs beside them.
+struct CodecParts {
+  const Json& options;
+  const CodecKey& key;
+  const CodecContext& context;
+  std::shared_ptr<const Codec> host;
+};
+
+// One function per codec file; the table is in registry.cpp.
+std::unique_ptr<Codec> make_minmax_uint8(const CodecParts& parts);
+std::unique_ptr<Codec> make_fp16(const CodecParts& parts);
+std::unique_ptr<Codec> make_bf16(const CodecParts& parts);
+std::unique_ptr<Codec> make_sign(const CodecParts& parts);
+std::unique_ptr<Codec> make_qsgd(const CodecParts& parts);
+std::unique_ptr<Codec> make_topk(const CodecParts& parts);
+std::unique_ptr<Codec> make_randk(const CodecParts& parts);
+std::unique_ptr<Codec> make_powersgd(const CodecParts& parts);
+
+}  // namespace trigram::cuda

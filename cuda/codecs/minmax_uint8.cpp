@@ -1,0 +1,147 @@
+#include "cuda/codecs/minmax_uint8.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+#include "core/codecs/wire.h"
+#include "cuda/codecs/entries.h"
+#include "cuda/codecs/minmax_uint8_ways.h"
+#include "cuda/codecs/tables.h"
+
+namespace trigram::cuda {
+namespace {
+
+using minmax_uint8::Batch;
+using minmax_uint8::Chunk;
+using minmax_uint8::Decoded;
+
+}  // namespace
+
+void MinMaxUInt8::encode(const Tensor& wire, const Tensor& x) { encode_each({&wire, 1}, {&x, 1}); }
+
+void MinMaxUInt8::decode(const Tensor& x, const Tensor& wire) { decode_each({&x, 1}, {&wire, 1}); }
+
+void MinMaxUInt8::encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs) {
+  TRIGRAM_CHECK(wires.size() == xs.size(), "{} vectors on {} wires", xs.size(), wires.size());
+  std::vector<Chunk> chunks;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    check_wire(*this, wires[i], xs[i]);
+    chunks.push_back({floats(xs[i]), nullptr, wires[i].data(), xs[i].numel(), 0, 0});
+  }
+  encode_chunks(chunks, {}, 0, false);
+}
+
+void MinMaxUInt8::encode_each_with_feedback(Device&, std::span<const Tensor> wires,
+                                            std::span<const Tensor> xs,
+                                            std::span<const Tensor> residuals) {
+  TRIGRAM_CHECK(wires.size() == xs.size() && residuals.size() == xs.size(),
+                "{} vectors with {} residuals on {} wires", xs.size(), residuals.size(),
+                wires.size());
+  std::vector<Chunk> chunks;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    check_wire(*this, wires[i], xs[i]);
+    check_wire(*this, wires[i], residuals[i]);
+    chunks.push_back({floats(xs[i]), floats(residuals[i]), wires[i].data(), xs[i].numel(), 0, 0});
+  }
+  encode_chunks(chunks, {}, 0, true);
+}
+
+void MinMaxUInt8::encode_mean(Device&, const Tensor& wire, std::span<const Tensor> wires,
+                              const Tensor& mean, const Tensor* residual) {
+  encode_means({&wire, 1}, wires, {&mean, 1},
+               residual ? std::span(residual, 1) : std::span<const Tensor>{});
+}
+
+void MinMaxUInt8::encode_means(std::span<const Tensor> wires, std::span<const Tensor> incoming,
+                               std::span<const Tensor> means, std::span<const Tensor> residuals) {
+  const std::size_t of_mean = wires.empty() ? 0 : incoming.size() / wires.size();
+  TRIGRAM_CHECK(of_mean > 0 && incoming.size() == of_mean * wires.size(), "means of {} wires on {}",
+                incoming.size(), wires.size());
+  std::vector<Chunk> chunks;
+  std::vector<const std::byte*> addresses;
+  for (std::size_t i = 0; i < wires.size(); ++i) {
+    check_wire(*this, wires[i], means[i]);
+    if (!residuals.empty()) check_wire(*this, wires[i], residuals[i]);
+    chunks.push_back({nullptr, residuals.empty() ? nullptr : floats(residuals[i]), wires[i].data(),
+                      means[i].numel(), 0, static_cast<std::uint32_t>(addresses.size())});
+    for (const Tensor& wire : incoming.subspan(i * of_mean, of_mean)) {
+      check_wire(*this, wire, means[i]);
+      addresses.push_back(wire.data());
+    }
+  }
+  encode_chunks(chunks, addresses, of_mean, !residuals.empty());
+}
+
+void MinMaxUInt8::encode_chunks(const std::vector<Chunk>& chunks,
+                                const std::vector<const std::byte*>& incoming, std::size_t of_mean,
+                                bool feedback) {
+  const bool mean = of_mean > 0;
+  minmax_uint8::Ways ways = minmax_uint8::choose_ways(chunks, mean);
+  Batch batch = {};
+  batch.of_mean = static_cast<std::uint32_t>(of_mean);
+  batch.scale = mean ? 1.0f / static_cast<float>(of_mean) : 1;
+  const Tensor wires = set_table(batch.wires, incoming, device());
+  const auto list = [&](const std::vector<Chunk>& some) {
+    batch.count = static_cast<std::uint32_t>(some.size());
+    return set_table(batch.chunks, some, device());
+  };
+  if (!ways.in_warps.empty()) {
+    const Tensor table = list(ways.in_warps);
+    minmax_uint8::encode_in_warps(stream(), batch, feedback);
+  }
+  if (!ways.in_clusters.empty()) {
+    const Tensor table = list(ways.in_clusters);
+    minmax_uint8::encode_in_clusters(stream(), batch, ways.blocks, ways.clusters, mean, feedback);
+  }
+  if (ways.in_tiles.empty()) return;
+  batch.tiles = number_tiles(ways.in_tiles, minmax_uint8::kTile);
+  const Tensor table = list(ways.in_tiles);
+  const Tensor state = zeroed_scratch(minmax_uint8::tile_state_bytes(batch.count));
+  const unsigned resident = minmax_uint8::resident_tile_blocks(mean, feedback);
+  const unsigned blocks = std::min(2 * batch.tiles, resident * minmax_uint8::multiprocessors());
+  // Far enough ahead that nobody waits long, near enough that the cache still has the tile.
+  std::uint32_t lead = blocks;
+  for (const Chunk& chunk : ways.in_tiles)
+    lead = std::max(lead, tiles_of(chunk.numel, minmax_uint8::kTile));
+  minmax_uint8::encode_in_tiles(stream(), batch, state.data(), std::min(lead, batch.tiles), blocks,
+                                mean, feedback);
+}
+
+void MinMaxUInt8::decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) {
+  TRIGRAM_CHECK(wires.size() == xs.size(), "{} vectors on {} wires", xs.size(), wires.size());
+  decode_means(xs, wires);
+}
+
+void MinMaxUInt8::decode_mean(Device&, const Tensor& x, std::span<const Tensor> wires) {
+  decode_means({&x, 1}, wires);
+}
+
+void MinMaxUInt8::decode_means(std::span<const Tensor> xs, std::span<const Tensor> wires) {
+  if (xs.empty()) return;
+  const std::size_t of_mean = wires.size() / xs.size();
+  TRIGRAM_CHECK(of_mean > 0, "nothing has no mean");
+  std::vector<Decoded> chunks;
+  std::vector<const std::byte*> addresses;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    chunks.push_back(
+        {floats(xs[i]), xs[i].numel(), 0, static_cast<std::uint32_t>(addresses.size())});
+    for (const Tensor& wire : wires.subspan(i * of_mean, of_mean)) {
+      check_wire(*this, wire, xs[i]);
+      addresses.push_back(wire.data());
+    }
+  }
+  minmax_uint8::DecodeBatch batch = {};
+  batch.count = static_cast<std::uint32_t>(chunks.size());
+  batch.of_mean = static_cast<std::uint32_t>(of_mean);
+  batch.scale = 1.0f / static_cast<float>(of_mean);
+  batch.tiles = number_tiles(chunks, minmax_uint8::kDecodeTile);
+  const Tensor kept = set_table(batch.chunks, chunks, device());
+  const Tensor kept_wires = set_table(batch.wires, addresses, device());
+  minmax_uint8::decode(stream(), batch);
+}
+
+std::unique_ptr<Codec> make_minmax_uint8(const CodecParts& parts) {
+  return std::make_unique<MinMaxUInt8>(parts.context, parts.host);
+}
+
+}  // namespace trigram::cuda

@@ -1,0 +1,67 @@
+#include "cuda/codecs/minmax_uint8_ways.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cuda/error.h"
+
+namespace trigram::cuda::minmax_uint8 {
+namespace {
+
+constexpr std::array<unsigned, 4> kSizes = {1, 2, 4, kMaxCluster};
+
+/// Clusters of `kSizes[i]` blocks that run side by side.
+unsigned resident(std::size_t i) {
+  static const auto counts = [] {
+    std::array<unsigned, kSizes.size()> all{};
+    std::transform(kSizes.begin(), kSizes.end(), all.begin(), resident_clusters);
+    return all;
+  }();
+  return counts[i];
+}
+
+/// The index of the smallest clusters that hold `numel` elements; kSizes.size() if there are none.
+std::size_t smallest_for(std::uint64_t numel) {
+  const std::uint64_t padded = (numel + 31) / 32 * 32;
+  std::size_t i = 0;
+  while (i < kSizes.size() && (resident(i) == 0 || padded > kSizes[i] * kBlockCapacity)) ++i;
+  return i;
+}
+
+}  // namespace
+
+unsigned multiprocessors() {
+  static const unsigned count = [] {
+    int device = 0, value = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device),
+          "cudaDeviceGetAttribute");
+    return static_cast<unsigned>(value);
+  }();
+  return count;
+}
+
+Ways choose_ways(const std::vector<Chunk>& chunks, bool mean) {
+  Ways ways;
+  std::size_t size = 0;
+  for (const Chunk& chunk : chunks) {
+    const std::size_t needed = smallest_for(chunk.numel);
+    if (!mean && chunk.numel <= kWarpCapacity) {
+      ways.in_warps.push_back(chunk);
+    } else if (needed == kSizes.size()) {
+      ways.in_tiles.push_back(chunk);
+    } else {
+      ways.in_clusters.push_back(chunk);
+      size = std::max(size, needed);
+    }
+  }
+  if (ways.in_clusters.empty()) return ways;
+  // Few chunks: larger clusters, for more of the GPU to have work.
+  const std::size_t count = ways.in_clusters.size();
+  while (size + 1 < kSizes.size() && resident(size + 1) >= count) ++size;
+  ways.blocks = kSizes[size];
+  ways.clusters = static_cast<unsigned>(std::min<std::size_t>(count, resident(size)));
+  return ways;
+}
+
+}  // namespace trigram::cuda::minmax_uint8

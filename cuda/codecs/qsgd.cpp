@@ -1,0 +1,82 @@
+#include "core/codecs/qsgd.h"
+
+#include <vector>
+
+#include "core/check.h"
+#include "core/codecs/wire.h"
+#include "cuda/codecs/entries.h"
+#include "cuda/codecs/tables.h"
+#include "cuda/kernels/codecs/qsgd.h"
+
+namespace trigram::cuda {
+namespace {
+
+class Qsgd final : public CudaCodec {
+ public:
+  Qsgd(const trigram::qsgd::Options& options, const CodecParts& parts)
+      : CudaCodec(parts.context, parts.host),
+        format_(trigram::qsgd::format_of(options)),
+        random_(parts.key.seed, parts.key.rank, parts.key.use, Purpose::codec) {}
+
+  void encode(const Tensor& wire, const Tensor& x) override { encode_each({&wire, 1}, {&x, 1}); }
+  void decode(const Tensor& x, const Tensor& wire) override { decode_each({&x, 1}, {&wire, 1}); }
+
+  void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs) override {
+    if (xs.empty()) return;
+    qsgd::Batch batch = {};
+    std::vector<qsgd::Chunk> chunks = chunks_of(batch, wires, xs);
+    for (qsgd::Chunk& chunk : chunks) {
+      chunk.first_block = next_block_;
+      for (std::size_t i = 0; i < chunk.numel; i += format_.bucket) {
+        const std::uint32_t blocks =
+            trigram::qsgd::random_blocks(std::min(format_.bucket, chunk.numel - i));
+        TRIGRAM_CHECK(next_block_ + blocks > next_block_, "more than 2^35 elements with one key");
+        next_block_ += blocks;
+      }
+    }
+    const Tensor table = set_table(batch.chunks, chunks, device());
+    if (!qsgd::needs_scratch(format_)) return qsgd::encode(stream(), batch, {});
+    const std::size_t tiles = batch.buckets * qsgd::tiles_of_bucket(format_);
+    const Tensor totals = scratch(tiles * sizeof(double));
+    const Tensor magnitudes = zeroed_scratch(batch.buckets * sizeof(std::uint32_t));
+    qsgd::encode(stream(), batch,
+                 {reinterpret_cast<double*>(totals.data()),
+                  reinterpret_cast<std::uint32_t*>(magnitudes.data())});
+  }
+
+  void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) override {
+    if (xs.empty()) return;
+    qsgd::Batch batch = {};
+    const Tensor table = set_table(batch.chunks, chunks_of(batch, wires, xs), device());
+    qsgd::decode(stream(), batch);
+  }
+
+ private:
+  std::vector<qsgd::Chunk> chunks_of(qsgd::Batch& batch, std::span<const Tensor> wires,
+                                     std::span<const Tensor> xs) const {
+    TRIGRAM_CHECK(wires.size() == xs.size(), "{} vectors on {} wires", xs.size(), wires.size());
+    std::vector<qsgd::Chunk> chunks;
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+      check_wire(*this, wires[i], xs[i]);
+      chunks.push_back({floats(xs[i]), wires[i].data(), xs[i].numel(), 0, 0});
+    }
+    batch.count = static_cast<std::uint32_t>(chunks.size());
+    batch.buckets = number_tiles(chunks, format_.bucket);
+    batch.format = format_;
+    batch.key = random_.key();
+    batch.counter = random_.counter(0);
+    return chunks;
+  }
+
+  trigram::qsgd::Format format_;
+  Philox random_;
+  std::uint32_t next_block_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Codec> make_qsgd(const CodecParts& parts) {
+  return std::make_unique<Qsgd>(trigram::qsgd::option_fields().parse(parts.options, ""), parts);
+}
+
+}  // namespace trigram::cuda

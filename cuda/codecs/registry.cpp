@@ -1,0 +1,30 @@
+#include "cuda/codecs/registry.h"
+
+#include <map>
+
+#include "core/check.h"
+#include "core/codecs/registry.h"
+#include "cuda/codecs/entries.h"
+
+namespace trigram::cuda {
+
+std::unique_ptr<Codec> make_cuda_codec(const CodecSpec& spec, const CodecKey& key,
+                                       const CodecContext& context) {
+  static const std::map<std::string, std::unique_ptr<Codec> (*)(const CodecParts&)> makers = {
+      {"minmax_uint8", make_minmax_uint8},
+      {"fp16", make_fp16},
+      {"bf16", make_bf16},
+      {"sign", make_sign},
+      {"qsgd", make_qsgd},
+      {"topk", make_topk},
+      {"randk", make_randk},
+      {"powersgd", make_powersgd},
+  };
+  const CodecEntry& entry = find_component(codecs(), "codec", Json(spec.name), "/codec");
+  const auto maker = makers.find(entry.name);
+  TRIGRAM_CHECK(maker != makers.end(), "the codec {} has no kernels", entry.name);
+  const Json options = entry.resolve(spec.options, "/codec");
+  return maker->second({options, key, context, entry.make(options, key)});
+}
+
+}  // namespace trigram::cuda

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/device.h"
+#include "cuda/kernels/codecs/table.h"
+#include "cuda/kernels/codecs/tiles.h"
+
+namespace trigram::cuda {
+
+/// Makes `table` list `items`. The result, if any, is the memory that it then refers to: to be kept
+/// until the kernel is queued.
+template <class T, int kOwn>
+Tensor set_table(Table<T, kOwn>& table, const std::vector<T>& items, Device& device) {
+  if (items.size() <= Table<T, kOwn>::kCapacity) {
+    std::copy(items.begin(), items.end(), table.own);
+    table.longer = nullptr;
+    return {};
+  }
+  const Tensor room = device.empty(items.size() * sizeof(T), DType::u8);
+  device.upload(room, items);
+  table.longer = reinterpret_cast<const T*>(room.data());
+  return room;
+}
+
+/// Sets `first_tile` of chunks that are cut into tiles of `tile` elements; returns how many tiles
+/// there are.
+template <class Chunk>
+std::uint32_t number_tiles(std::vector<Chunk>& chunks, std::size_t tile) {
+  std::uint32_t tiles = 0;
+  for (Chunk& chunk : chunks) {
+    chunk.first_tile = tiles;
+    tiles += tiles_of(chunk.numel, tile);
+  }
+  return tiles;
+}
+
+}  // namespace trigram::cuda

@@ -1,0 +1,42 @@
+#include "cuda/kernels/codecs/topk.h"
+#include "core/check.h"
+#include "core/codecs/density.h"
+#include "core/codecs/sparse.h"
+#include "core/codecs/wire.h"
+#include "cuda/codecs/entries.h"
+
+namespace trigram::cuda {
+namespace {
+
+class TopK final : public CudaCodec {
+ public:
+  TopK(const trigram::topk::Options& options, const CodecParts& parts)
+      : CudaCodec(parts.context, parts.host), options_(options) {}
+
+  void encode(const Tensor& wire, const Tensor& x) override {
+    check_wire(*this, wire, x);
+    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    if (k == 0) return;
+    TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
+    const topk::Room needed = topk::room_for(n);
+    const Tensor room = scratch(needed.bytes);
+    zero(room, needed.zeroed);
+    topk::encode(stream(), floats(x), n, k, wire.data(), room.data());
+  }
+  void decode(const Tensor& x, const Tensor& wire) override {
+    check_wire(*this, wire, x);
+    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    if (k > 0) topk::decode(stream(), wire.data(), k, floats(x), n);
+  }
+
+ private:
+  trigram::topk::Options options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Codec> make_topk(const CodecParts& parts) {
+  return std::make_unique<TopK>(trigram::topk::option_fields().parse(parts.options, ""), parts);
+}
+
+}  // namespace trigram::cuda

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cooperative_groups.h>
+
+/// The thread-block cluster of the running thread, where the architecture has them (compute
+/// capability 9.0); elsewhere every block is a cluster of its own.
+namespace trigram::cuda::cluster {
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+
+__device__ __forceinline__ unsigned rank() { return 0; }
+__device__ __forceinline__ unsigned size() { return 1; }
+__device__ __forceinline__ void sync() { __syncthreads(); }
+template <class T>
+__device__ __forceinline__ T* in_block(T* address, unsigned) {
+  return address;
+}
+
+#else
+
+__device__ __forceinline__ unsigned rank() {
+  return cooperative_groups::this_cluster().block_rank();
+}
+__device__ __forceinline__ unsigned size() {
+  return cooperative_groups::this_cluster().num_blocks();
+}
+__device__ __forceinline__ void sync() { cooperative_groups::this_cluster().sync(); }
+/// What `address`, in this block's dynamic shared memory, is in that of block `rank`.
+template <class T>
+__device__ __forceinline__ T* in_block(T* address, unsigned rank) {
+  return cooperative_groups::this_cluster().map_shared_rank(address, rank);
+}
+
+#endif
+
+}  // namespace trigram::cuda::cluster

@@ -1,0 +1,230 @@
+#include <cuda_pipeline_primitives.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "cuda/kernels/cluster.h"
+#include "cuda/kernels/codecs/minmax_uint8.h"
+#include "cuda/kernels/codecs/minmax_uint8_mean.h"
+#include "cuda/kernels/dynamic_shared.h"
+#include "cuda/launch.h"
+
+namespace trigram::cuda::minmax_uint8 {
+namespace {
+
+constexpr unsigned kThreads = 512, kWarps = kThreads / 32;
+constexpr int kWords = kBlockCapacity / kThreads / 4;  // of one thread
+
+/// The dynamic shared memory. Staged is a chunk on its way: while one is being coded, the next one
+/// comes from device memory. Every thread copies and reads its own words alone.
+struct Staged {
+  float4 words[kWords][kThreads];
+};
+struct Shared {
+  // Of the warps of all blocks, by turns: no block can be two chunks ahead of another.
+  Extremes seen[2][kMaxCluster * kWarps];
+  MeanReader<kThreads>::Shared mean;
+};
+
+/// The words of a chunk that one block of the cluster codes.
+struct Words {
+  unsigned numel, begin, end;
+  __device__ __forceinline__ Words(const Chunk& chunk, unsigned rank, unsigned size)
+      : numel(static_cast<unsigned>(chunk.numel)) {
+    const unsigned all = code_words(numel), each = (all + size - 1) / size;
+    begin = min(all, rank * each);
+    end = min(all, begin + each);
+  }
+  __device__ __forceinline__ unsigned of_thread(int i) const {
+    return begin + i * kThreads + threadIdx.x;
+  }
+  /// Makes the compiler compute addresses anew rather than hold them in registers meanwhile.
+  __device__ __forceinline__ void forget_addresses() { asm volatile("" : "+r"(begin)); }
+  __device__ __forceinline__ unsigned elements(unsigned w) const {
+    return w < end ? elements_of_word(numel, w) : 0;
+  }
+};
+
+__device__ __forceinline__ void stage(Staged& staged, const Chunk& chunk, const Words& words) {
+  const bool aligned = is_aligned(chunk.x, 16);
+#pragma unroll 4
+  for (int i = 0; i < kWords; ++i) {
+    const unsigned w = words.of_thread(i);
+    const unsigned count = words.elements(w);
+    if (count == 0) break;
+    auto* to = reinterpret_cast<float*>(&staged.words[i][threadIdx.x]);
+    const float* from = chunk.x + 4 * w;
+    if (count == 4 && aligned) {
+      __pipeline_memcpy_async(to, from, sizeof(float4));
+    } else {
+      for (unsigned k = 0; k < 4; ++k)
+        __pipeline_memcpy_async(to + k, from + (k < count ? k : 0), sizeof(float));
+    }
+  }
+  __pipeline_commit();
+}
+
+/// The extremes over the cluster. Every warp tells every block what it has seen.
+__device__ __forceinline__ Extremes over_cluster(Extremes own, Extremes* seen, unsigned size) {
+  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    own.add(
+        {__shfl_xor_sync(0xFFFFFFFF, own.low, step), __shfl_xor_sync(0xFFFFFFFF, own.high, step)});
+  }
+  if (lane < size) cluster::in_block(seen, lane)[cluster::rank() * kWarps + warp] = own;
+  cluster::sync();
+  Extremes all;
+  for (unsigned i = lane; i < size * kWarps; i += 32) all.add(seen[i]);
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    all.add(
+        {__shfl_xor_sync(0xFFFFFFFF, all.low, step), __shfl_xor_sync(0xFFFFFFFF, all.high, step)});
+  }
+  return all;
+}
+
+/// The codes of a block's words; with a decoder, what they lose, too.
+template <class Decode>
+__device__ __forceinline__ void write_codes(const float4 (&v)[kWords], const Chunk& chunk,
+                                            const Words& words, const Quantizer& quantizer,
+                                            const Decode& decode) {
+  std::byte* codes = chunk.wire + kHeaderBytes;
+  const bool wire_aligned = is_aligned(codes, 4), aligned = is_aligned(chunk.residual, 16);
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    const unsigned w = words.of_thread(i);
+    if (w >= words.end) continue;
+    const unsigned count = words.elements(w);
+    const std::uint32_t word = quantizer.word(v[i], count);
+    store_codes(codes, w, word, wire_aligned);
+    if constexpr (!std::is_same_v<Decode, std::nullptr_t>)
+      store_word(chunk.residual, w, difference_of(v[i], decode(word)), count, aligned);
+  }
+}
+
+template <bool kMean, bool kFeedback>
+__global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch) {
+  auto& shared = *dynamic_shared<Shared>();
+  auto& staged = *reinterpret_cast<Staged*>(&shared + 1);
+  const unsigned rank = cluster::rank(), size = cluster::size();
+  const unsigned clusters = gridDim.x / size;
+  unsigned at = blockIdx.x / size, turn = 0;
+  const auto words_of = [&](unsigned i) { return Words(batch.chunks[i], rank, size); };
+  if (!kMean && at < batch.count) stage(staged, batch.chunks[at], words_of(at));
+  cluster::sync();  // all blocks are there to be told
+
+  for (; at < batch.count; at += clusters, turn ^= 1) {
+    const Chunk chunk = batch.chunks[at];
+    Words words(chunk, rank, size);
+    float4 v[kWords] = {};
+    if (kMean) {
+      MeanReader<kThreads>(shared.mean)
+          .read(v, batch.wires, chunk.first_wire, batch.of_mean, batch.scale, words.begin,
+                words.end);
+    } else {
+      __pipeline_wait_prior(0);
+    }
+    Scan scan;
+    const bool aligned = kFeedback && is_aligned(chunk.residual, 16);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const unsigned w = words.of_thread(i);
+      const unsigned count = words.elements(w);
+      if (count == 0) continue;
+      if (!kMean) v[i] = staged.words[i][threadIdx.x];
+      if (kFeedback) v[i] = sum_of(load_word(chunk.residual, w, count, aligned), v[i]);
+      if (kMean && count < 4) {  // the wires' filling is no element
+        v[i].y = count > 1 ? v[i].y : v[i].x;
+        v[i].z = count > 2 ? v[i].z : v[i].x;
+        v[i].w = v[i].x;
+      }
+      scan.add(v[i]);
+    }
+    if (!kMean && at + clusters < batch.count) {
+      stage(staged, batch.chunks[at + clusters], words_of(at + clusters));
+    }
+    words.forget_addresses();
+    const Range range = over_cluster(scan.result(), shared.seen[turn], size).range();
+    const Quantizer quantizer(trigram::minmax_uint8::grid_of(range));
+
+    if (rank == 0 && threadIdx.x < 8) write_header_word(chunk.wire, threadIdx.x, range);
+    if constexpr (kFeedback) {
+      const Decoder decoder(range);
+      const bool agrees = threadIdx.x >= 256 || decoder.agrees(threadIdx.x);
+      if (__syncthreads_and(decoder.fast && agrees)) {
+        write_codes(v, chunk, words, quantizer,
+                    [&](std::uint32_t word) { return decoder.fast_word(word); });
+      } else {
+        write_codes(v, chunk, words, quantizer,
+                    [&](std::uint32_t word) { return decoder.word(word); });
+      }
+    } else {
+      write_codes(v, chunk, words, quantizer, nullptr);
+    }
+  }
+}
+
+using Kernel = void (*)(Batch);
+
+constexpr Kernel kKernels[2][2] = {{encode_clusters<false, false>, encode_clusters<false, true>},
+                                   {encode_clusters<true, false>, encode_clusters<true, true>}};
+
+std::size_t shared_bytes(bool mean) { return sizeof(Shared) + (mean ? 0 : sizeof(Staged)); }
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+/// Whether the GPU's blocks have the shared memory that the kernels want; then they may have it.
+bool has_shared_memory() {
+  static const bool has = [] {
+    const auto most = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    if (most < shared_bytes(false)) return false;
+    for (const bool mean : {false, true})
+      for (const Kernel kernel : kKernels[mean]) allow_shared_bytes(kernel, shared_bytes(mean));
+    return true;
+  }();
+  return has;
+}
+
+}  // namespace
+
+unsigned resident_clusters(unsigned blocks) {
+  if (!has_shared_memory()) return 0;
+  int count = 0;
+  if (blocks == 1) {
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, kKernels[0][0], kThreads,
+                                                        shared_bytes(false)),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return static_cast<unsigned>(count * attribute(cudaDevAttrMultiProcessorCount));
+  }
+  if (attribute(cudaDevAttrClusterLaunch) == 0) return 0;
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {blocks, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = blocks;
+  config.blockDim = kThreads;
+  config.dynamicSmemBytes = shared_bytes(false);
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  check(cudaOccupancyMaxActiveClusters(&count, kKernels[0][0], &config),
+        "cudaOccupancyMaxActiveClusters");
+  return static_cast<unsigned>(count);
+}
+
+void encode_in_clusters(cudaStream_t stream, const Batch& batch, unsigned blocks, unsigned clusters,
+                        bool mean, bool feedback) {
+  launch(stream,
+         {.grid = blocks * clusters,
+          .block = kThreads,
+          .shared_bytes = shared_bytes(mean),
+          .cluster = blocks},
+         kKernels[mean][feedback], batch);
+}
+
+}  // namespace trigram::cuda::minmax_uint8

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/codecs/qsgd_kernels.h"
+#include "core/random/philox.h"
+#include "cuda/kernels/codecs/table.h"
+
+/// The kernels of the codec `qsgd` (core/codecs/qsgd.cpp gives formula and wire format), for many
+/// chunks at once. Their buckets are numbered through.
+namespace trigram::cuda::qsgd {
+
+using trigram::qsgd::Format;
+
+struct Chunk {
+  float* x;  // read to encode, written to decode
+  std::byte* wire;
+  std::size_t numel;
+  std::uint32_t first_tile;   // buckets of the chunks before it
+  std::uint32_t first_block;  // of its random numbers
+};
+
+struct Batch {
+  Table<Chunk, 64> chunks;
+  std::uint32_t count;
+  std::uint32_t buckets;
+  Format format;
+  Philox::Key key;
+  Philox::Block counter;
+};
+
+/// Device memory that encoding needs: none where a bucket is a tile of the sums, at most.
+struct Scratch {
+  double* totals = nullptr;             // for every tile of every bucket
+  std::uint32_t* magnitudes = nullptr;  // for every bucket, zeroed
+};
+bool needs_scratch(const Format& format);
+std::size_t tiles_of_bucket(const Format& format);
+
+void encode(cudaStream_t stream, const Batch& batch, const Scratch& scratch);
+void decode(cudaStream_t stream, const Batch& batch);
+
+}  // namespace trigram::cuda::qsgd

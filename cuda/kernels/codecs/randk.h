@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/codecs/random_subset.h"
+
+/// The kernels of the codec `randk` (core/codecs/randk.cpp gives meaning and wire format), for one
+/// chunk.
+namespace trigram::cuda::randk {
+
+/// `not_finite`: whether some element is, in its lowest bit.
+void encode(cudaStream_t stream, const float* x, std::uint64_t seed, const RandomSubset& subset,
+            float scale, std::uint32_t kept, const std::uint32_t* not_finite, std::byte* wire);
+/// `subset` is that of any seed.
+void decode(cudaStream_t stream, const std::byte* wire, const RandomSubset& subset,
+            std::uint32_t kept, float* x, std::size_t numel);
+
+}  // namespace trigram::cuda::randk

@@ -1,0 +1,120 @@
+#include "cuda/kernels/codecs/sign.h"
+
+#include "cuda/kernels/codecs/teams.h"
+#include "cuda/kernels/codecs/tiles.h"
+#include "cuda/kernels/codecs/words.h"
+#include "cuda/launch.h"
+
+namespace trigram::cuda::sign {
+namespace {
+
+constexpr unsigned kThreads = 256, kTeams = kThreads / team::kSize;
+static_assert(kTile == kTeams * fixed_sums::kTile && kTileBytes == kTeams * sizeof(double));
+
+/// Where a block is in its chunk.
+struct Place {
+  Chunk chunk;
+  std::size_t tile;  // of kTile elements
+  __device__ __forceinline__ explicit Place(const Batch& batch)
+      : chunk(batch.chunks[chunk_of_tile(batch.chunks, batch.count, blockIdx.x)]),
+        tile(blockIdx.x - chunk.first_tile) {}
+};
+
+/// Bits 32 w .. 32 w + 31 of a chunk's signs, of which those of elements that exist are stored.
+__device__ __forceinline__ void store_bits(const Chunk& chunk, std::size_t w, std::uint32_t bits) {
+  std::byte* signs = chunk.wire + sizeof(float);
+  const std::size_t bytes = (chunk.numel + 7) / 8;
+  if (4 * w + 4 <= bytes) return store_codes(signs, w, bits, is_aligned(signs, 4));
+  for (std::size_t at = 4 * w; at < bytes; ++at, bits >>= 8) signs[at] = std::byte(bits & 0xFF);
+}
+
+/// Signs, and sums of squares or magnitudes. A team has one of the sums' tiles, the lanes of both
+/// teams of a warp vote on the signs of both. With feedback, x + e is coded, and becomes e.
+template <bool kFeedback>
+__global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* totals) {
+  constexpr unsigned kGroups = fixed_sums::kTile / team::kSize;  // of sixteen elements
+  const Place at(batch);
+  const unsigned lane = team::lane(), shift = threadIdx.x % 32 / team::kSize * team::kSize;
+  const std::size_t tile = at.tile * kTeams + threadIdx.x / team::kSize;
+  const std::size_t begin = tile * fixed_sums::kTile;
+  double sum = 0;
+  std::uint32_t kept = 0;
+#pragma unroll 8
+  for (unsigned group = 0; group < kGroups; ++group) {
+    const std::size_t i = begin + group * team::kSize + lane;
+    float v = 0;
+    if (i < at.chunk.numel) {
+      v = at.chunk.x[i];
+      if (kFeedback) at.chunk.residual[i] = v = __fadd_rn(at.chunk.residual[i], v);
+    }
+    const double d = v;
+    sum = sum + (batch.l1_mean ? fabs(d) : d * d);
+    const std::uint32_t votes = __ballot_sync(team::kAll, v < 0) >> shift & 0xFFFF;
+    // Two groups are 32 bits, which one lane keeps until all lanes have some.
+    if (group / 2 % team::kSize == lane) kept = group % 2 == 0 ? votes : kept | votes << 16;
+    if (group % (2 * team::kSize) == 2 * team::kSize - 1)
+      store_bits(at.chunk, begin / 32 + group / (2 * team::kSize) * team::kSize + lane, kept);
+  }
+  sum = team::tree_sum(sum);
+  if (lane == 0) totals[blockIdx.x * kTeams + threadIdx.x / team::kSize] = sum;
+}
+
+/// The scale of a chunk, on the wire.
+__global__ void finish(const Batch batch, const double* totals) {
+  const Chunk chunk = batch.chunks[blockIdx.x];
+  const std::size_t tiles = (chunk.numel + fixed_sums::kTile - 1) / fixed_sums::kTile;
+  const double sum = team::sum_of_tiles(totals + std::size_t{chunk.first_tile} * kTeams, tiles);
+  if (threadIdx.x > 0) return;
+  const auto count = static_cast<double>(chunk.numel);
+  const double scale = batch.l1_mean ? __ddiv_rn(sum, count) : __dsqrt_rn(__ddiv_rn(sum, count));
+  std::uint32_t bits = __float_as_uint(__double2float_rn(scale));
+  if (!(scale - scale == 0)) bits = 0x7FC00000;  // NaN
+  if (chunk.numel == 0) bits = 0;
+  store_codes(chunk.wire, 0, bits, is_aligned(chunk.wire, 4));
+}
+
+/// x = scale, or -scale where the sign is set.
+__device__ __forceinline__ float with_sign(std::uint32_t scale, bool negative) {
+  return __uint_as_float(scale ^ (negative ? 0x80000000 : 0));
+}
+
+/// e = x + e, which `pack` has put in its place, without what its code stands for.
+__global__ void __launch_bounds__(kThreads) subtract(const Batch batch) {
+  const Place at(batch);
+  const std::uint32_t scale = load_codes(at.chunk.wire, 0, is_aligned(at.chunk.wire, 4));
+  const std::size_t end = min(at.chunk.numel, (at.tile + 1) * kTile);
+  for (std::size_t i = at.tile * kTile + threadIdx.x; i < end; i += kThreads) {
+    const float v = at.chunk.residual[i];
+    at.chunk.residual[i] = __fsub_rn(v, with_sign(scale, v < 0));
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) unpack(const Batch batch) {
+  const Place at(batch);
+  const std::uint32_t scale = load_codes(at.chunk.wire, 0, is_aligned(at.chunk.wire, 4));
+  const auto* signs = reinterpret_cast<const std::uint8_t*>(at.chunk.wire) + sizeof(float);
+  const bool aligned = is_aligned(at.chunk.x, 16);
+  const std::size_t words = (min(at.chunk.numel, (at.tile + 1) * kTile) + 3) / 4;
+#pragma unroll 4
+  for (std::size_t w = at.tile * kTile / 4 + threadIdx.x; w < words; w += kThreads) {
+    const unsigned bits = signs[w / 2] >> 4 * (w % 2);
+    const float4 v = {with_sign(scale, bits & 1), with_sign(scale, bits & 2),
+                      with_sign(scale, bits & 4), with_sign(scale, bits & 8)};
+    store_word(at.chunk.x, w, v, elements_of_word(at.chunk.numel, w), aligned);
+  }
+}
+
+}  // namespace
+
+void encode(cudaStream_t stream, const Batch& batch, double* totals, bool feedback) {
+  const Launch all = {.grid = batch.tiles, .block = kThreads};
+  launch(stream, all, feedback ? pack<true> : pack<false>, batch, totals);
+  launch(stream, {.grid = batch.count, .block = 32}, finish, batch, totals);
+  if (feedback) launch(stream, all, subtract, batch);
+}
+
+void decode(cudaStream_t stream, const Batch& batch) {
+  launch(stream, {.grid = batch.tiles, .block = kThreads}, unpack, batch);
+}
+
+}  // namespace trigram::cuda::sign
