@@ -15,10 +15,10 @@ export CCACHE_NOHASHDIR ?= 1
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test sanitize slow convergence bench format lint docs install
+.PHONY: help setup build demo test sanitize slow convergence bench test-gpu bench-gpu format lint docs install
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing, from the distribution
 	@$(SETUP)
@@ -53,6 +53,14 @@ bench: build-release ## print times, with the machine that they are of
 	build/release/tests/bench_sim
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
 	  mpirun -n 2 --oversubscribe --bind-to none build/release/tests/bench_mpi
+
+test-gpu: TARGETS = cuda_tests
+test-gpu: build-gpu ## build and run the GPU world's tests, on a GPU; exit code 77 where there is none
+	@scripts/gpu_tests build/gpu
+
+bench-gpu: TARGETS = bench_cuda_kernels
+bench-gpu: build-gpu ## print how near the GPU kernels come to their bounds; 77 where there is no GPU
+	@build/gpu/tests/bench_cuda_kernels
 
 # ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)

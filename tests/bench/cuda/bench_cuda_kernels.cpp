@@ -1,0 +1,236 @@
+// How near the kernels come to the fewest bytes, as ratios within one run. 1 GiB of gradients lies
+// in buckets of 10 MiB, of 8 or 16 chunks; every launch goes over all of it, or over the next part
+// of it, so that nothing is found in the caches. Times are medians by the GPU's own events. A bound
+// is bytes over the bandwidth that a copy within the GPU's memory has in this run, counting what it
+// reads and what it writes.
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <thread>
+
+#include "core/check.h"
+#include "cuda/codecs/minmax_uint8.h"
+#include "cuda/codecs/registry.h"
+#include "cuda/device/multi_tensor.h"
+#include "tests/bench/cuda/gpu_timer.h"
+#include "tests/bench/cuda/resnet50.h"
+#include "tests/bench/cuda/unfused.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr int kRepetitions = 15;
+constexpr int kSkipped = 77;  // as CTest and automake have it
+
+struct Looking final : Waiter {
+  void await(const Wait&, const std::function<bool()>& ready) override {
+    while (!ready()) std::this_thread::yield();
+  }
+};
+
+/// What is measured: in full, or so little that an emulation of a GPU can do it, in a check of this
+/// program.
+struct Sizes {
+  std::size_t bucket = (std::size_t{10} << 20) / sizeof(float), buckets = 102;
+  std::size_t arena_bytes = std::size_t{6} << 30;
+  std::size_t optimizer_divisor = 1;
+};
+constexpr Sizes kSmall = {4096, 3, std::size_t{64} << 20, 4096};
+
+/// Tensors in chunks, and their codes.
+struct Chunks {
+  std::vector<Tensor> xs, wires;
+};
+
+class Benchmark {
+ public:
+  explicit Benchmark(const Sizes& sizes)
+      : sizes_(sizes),
+        arena_(CudaArena::create(sizes.arena_bytes, "")),
+        device_(stream(), arena_, waiter_),
+        codec_(dynamic_cast<cuda::MinMaxUInt8&>(*owned_codec_)),
+        all_(device_.empty(sizes_.bucket * sizes_.buckets)),
+        copy_(device_.empty(sizes_.bucket * sizes_.buckets)),
+        timer_(stream_, [this] {
+          for (int i = 0; i < 8; ++i) device_.copy(copy_, all_);
+        }) {
+    device_.fill_normal(all_, Philox(1, 0, 0, Purpose::gradient_noise));
+    const double copy_s = timer_.median_s(kRepetitions, [&](int) {
+      cuda::check(cudaMemcpyAsync(copy_.data(), all_.data(), all_.nbytes(),
+                                  cudaMemcpyDeviceToDevice, stream_),
+                  "cudaMemcpyAsync");
+    });
+    bandwidth_ = 2 * static_cast<double>(all_.nbytes()) / copy_s;
+    fmt::print("device copy: {:.0f} GB/s, read and written\n\n", bandwidth_ * 1e-9);
+    fmt::print("{:<58}{:>12}{:>8}{:>8}\n", "", "time [us]", "ratio", "target");
+  }
+
+  void run() {
+    for (const std::size_t of : {8, 16}) chunked(of);
+    whole_buckets();
+    owners();
+    single_bucket();
+    optimizers();
+  }
+
+ private:
+  double bytes(double per_element) const {
+    return per_element * static_cast<double>(sizes_.bucket * sizes_.buckets);
+  }
+  void print(const std::string& what, double seconds, double ratio, double target) const {
+    fmt::print("{:<58}{:>12.1f}{:>8.2f}{:>8}\n", what, seconds * 1e6, ratio,
+               target > 0 ? fmt::format("{:.2f}", target) : "-");
+  }
+  /// How near `seconds` is to the bound of so many bytes.
+  double of_bound(double nbytes, double seconds) const { return nbytes / bandwidth_ / seconds; }
+
+  Chunks cut(const Tensor& x, std::size_t buckets, std::size_t of) {
+    Chunks chunks;
+    for (std::size_t b = 0; b < buckets; ++b) {
+      for (std::size_t i = 0; i < of; ++i) {
+        chunks.xs.push_back(x.slice(b * sizes_.bucket, sizes_.bucket).part(i, of));
+        chunks.wires.push_back(codec_.empty_wire(device_, chunks.xs.back()));
+      }
+    }
+    return chunks;
+  }
+
+  void chunked(std::size_t of) {
+    const std::string each = fmt::format("buckets of {} chunks: ", of);
+    const Chunks chunks = cut(all_, sizes_.buckets, of);
+    const double fused =
+        timer_.median_s(kRepetitions, [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
+    print(each + "encode", fused, of_bound(bytes(5), fused), 0.8);
+
+    std::vector<cuda::unfused::Chunk> list;
+    for (std::size_t i = 0; i < chunks.xs.size(); ++i)
+      list.push_back({cuda::floats(chunks.xs[i]), chunks.wires[i].data(), chunks.xs[i].numel()});
+    const Tensor table = device_.empty(list.size() * sizeof(list[0]), DType::u8);
+    device_.upload(table, list);
+    const Tensor room = device_.empty(list.size() * sizeof(cuda::unfused::Extremes), DType::u8);
+    const auto* on_gpu = reinterpret_cast<const cuda::unfused::Chunk*>(table.data());
+    auto* extremes = reinterpret_cast<cuda::unfused::Extremes*>(room.data());
+    const double batched = timer_.median_s(kRepetitions, [&](int) {
+      cuda::unfused::encode(stream_, on_gpu, static_cast<unsigned>(list.size()), list[0].numel,
+                            extremes);
+    });
+    print(each + "encode, vs batched min, max, quantise", batched, batched / fused, 1.8);
+    const double one_by_one = timer_.median_s(5, [&](int) {
+      for (std::size_t i = 0; i < list.size(); ++i)
+        cuda::unfused::encode(stream_, on_gpu + i, 1, list[i].numel, extremes + i);
+    });
+    print(each + "encode, vs the same launched per chunk", one_by_one, one_by_one / fused, 8);
+
+    const double decoded =
+        timer_.median_s(kRepetitions, [&](int) { codec_.decode_each(chunks.xs, chunks.wires); });
+    print(each + "decode", decoded, of_bound(bytes(5), decoded), 0.8);
+
+    const Chunks lost = cut(copy_, sizes_.buckets, of);
+    const double feedback = timer_.median_s(kRepetitions, [&](int) {
+      codec_.encode_each_with_feedback(device_, chunks.wires, chunks.xs, lost.xs);
+    });
+    print(each + "encode with error feedback", feedback, of_bound(bytes(13), feedback), 0);
+  }
+
+  void whole_buckets() {
+    const Chunks chunks = cut(all_, sizes_.buckets, 1);
+    const double seconds =
+        timer_.median_s(kRepetitions, [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
+    print("a whole bucket as one chunk: encode", seconds, of_bound(bytes(5), seconds), 0.6);
+  }
+
+  /// Owner's passes of 8 ranks: the codes of 1 GiB in, those of their means out.
+  void owners() {
+    constexpr std::size_t kRanks = 8;
+    const Chunks chunks = cut(all_, sizes_.buckets, kRanks);
+    codec_.encode_each(chunks.wires, chunks.xs);
+    Chunks means;
+    for (std::size_t i = 0; i < chunks.xs.size(); i += kRanks) {
+      means.xs.push_back(chunks.xs[i]);
+      means.wires.push_back(codec_.empty_wire(device_, chunks.xs[i]));
+    }
+    const double seconds = timer_.median_s(
+        kRepetitions, [&](int) { codec_.encode_means(means.wires, chunks.wires, means.xs, {}); });
+    print("owner's pass of 8 ranks: decode, reduce, encode", seconds,
+          of_bound(bytes(1 + 1.0 / kRanks), seconds), 0.7);
+  }
+
+  void single_bucket() {
+    for (const std::size_t of : {8, 16}) {
+      const Chunks chunks = cut(all_, sizes_.buckets, of);
+      const auto bucket = [&](const std::vector<Tensor>& list, int i) {
+        return std::span(list).subspan(static_cast<std::size_t>(i) % sizes_.buckets * of, of);
+      };
+      const double seconds = timer_.median_s(static_cast<int>(sizes_.buckets), [&](int i) {
+        codec_.encode_each(bucket(chunks.wires, i), bucket(chunks.xs, i));
+      });
+      print(fmt::format("a single bucket of {} chunks: encode", of), seconds,
+            of_bound(5.0 * static_cast<double>(sizes_.bucket), seconds), 0);
+    }
+  }
+
+  void optimizers() {
+    const std::vector<std::size_t> lengths = resnet50_tensors();
+    const std::size_t numel = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
+    TRIGRAM_CHECK(lengths.size() == 161 && numel == 25557032, "{} tensors, {} parameters",
+                  lengths.size(), numel);
+    std::vector<MultiTensor::Operands> tensors;
+    double count = 0;
+    for (const std::size_t full : lengths) {
+      const std::size_t n = (full + sizes_.optimizer_divisor - 1) / sizes_.optimizer_divisor;
+      count += static_cast<double>(n);
+      tensors.push_back({device_.empty(n), device_.empty(n), device_.empty(n), device_.empty(n)});
+      for (const Tensor& x :
+           {tensors.back().w, tensors.back().g, tensors.back().m, tensors.back().v})
+        device_.fill(x, 0.5f);
+    }
+    const MultiTensor all(device_, tensors);
+    const SgdStep sgd{.lr = 1e-3f, .momentum = 0.9f, .weight_decay = 1e-4f};
+    const double sgd_s = timer_.median_s(kRepetitions, [&](int) { all.sgd(sgd); });
+    print("SGD with momentum, 161 tensors of ResNet-50", sgd_s, of_bound(20 * count, sgd_s), 0.8);
+    const double adam_s = timer_.median_s(kRepetitions, [&](int) { all.adam({.lr = 1e-3f}); });
+    print("Adam, 161 tensors of ResNet-50", adam_s, of_bound(28 * count, adam_s), 0.8);
+  }
+
+  cudaStream_t stream() {
+    cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    return stream_;
+  }
+
+  Sizes sizes_;
+  cudaStream_t stream_ = nullptr;
+  Looking waiter_;
+  std::shared_ptr<CudaArena> arena_;
+  CudaDevice device_;
+  std::unique_ptr<Codec> owned_codec_ =
+      cuda::make_cuda_codec({"minmax_uint8"}, {}, {device_, stream_});
+  cuda::MinMaxUInt8& codec_;
+  Tensor all_, copy_;
+  GpuTimer timer_;
+  double bandwidth_ = 0;
+};
+
+}  // namespace
+}  // namespace trigram::test
+
+int main(int argc, char** argv) {
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess || count == 0) {
+    fmt::print(stderr, "skipped: no GPU ({})\n", cudaGetErrorString(code));
+    return trigram::test::kSkipped;
+  }
+  cudaDeviceProp gpu = {};
+  trigram::cuda::check(cudaGetDeviceProperties(&gpu, 0), "cudaGetDeviceProperties");
+  fmt::print("{}, {} multiprocessors, L2 cache of {} MiB\n", gpu.name, gpu.multiProcessorCount,
+             gpu.l2CacheSize >> 20);
+  try {
+    using namespace trigram::test;
+    const bool small = argc == 2 && std::string(argv[1]) == "--small";
+    Benchmark(small ? kSmall : Sizes{}).run();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "cuda/error.h"
+
+namespace trigram::test {
+
+/// Times of work on a stream, by events on the GPU. Before the first event it is kept busy for as
+/// long as the host needs to queue the repetitions, so that no time is the host's.
+class GpuTimer {
+ public:
+  GpuTimer(cudaStream_t stream, std::function<void()> keep_busy)
+      : stream_(stream), keep_busy_(std::move(keep_busy)) {}
+
+  /// The median seconds of `work(i)`, i = 0 .. repetitions - 1, after a few that do not count.
+  double median_s(int repetitions, const std::function<void(int)>& work) const {
+    constexpr int kWarmUps = 3;
+    for (int i = 0; i < kWarmUps; ++i) work(i);
+    std::vector<cudaEvent_t> events(static_cast<std::size_t>(repetitions) + 1);
+    for (cudaEvent_t& event : events) cuda::check(cudaEventCreate(&event), "cudaEventCreate");
+    keep_busy_();
+    cuda::check(cudaEventRecord(events[0], stream_), "cudaEventRecord");
+    for (int i = 0; i < repetitions; ++i) {
+      work(i);
+      cuda::check(cudaEventRecord(events[static_cast<std::size_t>(i) + 1], stream_),
+                  "cudaEventRecord");
+    }
+    cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    std::vector<double> seconds;
+    for (std::size_t i = 0; i + 1 < events.size(); ++i) {
+      float milliseconds = 0;
+      cuda::check(cudaEventElapsedTime(&milliseconds, events[i], events[i + 1]),
+                  "cudaEventElapsedTime");
+      seconds.push_back(milliseconds * 1e-3);
+    }
+    for (cudaEvent_t event : events) cudaEventDestroy(event);
+    std::sort(seconds.begin(), seconds.end());
+    return seconds[seconds.size() / 2];
+  }
+
+ private:
+  cudaStream_t stream_;
+  std::function<void()> keep_busy_;
+};
+
+}  // namespace trigram::test

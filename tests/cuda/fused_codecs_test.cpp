@@ -1,0 +1,248 @@
+// What codecs do on a GPU in fewer passes is, bit for bit, what the host does one after the other.
+
+#include <cmath>
+#include <limits>
+
+#include "core/codecs/registry.h"
+#include "cuda/codecs/minmax_uint8.h"
+#include "cuda/codecs/tables.h"
+#include "tests/cuda/gpu.h"
+#include "tests/support/codec_testing.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr CodecKey kKey = {7, 3, 12};
+
+Bytes bytes_of(const Tensor& wire) {
+  const auto values = wire.values<std::uint8_t>();
+  return {values.begin(), values.end()};
+}
+
+/// Bitwise, but any NaN is any other.
+bool same(const Values& a, const Values& b) {
+  return std::ranges::equal(a, b, [](float x, float y) {
+    return std::memcmp(&x, &y, sizeof(float)) == 0 || (std::isnan(x) && std::isnan(y));
+  });
+}
+
+/// Vectors that differ in length and values: the first ones small, the last one too large for a
+/// cluster of blocks.
+std::vector<Values> vectors(const std::vector<std::size_t>& lengths) {
+  std::vector<Values> all;
+  for (const std::size_t n : lengths) {
+    Values x = normals(n + all.size(), 0.02f, 0.003f);
+    x.resize(n);
+    all.push_back(x);
+  }
+  return all;
+}
+
+class FusedCodecs : public ::testing::TestWithParam<CodecSpec> {
+ protected:
+  /// The same tensors here and there.
+  struct Twins {
+    std::vector<Tensor> host, gpu;
+  };
+  Twins twins(const std::vector<Values>& values, std::size_t offset = 0) {
+    Twins both;
+    for (const Values& x : values) {
+      both.host.push_back(to_tensor(host_, x));
+      both.gpu.push_back(gpu_.tensor(x, offset));
+    }
+    return both;
+  }
+  Twins wires_of(const Twins& xs) {
+    Twins wires;
+    for (const Tensor& x : xs.host) {
+      wires.host.push_back(codec_here_->empty_wire(host_, x));
+      host_.fill(wires.host.back(), 0xAB);
+      wires.gpu.push_back(gpu_.tensor(bytes_of(wires.host.back())));
+    }
+    return wires;
+  }
+  void expect_equal_wires(const Twins& wires) {
+    for (std::size_t i = 0; i < wires.host.size(); ++i)
+      ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(wires.gpu[i]), bytes_of(wires.host[i])))
+          << "vector " << i;
+  }
+  void expect_equal_values(const Twins& xs) {
+    for (std::size_t i = 0; i < xs.host.size(); ++i)
+      ASSERT_TRUE(same(gpu_.values<float>(xs.gpu[i]), to_values(xs.host[i]))) << "vector " << i;
+  }
+
+  HostDevice host_;
+  Gpu gpu_;
+  std::unique_ptr<Codec> codec_here_ = host_.codec(GetParam(), kKey);
+  std::unique_ptr<Codec> codec_there_ = gpu_.device().codec(GetParam(), kKey);
+};
+
+TEST_P(FusedCodecs, ManyVectorsAtOnce) {
+  std::vector<std::size_t> lengths = {0, 1, 33, 2048, 2049, 40961};
+  for (std::size_t i = 0; i < 70; ++i)
+    lengths.push_back(i);  // more than a kernel's parameters hold
+  const Twins xs = twins(vectors(lengths)), wires = wires_of(xs);
+  codec_here_->encode_each(wires.host, xs.host);
+  codec_there_->encode_each(wires.gpu, xs.gpu);
+  expect_equal_wires(wires);
+  codec_here_->decode_each(xs.host, wires.host);
+  codec_there_->decode_each(xs.gpu, wires.gpu);
+  expect_equal_values(xs);
+}
+
+TEST_P(FusedCodecs, ErrorFeedback) {
+  std::vector<Values> values = vectors({0, 1, 33, 1000, 2049, 40001});
+  values.push_back(Values(100, 2e29f));
+  values.push_back({1, std::nanf(""), 2});
+  for (const std::size_t offset : {0, 3}) {
+    const Twins xs = twins(values, offset);
+    std::vector<Values> lost;
+    for (const Values& x : values) lost.push_back(normals(x.size(), 0.01f));
+    const Twins residuals = twins(lost, 2 * offset % 4), wires = wires_of(xs);
+    codec_here_->encode_each_with_feedback(host_, wires.host, xs.host, residuals.host);
+    codec_there_->encode_each_with_feedback(gpu_.device(), wires.gpu, xs.gpu, residuals.gpu);
+    expect_equal_wires(wires);
+    expect_equal_values(residuals);
+    expect_equal_values(xs);  // as they were
+  }
+}
+
+TEST_P(FusedCodecs, MeansOfWires) {
+  for (const std::size_t P : {1, 2, 3, 17}) {
+    for (const std::size_t n : {0, 1, 33, 2047, 40001}) {
+      const bool feedback = n != 33;
+      SCOPED_TRACE(std::to_string(P) + " wires of " + std::to_string(n));
+      const Twins xs = twins(vectors(std::vector<std::size_t>(P, n)), 1), wires = wires_of(xs);
+      for (std::size_t i = 0; i < P; ++i) codec_here_->encode(wires.host[i], xs.host[i]);
+      for (std::size_t i = 0; i < P; ++i)
+        gpu_.device().upload(wires.gpu[i], bytes_of(wires.host[i]));
+
+      const Twins mean = twins({Values(n)}, 1), out = wires_of(mean);
+      const Twins residual = twins({normals(n, 0.01f)});
+      const auto use = kKey.use + 1;  // so that stochastic codecs are as far here as there
+      const auto here = host_.codec(GetParam(), {7, 3, use});
+      const auto there = gpu_.device().codec(GetParam(), {7, 3, use});
+      here->decode_mean(host_, mean.host[0], wires.host);
+      there->decode_mean(gpu_.device(), mean.gpu[0], wires.gpu);
+      expect_equal_values(mean);
+      here->encode_mean(host_, out.host[0], wires.host, mean.host[0],
+                        feedback ? &residual.host[0] : nullptr);
+      there->encode_mean(gpu_.device(), out.gpu[0], wires.gpu, mean.gpu[0],
+                         feedback ? &residual.gpu[0] : nullptr);
+      expect_equal_wires(out);
+      expect_equal_values(residual);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, FusedCodecs,
+                         ::testing::Values(CodecSpec{"minmax_uint8"}, CodecSpec{"bf16"},
+                                           CodecSpec{"sign"}, CodecSpec{"qsgd"}, CodecSpec{"topk"}),
+                         [](const auto& tested) { return tested.param.name; });
+
+/// The three ways of MinMaxUInt8, each on vectors that plans would give to another.
+class Ways : public ::testing::TestWithParam<bool> {
+ protected:
+  using Chunk = cuda::minmax_uint8::Chunk;
+  using Batch = cuda::minmax_uint8::Batch;
+
+  bool feedback() const { return GetParam(); }
+
+  /// Encodes by `encode(batch)` and compares with the host.
+  template <class Encode>
+  void expect_equal(const std::vector<Values>& values, const Encode& encode) {
+    HostDevice host;
+    const auto codec = host.codec({"minmax_uint8"});
+    std::vector<Chunk> chunks;
+    std::vector<Tensor> xs, residuals, wires;
+    for (const Values& x : values) {
+      xs.push_back(gpu_.tensor(x));
+      residuals.push_back(gpu_.tensor(normals(x.size(), 0.01f)));
+      wires.push_back(gpu_.tensor(Bytes(codec->wire_bytes(x.size()), 0xAB)));
+      chunks.push_back({cuda::floats(xs.back()),
+                        feedback() ? cuda::floats(residuals.back()) : nullptr, wires.back().data(),
+                        x.size(), 0, 0});
+    }
+    Batch batch = {};
+    batch.count = static_cast<std::uint32_t>(chunks.size());
+    batch.tiles = cuda::number_tiles(chunks, cuda::minmax_uint8::kTile);
+    const Tensor table = cuda::set_table(batch.chunks, chunks, gpu_.device());
+    encode(batch);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      SCOPED_TRACE("vector " + std::to_string(i) + " of " + std::to_string(values[i].size()));
+      const Tensor x = to_tensor(host, values[i]), wire = codec->empty_wire(host, x);
+      const Tensor residual = to_tensor(host, normals(values[i].size(), 0.01f));
+      if (feedback()) codec->encode_each_with_feedback(host, {&wire, 1}, {&x, 1}, {&residual, 1});
+      else codec->encode(wire, x);
+      ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(wires[i]), bytes_of(wire)));
+      ASSERT_TRUE(same(gpu_.values<float>(residuals[i]), to_values(residual)));
+    }
+  }
+
+  Gpu gpu_;
+};
+
+TEST_P(Ways, Warps) {
+  expect_equal(vectors({0, 1, 31, 33, 1000, 2047, 2048}), [&](const Batch& batch) {
+    cuda::minmax_uint8::encode_in_warps(gpu_.stream(), batch, feedback());
+  });
+}
+
+TEST_P(Ways, ClustersOfEverySize) {
+  for (const unsigned blocks : {1, 2, 4, 8}) {
+    if (cuda::minmax_uint8::resident_clusters(blocks) == 0) continue;  // not on this GPU
+    for (const unsigned clusters : {1, 2}) {
+      SCOPED_TRACE(std::to_string(clusters) + " clusters of " + std::to_string(blocks));
+      const std::size_t most = blocks * cuda::minmax_uint8::kBlockCapacity;
+      expect_equal(vectors({0, 1, 100, 2049, 20001, most}), [&](const Batch& batch) {
+        cuda::minmax_uint8::encode_in_clusters(gpu_.stream(), batch, blocks, clusters, false,
+                                               feedback());
+      });
+    }
+  }
+}
+
+TEST_P(Ways, TilesWhoeverRunsThemAndHowFarAhead) {
+  for (const unsigned blocks : {1, 3}) {
+    for (const std::uint32_t more : {0, 2}) {
+      SCOPED_TRACE(std::to_string(blocks) + " blocks, lead of 6 tiles and " + std::to_string(more));
+      expect_equal(vectors({0, 1, 8191, 8192, 8193, 45000, 100, 45000}), [&](const Batch& batch) {
+        const Tensor state =
+            gpu_.tensor(Bytes(cuda::minmax_uint8::tile_state_bytes(batch.count), 0));
+        cuda::minmax_uint8::encode_in_tiles(gpu_.stream(), batch, state.data(), 6 + more, blocks,
+                                            false, feedback());
+      });
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Feedback, Ways, ::testing::Bool());
+
+// The codec itself comes to the third way where no cluster holds a vector.
+TEST(MinMaxUInt8OnGpus, CodesAVectorThatNoClusterHolds) {
+  constexpr std::size_t kLarge =
+      cuda::minmax_uint8::kMaxCluster * cuda::minmax_uint8::kBlockCapacity + 1;
+  HostDevice host;
+  Gpu gpu;
+  const Values values = normals(kLarge, 0.02f, 0.003f);
+  const auto codec = host.codec({"minmax_uint8"});
+  const Tensor x = to_tensor(host, values), wire = codec->empty_wire(host, x);
+  codec->encode(wire, x);
+  const auto gpu_codec = gpu.device().codec({"minmax_uint8"});
+  const Tensor gpu_x = gpu.tensor(values), gpu_wire = gpu_codec->empty_wire(gpu.device(), gpu_x);
+  gpu_codec->encode(gpu_wire, gpu_x);
+  ASSERT_TRUE(same_bytes(gpu.values<std::uint8_t>(gpu_wire), bytes_of(wire)));
+  codec->decode(x, wire);
+  gpu_codec->decode(gpu_x, gpu_wire);
+  ASSERT_TRUE(same(gpu.values<float>(gpu_x), to_values(x)));
+
+  // The owner's pass over as much.
+  const std::vector<Tensor> wires(3, wire), gpu_wires(3, gpu_wire);
+  codec->encode_mean(host, wire, wires, x, nullptr);
+  const Tensor out = gpu_codec->empty_wire(gpu.device(), gpu_x);
+  gpu_codec->encode_mean(gpu.device(), out, gpu_wires, gpu_x, nullptr);
+  ASSERT_TRUE(same_bytes(gpu.values<std::uint8_t>(out), bytes_of(wire)));
+}
+
+}  // namespace
+}  // namespace trigram::test
