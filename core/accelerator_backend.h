@@ -8,6 +8,7 @@
 #include "core/communicator.h"
 #include "core/control.h"
 #include "core/device.h"
+#include "core/stream.h"
 #include "core/wait_text.h"
 
 namespace trigram {
@@ -58,6 +59,8 @@ class AcceleratorStream {
   /// The data plane between the same-named streams of all ranks, ordered on this queue.
   virtual Communicator& communicator() = 0;
   virtual std::shared_ptr<Milestone> record() = 0;
+  /// The same with its time, as Stream::mark; in seconds of the steady clock since its epoch.
+  virtual std::unique_ptr<Moment> mark() = 0;
   /// Orders what is issued from now on after `milestone`, of any stream of this accelerator.
   virtual void wait(const Milestone& milestone) = 0;
 };

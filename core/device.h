@@ -69,9 +69,9 @@ class Device {
   /// The Euclidean norm; blocks the host. NaN for a phantom.
   virtual double norm2(const Tensor& x) = 0;
 
-  /// dst = as many bytes of host memory, which may be used again at once. Nothing for a phantom.
+  /// dst = as many bytes of host memory, which may be used again at once.
   virtual void upload(const Tensor& dst, std::span<const std::byte> values) = 0;
-  /// Copies the bytes of a tensor to host memory; blocks the host. Nothing for a phantom.
+  /// Copies the bytes of a tensor to host memory; blocks the host.
   virtual void download(std::span<std::byte> values, const Tensor& src) = 0;
 
   /// A codec whose encode and decode run on this device.
@@ -80,14 +80,16 @@ class Device {
   virtual NnOps& nn() = 0;
 
   std::unique_ptr<Codec> codec(const CodecSpec& spec) { return codec(spec, {}); }
+  /// The same with values; nothing for a phantom.
   template <class T>
   void upload(const Tensor& dst, const std::vector<T>& values) {
-    upload(dst, std::as_bytes(std::span(values)));
+    if (!dst.is_phantom()) upload(dst, std::as_bytes(std::span(values)));
   }
   /// The values of a tensor, in host memory; none for a phantom.
   template <class T = float>
   std::vector<T> download(const Tensor& src) {
-    std::vector<T> values(src.is_phantom() ? 0 : src.nbytes() / sizeof(T));
+    if (src.is_phantom()) return {};
+    std::vector<T> values(src.nbytes() / sizeof(T));
     download(std::as_writable_bytes(std::span(values)), src);
     return values;
   }

@@ -36,6 +36,15 @@ struct Lock {
   Mutex& mutex;
 };
 
+/// A point of a stream's past on an accelerator, which the stream may not have come to.
+class Moment {
+ public:
+  virtual ~Moment() = default;
+  virtual bool known() const = 0;
+  /// In the seconds of Stream::now(); once known. Any thread may ask.
+  virtual double seconds() const = 0;
+};
+
 /// One ordered stream of operations of one rank: an actor, a thread, or a thread with a CUDA
 /// stream. Its destructor closes it: receivers wake, nothing throws, nothing switches context.
 class Stream {
@@ -44,6 +53,9 @@ class Stream {
   virtual std::string_view name() const = 0;
   /// Seconds since the world started, simulated or of the steady clock.
   virtual double now() const = 0;
+  /// Where the stream is behind all that it has issued, if it issues to an accelerator, which will
+  /// tell the time later. Null where that is now().
+  virtual std::unique_ptr<Moment> mark() { return nullptr; }
   virtual void sleep_for(double seconds) = 0;
   /// Advances simulated time by what the operation costs on the accelerator; nothing in real time.
   virtual void charge(const Cost& cost) = 0;

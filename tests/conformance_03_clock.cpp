@@ -57,6 +57,23 @@ TEST_P(Clock, ChargesTakeTimeInASimulationAlone) {
   });
 }
 
+TEST_P(Clock, MarksAreTimesOfTheSameClock) {
+  run([](Context ctx) {
+    const Tensor x = ctx.device->empty(1000);
+    double last_s = ctx.stream->now() - 1e-4;  // an accelerator's clock is read across a bus
+    for (int i = 0; i < 10; ++i) {
+      ctx.device->fill(x, 1);
+      const auto mark = ctx.stream->mark();
+      ctx.stream->synchronize();
+      if (!mark) return;  // a stream that does not issue to an accelerator
+      ASSERT_TRUE(mark->known());
+      EXPECT_GE(mark->seconds(), last_s);
+      EXPECT_LE(mark->seconds(), ctx.stream->now() + 1e-4);
+      last_s = mark->seconds();
+    }
+  });
+}
+
 TEST_P(Clock, NoMessageArrivesBeforeItIsSent) {
   run([](Context ctx) {
     const int last = ctx.size() - 1;

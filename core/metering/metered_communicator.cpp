@@ -1,33 +1,40 @@
 #include "core/metering/metered_communicator.h"
 
 #include "core/metering/ring_messages.h"
+#include "core/metering/timed_operation.h"
 
 namespace trigram {
 
 void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
-  const double begin_s = clock_.now();
-  raw_.transfer(batch);
-  const double end_s = clock_.now();
-  tally_.transfer_s.add(end_s - begin_s);
+  std::vector<Event> events = rank_.sink() ? events_of(batch) : std::vector<Event>{};
+  timed(
+      clock_, rank_, [&] { raw_.transfer(batch); },
+      [this, events = std::move(events)](double begin_s, double end_s) mutable {
+        report(events, begin_s, end_s);
+      });
   for (const Transfer& t : batch)
     if (t.kind == Transfer::send) count(t.peer, t.tensor.priced_nbytes());
-  if (rank_.sink()) report(batch, begin_s, end_s);
 }
 
 bool MeteredCommunicator::native(const Collective& collective) {
-  const double begin_s = clock_.now();
-  if (!raw_.native(collective)) return false;
-  const double end_s = clock_.now();
-  tally_.transfer_s.add(end_s - begin_s);
-  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), begin_s, end_s};
+  const auto made = std::make_shared<bool>(false);
+  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_;
+  std::vector<std::pair<int, std::uint64_t>> messages;
   ring_messages(collective, rank(), size(), [&](int peer, std::uint64_t bytes) {
-    count(peer, bytes);
+    messages.emplace_back(peer, bytes);
     event.bytes += bytes;
   });
-  if (!rank_.sink()) return true;
-  ++batches_;
-  rank_.sink()(event);
+  const bool reported = static_cast<bool>(rank_.sink());
+  timed(
+      clock_, rank_, [&] { *made = raw_.native(collective); },
+      [this, events = std::vector<Event>(reported ? 1 : 0, event), made](double begin_s,
+                                                                         double end_s) mutable {
+        if (*made) report(events, begin_s, end_s);
+      });
+  if (!*made) return false;
+  for (const auto& [peer, bytes] : messages) count(peer, bytes);
+  if (reported) ++batches_;
   return true;
 }
 
@@ -37,16 +44,27 @@ void MeteredCommunicator::count(int peer, std::uint64_t bytes) {
   (intra ? tally_.bytes_intra : tally_.bytes_inter).add(bytes);
 }
 
-void MeteredCommunicator::report(std::span<const Transfer> batch, double begin_s, double end_s) {
-  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), begin_s, end_s};
+/// The batch, and its messages, at a time that is not known yet.
+std::vector<Event> MeteredCommunicator::events_of(std::span<const Transfer> batch) {
+  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_++;
   for (const Transfer& t : batch)
     if (t.kind == Transfer::send) event.bytes += t.tensor.priced_nbytes();
-  rank_.sink()(event);
+  std::vector<Event> events = {event};
   for (const Transfer& t : batch) {
     event.kind = t.kind == Transfer::send ? Event::send : Event::recv;
     event.peer = t.peer;
     event.bytes = t.tensor.priced_nbytes();
+    events.push_back(event);
+  }
+  return events;
+}
+
+void MeteredCommunicator::report(std::vector<Event>& events, double begin_s, double end_s) {
+  tally_.transfer_s.add(end_s - begin_s);
+  for (Event& event : events) {
+    event.begin_s = begin_s;
+    event.end_s = end_s;
     rank_.sink()(event);
   }
 }

@@ -19,7 +19,8 @@ class MeteredCommunicator final : public Communicator {
 
  private:
   void count(int peer, std::uint64_t bytes);
-  void report(std::span<const Transfer> batch, double begin_s, double end_s);
+  std::vector<Event> events_of(std::span<const Transfer> batch);
+  void report(std::vector<Event>& events, double begin_s, double end_s);
 
   Communicator& raw_;
   Stream& clock_;

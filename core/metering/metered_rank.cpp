@@ -2,7 +2,24 @@
 
 namespace trigram {
 
-Counters MeteredRank::totals() const {
+void MeteredRank::when_known(std::unique_ptr<Moment> begin, std::unique_ptr<Moment> end,
+                             std::function<void(double, double)> then) {
+  std::lock_guard guard(pending_mutex_);
+  pending_.push_back({std::move(begin), std::move(end), std::move(then)});
+}
+
+/// Streams do not wait for one another here: what one has not come to yet stays.
+void MeteredRank::settle() {
+  std::lock_guard guard(pending_mutex_);
+  std::erase_if(pending_, [](const Pending& pending) {
+    if (!pending.end->known()) return false;
+    pending.then(pending.begin->seconds(), pending.end->seconds());
+    return true;
+  });
+}
+
+Counters MeteredRank::totals() {
+  settle();
   std::lock_guard guard(mutex_);
   Counters total;
   for (const StreamTally& tally : tallies_) {
@@ -16,7 +33,7 @@ Counters MeteredRank::totals() const {
   return total;
 }
 
-double MeteredRank::main_blocked_s() const {
+double MeteredRank::main_blocked_s() {
   std::lock_guard guard(mutex_);
   const StreamTally& main = tallies_.front();
   return main.transfer_s.get() + main.wait_s.get() + main.sleep_s.get();

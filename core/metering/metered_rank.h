@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <mutex>
 
 #include "core/device/null_device.h"
@@ -39,9 +41,12 @@ class MeteredRank {
     std::lock_guard guard(mutex_);
     return tallies_.emplace_back();
   }
-  Counters totals() const;
+  Counters totals();
+  /// Calls `then(begin, end)` once both moments are known: in a later call of `totals`.
+  void when_known(std::unique_ptr<Moment> begin, std::unique_ptr<Moment> end,
+                  std::function<void(double, double)> then);
   /// Seconds that the main stream spent other than computing: waiting, transferring, sleeping.
-  double main_blocked_s() const;
+  double main_blocked_s();
 
   int rank() const { return rank_; }
   bool same_node(int peer) const { return layout_->same_node(rank_, peer); }
@@ -54,12 +59,20 @@ class MeteredRank {
   }
 
  private:
+  struct Pending {
+    std::unique_ptr<Moment> begin, end;
+    std::function<void(double, double)> then;
+  };
+  void settle();
+
   int rank_;
   const Layout* layout_;
   MeterOptions options_;
   NullDevice null_device_;
   mutable std::mutex mutex_;  // held only to grow or walk the list, never across an operation
   std::deque<StreamTally> tallies_;
+  std::mutex pending_mutex_;  // whoever settles writes to all tallies
+  std::deque<Pending> pending_;
 };
 
 }  // namespace trigram

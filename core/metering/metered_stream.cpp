@@ -1,5 +1,7 @@
 #include "core/metering/metered_stream.h"
 
+#include "core/metering/timed_operation.h"
+
 namespace trigram {
 namespace {
 
@@ -15,6 +17,7 @@ Context raw_context(const Context& after) {
 Context MeteredStream::instrument(const Context& raw) {
   raw_ = raw.stream;
   if (!comm_) {
+    name_ = raw.stream->name();
     comm_.emplace(*raw.comm, *raw.stream, *rank_, tally_);
     Device& device = rank_->phantom() ? rank_->null_device() : *raw.device;
     device_.emplace(device, *this);
@@ -32,15 +35,14 @@ Task MeteredStream::metered(Task task) {
   };
 }
 
-/// Runs `operation`, reports it, and returns how long it took on this stream.
+/// Runs `operation` and reports it, as time of `tally` too if that is given.
 template <class F>
-double MeteredStream::timed(Event::Kind kind, F operation) {
-  const double begin_s = raw_->now();
-  operation();
-  const double end_s = raw_->now();
-  if (rank_->sink() && end_s > begin_s)
-    rank_->sink()({kind, rank_->rank(), std::string(raw_->name()), begin_s, end_s});
-  return end_s - begin_s;
+void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally) {
+  timed(*raw_, *rank_, operation, [this, kind, tally](double begin_s, double end_s) {
+    if (tally) tally->add(end_s - begin_s);
+    if (rank_->sink() && end_s > begin_s)
+      rank_->sink()({kind, rank_->rank(), name_, begin_s, end_s});
+  });
 }
 
 void MeteredStream::sleep_for(double seconds) {
@@ -51,11 +53,11 @@ void MeteredStream::sleep_for(double seconds) {
 
 void MeteredStream::charge(const Cost& cost) {
   const double factor = rank_->compute_factor();
-  timed(Event::compute, [&] { raw_->charge({cost.bytes * factor, cost.flops * factor}); });
+  report(Event::compute, [&] { raw_->charge({cost.bytes * factor, cost.flops * factor}); });
 }
 
 void MeteredStream::compute(double seconds) {
-  timed(Event::compute, [&] { raw_->compute(seconds * rank_->compute_factor()); });
+  report(Event::compute, [&] { raw_->compute(seconds * rank_->compute_factor()); });
 }
 
 std::unique_ptr<Stream> MeteredStream::fork(const std::string& name) {
@@ -67,7 +69,8 @@ std::shared_ptr<Work> MeteredStream::submit(const Context& after, Task task) {
 }
 
 void MeteredStream::wait(Work& work) {
-  tally_.wait_s.add(timed(Event::wait, [&] { raw_->wait(work); }));
+  report(
+      Event::wait, [&] { raw_->wait(work); }, &tally_.wait_s);
 }
 
 std::shared_ptr<Work> ForkedStream::submit(const Context& after, Task task) {

@@ -25,6 +25,7 @@ class MeteredStream final : public Stream, public std::enable_shared_from_this<M
 
   std::string_view name() const override { return raw_->name(); }
   double now() const override { return raw_->now(); }
+  std::unique_ptr<Moment> mark() override { return raw_->mark(); }
   void sleep_for(double seconds) override;
   void charge(const Cost& cost) override;
   void compute(double seconds) override;
@@ -36,11 +37,12 @@ class MeteredStream final : public Stream, public std::enable_shared_from_this<M
 
  private:
   template <class F>
-  double timed(Event::Kind kind, F operation);
+  void report(Event::Kind kind, F operation, Tally<double>* tally = nullptr);
 
   std::shared_ptr<MeteredRank> rank_;
   StreamTally& tally_;
   Stream* raw_ = nullptr;
+  std::string name_;
   // Made when the stream's first task shows the runtime's Context.
   std::optional<MeteredCommunicator> comm_;
   std::optional<TimedDevice> device_;
@@ -54,6 +56,7 @@ class ForkedStream final : public Stream {
 
   std::string_view name() const override { return raw_->name(); }
   double now() const override { return raw_->now(); }
+  std::unique_ptr<Moment> mark() override { return raw_->mark(); }
   void sleep_for(double seconds) override { raw_->sleep_for(seconds); }
   void charge(const Cost& cost) override { raw_->charge(cost); }
   void compute(double seconds) override { raw_->compute(seconds); }

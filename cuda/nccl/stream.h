@@ -8,6 +8,7 @@
 #include "core/accelerator_backend.h"
 #include "cuda/device/cuda_device.h"
 #include "cuda/event.h"
+#include "cuda/nccl/clock.h"
 #include "cuda/nccl/communicator.h"
 
 namespace trigram::cuda {
@@ -28,6 +29,7 @@ class CudaStream final : public AcceleratorStream {
   Device& device() override;
   Communicator& communicator() override { return communicator_; }
   std::shared_ptr<Milestone> record() override;
+  std::unique_ptr<Moment> mark() override { return clock_.mark(); }
   void wait(const Milestone& milestone) override;
 
  private:
@@ -41,6 +43,7 @@ class CudaStream final : public AcceleratorStream {
   };
 
   Queue queue_;
+  QueueClock clock_;
   CudaDevice device_;
   NcclCommunicator communicator_;
 };

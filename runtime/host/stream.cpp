@@ -189,4 +189,25 @@ void HostStream::drain() {
 
 std::unique_ptr<Mutex> HostStream::make_mutex() { return std::make_unique<HostMutex>(); }
 
+namespace {
+
+/// A moment of an accelerator, on the world's clock.
+class WorldMoment final : public Moment {
+ public:
+  WorldMoment(std::unique_ptr<Moment> moment, const World& world)
+      : moment_(std::move(moment)), world_(world) {}
+  bool known() const override { return moment_->known(); }
+  double seconds() const override { return world_.since_start(moment_->seconds()); }
+
+ private:
+  const std::unique_ptr<Moment> moment_;
+  const World& world_;
+};
+
+}  // namespace
+
+std::unique_ptr<Moment> HostStream::mark() {
+  return queue_ ? std::make_unique<WorldMoment>(queue_->mark(), world()) : nullptr;
+}
+
 }  // namespace trigram::host

@@ -54,6 +54,7 @@ class HostStream final : public Stream {
 
   std::string_view name() const override { return group_.name(); }
   double now() const override { return world().now(); }
+  std::unique_ptr<Moment> mark() override;
   void sleep_for(double seconds) override;
   void charge(const Cost&) override {}
   void compute(double seconds) override;

@@ -41,6 +41,10 @@ class World {
 
   const Layout& layout() const { return layout_; }
   double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  /// The same for a time of the steady clock, in seconds since its epoch.
+  double since_start(double steady_s) const {
+    return steady_s - std::chrono::duration<double>(start_.time_since_epoch()).count();
+  }
   /// Whether computation known by its length only is slept, or skipped.
   bool sleeps_compute() const { return sleeps_compute_; }
   virtual Device& device(int rank) = 0;
