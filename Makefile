@@ -58,9 +58,9 @@ test-gpu: TARGETS = cuda_tests
 test-gpu: build-gpu ## build and run the GPU world's tests, on a GPU; exit code 77 where there is none
 	@scripts/gpu_tests build/gpu
 
-bench-gpu: TARGETS = bench_cuda_kernels
-bench-gpu: build-gpu ## print how near the GPU kernels come to their bounds; 77 where there is no GPU
-	@build/gpu/tests/bench_cuda_kernels
+bench-gpu: TARGETS = bench_cuda_kernels bench_nccl
+bench-gpu: build-gpu ## print how near kernels and NCCL come to their bounds; 77 where there is no GPU
+	@scripts/gpu_bench build/gpu
 
 # ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)

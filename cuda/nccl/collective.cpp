@@ -1,6 +1,7 @@
 #include "core/check.h"
 #include "cuda/nccl/communicator.h"
 #include "cuda/nccl/error.h"
+#include "cuda/nccl/range.h"
 
 // Collectives by NCCL's own means.
 
@@ -33,6 +34,7 @@ bool NcclCommunicator::native(const Collective& c) {
   if (in_parts && c.x.numel() % ranks != 0) return false;
   const std::size_t count = in_parts ? c.x.numel() / ranks : c.x.numel();
   if (count == 0) return true;
+  const Range range("collective", place_.stream_name);
   const Tensor mine = in_parts ? c.x.part(static_cast<std::size_t>(place_.rank), ranks) : c.x;
   issue_and_limit([c, count, mine, queue = place_.queue](ncclComm_t comm) {
     const ncclDataType_t type = type_of(c.x.dtype());

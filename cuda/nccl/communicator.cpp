@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "cuda/nccl/error.h"
+#include "cuda/nccl/range.h"
 
 namespace trigram::cuda {
 namespace {
@@ -112,6 +113,7 @@ void NcclCommunicator::issue(ncclComm_t comm, const std::vector<Half>& halves, c
 
 void NcclCommunicator::transfer(std::span<const Transfer> batch) {
   for (const Transfer& t : batch) check_peer(place_.rank, t.peer, place_.size, place_.stream_name);
+  const Range range("transfer", place_.stream_name);
   if (plan_.checked) agree(batch);
   std::vector<Half> halves = halves_of(batch);
   if (halves.empty()) return;

@@ -47,9 +47,11 @@ class CodecExercise : public Exercise {
   Tensor wire_;
 };
 
+/// `expected` is in the host's memory.
 template <class T>
-std::size_t differing(const Tensor& a, const Tensor& b) {
-  const auto x = a.values<T>(), y = b.values<T>();
+std::size_t differing(Device& device, const Tensor& made, const Tensor& expected) {
+  const auto x = device.download<T>(made);
+  const auto y = expected.values<T>();
   std::size_t count = 0;
   for (std::size_t i = 0; i < x.size(); ++i) count += std::memcmp(&x[i], &y[i], sizeof(T)) != 0;
   return count;
@@ -62,7 +64,7 @@ class Encode final : public CodecExercise {
   std::size_t wrong() const override {
     Tensor x, wire;
     make_expectation(x, wire);
-    return differing<std::uint8_t>(wire_, wire);
+    return differing<std::uint8_t>(device_, wire_, wire);
   }
 };
 
@@ -77,7 +79,7 @@ class Decode final : public CodecExercise {
   std::size_t wrong() const override {
     Tensor x, wire;
     make_expectation(x, wire);
-    return differing<float>(x_, x);
+    return differing<float>(device_, x_, x);
   }
 };
 

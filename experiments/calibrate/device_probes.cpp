@@ -14,7 +14,7 @@ class Stream3 final : public Exercise {
   void run() override { device_.axpby(1, x_, 1, y_); }
   std::size_t wrong() const override {
     std::size_t count = 0;
-    for (const float y : y_.floats()) count += y != 1;
+    for (const float y : device_.download(y_)) count += y != 1;
     return count;
   }
   double bus_factor() const override { return 3; }

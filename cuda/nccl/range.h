@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <string>
+
+namespace trigram::cuda {
+
+/// What the host's thread does meanwhile, by name, in a profiler such as Nsight Systems.
+class Range {
+ public:
+  Range(const char* what, const std::string& stream) {
+    nvtxRangePushA((std::string(what) + " on " + stream).c_str());
+  }
+  ~Range() { nvtxRangePop(); }
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+};
+
+}  // namespace trigram::cuda
