@@ -24,16 +24,31 @@ ncclRedOp_t op_of(Reduce op) {
 
 }  // namespace
 
+/// NCCL's own way of an all-to-all: one group of messages.
+void NcclCommunicator::exchange_parts(const Collective& c) {
+  const auto ranks = static_cast<std::size_t>(place_.size);
+  std::vector<Transfer> batch;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    batch.push_back({Transfer::send, c.x.part(i, ranks), static_cast<int>(i)});
+    batch.push_back({Transfer::recv, c.y.part(i, ranks), static_cast<int>(i)});
+  }
+  transfer(batch);
+}
+
 bool NcclCommunicator::native(const Collective& c) {
   const auto ranks = static_cast<std::size_t>(place_.size);
   const bool reduces = c.kind == Collective::allreduce || c.kind == Collective::reduce_scatter;
-  const bool in_parts = c.kind == Collective::reduce_scatter || c.kind == Collective::allgather;
-  if (c.kind == Collective::all_to_all || c.x.is_phantom()) return false;
+  const bool in_parts = c.kind != Collective::allreduce && c.kind != Collective::broadcast;
+  if (c.x.is_phantom()) return false;
   if (plan_.padded && c.x.priced_nbytes() > c.x.nbytes()) return false;
   if (reduces && c.x.dtype() == DType::u8) return false;
   if (in_parts && c.x.numel() % ranks != 0) return false;
   const std::size_t count = in_parts ? c.x.numel() / ranks : c.x.numel();
   if (count == 0) return true;
+  if (c.kind == Collective::all_to_all) {
+    exchange_parts(c);
+    return true;
+  }
   const Range range("collective", place_.stream_name);
   const Tensor mine = in_parts ? c.x.part(static_cast<std::size_t>(place_.rank), ranks) : c.x;
   issue_and_limit([c, count, mine, queue = place_.queue](ncclComm_t comm) {

@@ -58,8 +58,8 @@ class NcclCommunicator final : public Communicator {
   int rank() const override { return place_.rank; }
   int size() const override { return place_.size; }
   void transfer(std::span<const Transfer> batch) override;
-  /// NCCL's own, of values: sums and maxima of f32, f16 and bf16; where parts are concerned, if
-  /// they are equally long. None for all_to_all, which is the same batch of messages.
+  /// NCCL's own, of values: reductions of f32, f16 and bf16; where parts are concerned, if they are
+  /// equally long.
   bool native(const Collective& collective) override;
 
  private:
@@ -69,6 +69,7 @@ class NcclCommunicator final : public Communicator {
   bool agreed(const Transfer& mine);
   std::vector<Half> halves_of(std::span<const Transfer> batch);
   void add_halves(std::vector<Half>& halves, const Transfer& transfer, const Tensor& values);
+  void exchange_parts(const Collective& c);
   void issue_and_limit(std::function<void(ncclComm_t)> call);
   static void issue(ncclComm_t comm, const std::vector<Half>& halves, cudaStream_t queue);
   void limit_run_ahead();

@@ -7,10 +7,23 @@ namespace trigram::host {
 
 void HostMutex::lock() {
   acquire();
-  // Its holders' work on the accelerator excludes one another, too.
-  const auto queue = this_endpoint()->queue;
+  if (!this_endpoint()->queue) return;
+  // Its holders' work on the accelerator excludes one another, too. The host waits for it: a loop
+  // of critical sections would otherwise issue them for ever.
+  const auto released = last_release();
+  try {
+    if (released)
+      this_endpoint()->world.waiter().await({.kind = Wait::mutex},
+                                            [&] { return released->reached(); });
+  } catch (...) {
+    release(released);
+    throw;
+  }
+}
+
+std::shared_ptr<Milestone> HostMutex::last_release() {
   std::lock_guard guard(mutex_);
-  if (queue && released_) queue->wait(*released_);
+  return released_;
 }
 
 void HostMutex::acquire() {

@@ -20,6 +20,7 @@ class HostMutex final : public Mutex {
     bool granted = false;
   };
   void acquire();
+  std::shared_ptr<Milestone> last_release();
   void release(std::shared_ptr<Milestone> issued) noexcept;
   void give_up(Turn& turn) noexcept;
 

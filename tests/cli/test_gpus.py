@@ -63,8 +63,14 @@ class Gpus(CommandTest):
         self.assertIn('"memory"', self.job(4, "run", path, code=1))
 
     def test_collectives_and_codecs_are_benchmarked(self) -> None:
-        out = self.job(2, "bench", "--runtime", json.dumps(RUNTIME), "--max-bytes", "64KiB", "--iters", 3)
+        ladder = ["--min-bytes", "4KiB", "--max-bytes", "64KiB", "--factor", 16, "--iters", 3]
+        out = self.job(2, "bench", "--runtime", json.dumps(RUNTIME), *ladder)
         self.assertIn("allreduce", out)
+        out = self.job(2, "bench", "encode", "decode", "--runtime", json.dumps(RUNTIME), *ladder)
+        rows = [line.split() for line in out.splitlines() if line.split()[:1] == ["encode"]]
+        self.assertGreater(len(rows), 7, out)
+        for row in rows:
+            self.assertEqual(row[-1], "0", row)  # elements that differ from the host's
 
 
 if __name__ == "__main__":

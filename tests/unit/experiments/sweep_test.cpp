@@ -1,6 +1,8 @@
 #include "experiments/config/sweep.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -119,7 +121,7 @@ TEST(Settings, BelowASweptPointerAreRefused) {
 class ConfigFile : public testing::Test {
  protected:
   Json read(const std::string& text) {
-    const std::string path = testing::TempDir() + "config_file_test.json";
+    const auto path = fmt::format("{}config_file_test.{}.json", testing::TempDir(), getpid());
     std::ofstream(path) << text;
     return read_config_file(path);
   }
