@@ -27,6 +27,10 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     if (!launched()) GTEST_SKIP() << mpi_unavailable_reason();
     if (const auto reason = cuda_unavailable_reason(); !reason.empty()) GTEST_SKIP() << reason;
   }
+  /// Which elements are the largest may turn on the last bit of a product.
+  static double tolerance() {
+    return GetParam().name.find("topk") == std::string::npos ? 1e-6 : 1e-5;
+  }
   void expect_agreement(const Json& workload, int nodes, int workers) {
     if (mpi_process().size != nodes * workers) return;
     Training training;
@@ -41,7 +45,7 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     ASSERT_FALSE(on_host.weights.empty());
     for (std::size_t rank = 0; rank < on_host.weights.size(); ++rank) {
       ASSERT_EQ(on_gpu.weights[rank].size(), on_host.weights[rank].size());
-      EXPECT_LE(normalised_error(on_gpu.weights[rank], on_host.weights[rank]), 1e-6)
+      EXPECT_LE(normalised_error(on_gpu.weights[rank], on_host.weights[rank]), tolerance())
           << "rank " << rank;
     }
   }
