@@ -80,7 +80,8 @@ TEST(Replay, TakesItsWeightsBucketByBucketForTheSameFlops) {
   replay.forward_by_bucket(rank.ctx, [&](Bucket& bucket) { asked.push_back(bucket.index); });
   double issued = 0, expected = 0;
   for (const Cost& cost : rank.stream.charged) issued += cost.flops;
-  for (const ProfileTensor& row : awkward()->tensors)
+  const auto profile = awkward();
+  for (const ProfileTensor& row : profile->tensors)
     expected += static_cast<double>(*row.forward_flops);
   EXPECT_NEAR(issued, expected, 0.5);
   EXPECT_GT(asked.size(), 1u);
