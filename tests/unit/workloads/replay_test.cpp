@@ -95,7 +95,7 @@ TEST(Replay, WeightsAndGradientsHaveTheirTrueSizes) {
   replay.bucketize(0);
   ASSERT_EQ(replay.buckets().size(), awkward()->tensors.size());
   for (std::size_t i = 0; i < replay.buckets().size(); ++i) {
-    const ProfileTensor& row = awkward()->tensors[awkward()->tensors.size() - 1 - i];
+    const ProfileTensor row = awkward()->tensors[awkward()->tensors.size() - 1 - i];
     for (const Tensor& x : {replay.buckets()[i].weight, replay.buckets()[i].grad}) {
       EXPECT_EQ(x.floats().size(), row.numel) << row.tensor;
       EXPECT_EQ(x.priced_numel(), row.numel);
