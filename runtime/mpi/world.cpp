@@ -14,7 +14,6 @@
 #include "core/logging/rank_log.h"
 #include "core/wait_text.h"
 #include "runtime/host/back_off.h"
-#include "runtime/host/inbox.h"
 #include "runtime/host/stream.h"
 #include "runtime/mpi/wire_error.h"
 
@@ -52,7 +51,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       bootstrap_(post_office_, session.rank(), session.size()),
       ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), watchdog_s) {
-  add_group("main", kMainStream, duplicate(session.base(), watch_.longest_silence_s()));
+  groups_.add(*this, "main", kMainStream, duplicate(session.base(), watch_.longest_silence_s()));
   align_clocks();
   rank_log::print("all {} processes have met; a world begins", layout.ranks());
 }
@@ -69,7 +68,7 @@ void MpiWorld::align_clocks() {
   std::ifstream("/proc/sys/kernel/random/boot_id").read(mine.machine.data(), 36);
   first = mine;
   MPI_Request request;
-  check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, groups_.front().comm(), &request),
+  check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, groups_.main().comm(), &request),
         "MPI_Ibcast");
   complete(request, watch_.longest_silence_s());
   using host::Clock;
@@ -85,7 +84,7 @@ void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_ac
     accelerator_ = std::move(made);
   }
   check_not_failed();
-  host::HostStream stream(groups_.front(), rank());
+  host::HostStream stream(groups_.main(), rank());
   rank_main(stream.context());
   stream.synchronize();
 }
@@ -93,7 +92,7 @@ void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_ac
 void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_accelerator) {
   last_turn_ = host::Clock::now().time_since_epoch().count();
   std::thread deliverer([this] { progress(); }), guardian([this] { guard(); });
-  MpiGroup& main = groups_.front();
+  MpiGroup& main = groups_.main();
   host::Endpoint* const outer = std::exchange(host::this_endpoint(), &main.endpoint());
   main.endpoint().set_state(host::Endpoint::State::running);
   try {
@@ -106,25 +105,15 @@ void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_acceler
   host::this_endpoint() = outer;
   rank_log::print("this rank's part has {}; waits for the others", failed() ? "failed" : "ended");
   await_the_others();
-  accelerator_.reset();
   deliverer.join();
   guardian.join();
+  accelerator_.reset();  // nobody is left who could abort it
   last_words::set(fmt::format("rank {} is between two runs", rank()));
   rank_log::print("the world has {} on all ranks", failed() ? "failed" : "ended");
   const std::exception_ptr error = ending_.first_error();
   if (!failed()) free_communicators();
   if (error) std::rethrow_exception(error);
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
-}
-
-MpiGroup& MpiWorld::add_group(const std::string& name, std::int64_t id, MPI_Comm comm) {
-  std::lock_guard lock(groups_mutex_);
-  MpiGroup& group = groups_.emplace_back(*this, name, id, comm);
-  by_id_[id] = &group;
-  for (const auto& [source, letter] : early_[id])
-    host::deliver(group.endpoint(), static_cast<int>(letter.tag), {source, letter.a, letter.b});
-  early_.erase(id);
-  return group;
 }
 
 host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::string& name, int) {
@@ -135,8 +124,9 @@ host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::strin
   MPI_Comm comm;
   MPI_Request request;
   check(MPI_Comm_idup(from.comm(), &comm, &request), "MPI_Comm_idup");
-  await(from.endpoint(), request, {.kind = Wait::fork, .other = name});
-  return add_group(name, from.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1, comm);
+  await(request, {.kind = Wait::fork, .other = name});
+  return groups_.add(*this, name, from.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1,
+                     comm);
 }
 
 void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
@@ -150,7 +140,7 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
                        parent.comm(), &request),
         "MPI_Iallgather");
   try {
-    await(parent.endpoint(), request, {.kind = Wait::fork, .other = name});
+    await(request, {.kind = Wait::fork, .other = name});
   } catch (...) {
     static_cast<void>(new auto(names));
     throw;
@@ -159,18 +149,13 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
     check_fork_name(other, (*names)[static_cast<std::size_t>(other)].data(), names->front().data());
 }
 
-void MpiWorld::await(host::Endpoint& self, MPI_Request& request, const Wait& why) {
-  self.set_state(host::Endpoint::State::blocked, why);
-  host::BackOff back_off = host::BackOff::of_a_message();
-  int done = 0;
-  for (;; back_off.pause()) {
+/// On a stream's thread.
+void MpiWorld::await(MPI_Request& request, const Wait& why) {
+  waiter().await(why, [&request] {
+    int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done) break;
-    check_not_failed();
-  }
-  self.set_state(host::Endpoint::State::running);
-  std::lock_guard lock(self.mutex);
-  ++self.waits_over;
+    return done != 0;
+  });
 }
 
 void MpiWorld::fail(std::exception_ptr error) noexcept {
@@ -190,8 +175,7 @@ void MpiWorld::hear_of_failure(int source, const std::string& error) {
     if (accelerator_) accelerator_->abort();
   }
   set_failed();
-  std::lock_guard lock(groups_mutex_);
-  for (MpiGroup& group : groups_) group.endpoint().poke();
+  groups_.poke();
 }
 
 void MpiWorld::tell_all(const Letter& letter) {
@@ -201,23 +185,12 @@ void MpiWorld::tell_all(const Letter& letter) {
 
 void MpiWorld::deliver(int source, const Letter& letter) {
   switch (letter.kind) {
-    case Letter::control: return deliver_control(source, letter);
+    case Letter::control: return groups_.deliver(source, letter);
     case Letter::failed: return hear_of_failure(source, letter.text);
     case Letter::ended: return ending_.hear_of_end(source, letter);
     case Letter::put: return bootstrap_.hear(letter.text);
     case Letter::status: return watch_.hear(source, look_from(letter));
   }
-}
-
-void MpiWorld::deliver_control(int source, const Letter& letter) {
-  std::lock_guard lock(groups_mutex_);
-  const auto found = by_id_.find(letter.stream);
-  if (found == by_id_.end()) {
-    early_[letter.stream].push_back({source, letter});
-    return;
-  }
-  host::deliver(found->second->endpoint(), static_cast<int>(letter.tag),
-                {source, letter.a, letter.b});
 }
 
 /// Every rank has ended, and knows it of the others, before any leaves: what fails late fails all.
@@ -236,10 +209,7 @@ void MpiWorld::await_the_others() {
 }
 
 void MpiWorld::free_communicators() {
-  for (MpiGroup& group : groups_) {
-    MPI_Comm comm = group.comm();
-    check(MPI_Comm_free(&comm), "MPI_Comm_free");
-  }
+  groups_.free();
   check(MPI_Comm_free(&letters_), "MPI_Comm_free");
 }
 
@@ -252,7 +222,7 @@ void MpiWorld::progress() noexcept {
     try {
       if (post_office_.poll()) back_off.reset();
       else back_off.pause();
-      if (last_words::wanted()) last_words::set(status(look()));
+      if (last_words::wanted()) last_words::set(status(groups_.look()));
       if (host::Clock::now() < due) continue;
       due = host::Clock::now() + interval;
       tend();
@@ -270,14 +240,14 @@ void MpiWorld::guard() noexcept {
     const host::Clock::time_point last{host::Clock::duration(last_turn_.load())};
     if (std::chrono::duration<double>(host::Clock::now() - last).count() < longest_s) continue;
     session_.abort(fmt::format("no call of MPI has returned on rank {} for {} s:\n{}", rank(),
-                               longest_s, fmt::join(look().blocked, "\n")),
+                               longest_s, fmt::join(groups_.look().blocked, "\n")),
                    kWatchdogExit);
   }
 }
 
 /// Rank 0 hears of all streams and judges; it lets all others know that it lives.
 void MpiWorld::tend() {
-  const host::Look mine = look();
+  const host::Look mine = groups_.look();
   if (rank() == 0) {
     watch_.hear(0, mine);
     tell_all({.kind = Letter::status});
@@ -318,13 +288,6 @@ void MpiWorld::check_silence(const host::Look& mine) {
                              watch_.longest_silence_s(),
                              fmt::join(rank() == 0 ? watch_.blocked() : mine.blocked, "\n")),
                  kWatchdogExit);
-}
-
-host::Look MpiWorld::look() {
-  host::Look seen;
-  std::lock_guard lock(groups_mutex_);
-  for (MpiGroup& group : groups_) seen.add(group.endpoint());
-  return seen;
 }
 
 }  // namespace trigram::mpi

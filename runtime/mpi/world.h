@@ -3,18 +3,15 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <deque>
 #include <exception>
-#include <map>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "core/device/host_device.h"
 #include "core/runtime.h"
 #include "runtime/mpi/bootstrap.h"
 #include "runtime/mpi/ending.h"
-#include "runtime/mpi/group.h"
+#include "runtime/mpi/groups.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/mpi/post_office.h"
 #include "runtime/mpi/rank_watch.h"
@@ -44,11 +41,9 @@ class MpiWorld final : public host::World {
 
  private:
   void deliver(int source, const Letter& letter);
-  void deliver_control(int source, const Letter& letter);
   void hear_of_failure(int source, const std::string& error);
-  void await(host::Endpoint& self, MPI_Request& request, const Wait& why);
+  void await(MPI_Request& request, const Wait& why);
   void check_fork_names(MpiGroup& parent, const std::string& name);
-  MpiGroup& add_group(const std::string& name, std::int64_t id, MPI_Comm comm);
 
   void align_clocks();
   void tell_all(const Letter& letter);
@@ -60,7 +55,6 @@ class MpiWorld final : public host::World {
   void tend();
   void check_silence(const host::Look& mine);
   void keep_ready_to_say(const host::Look& mine);
-  host::Look look();
   std::string status(const host::Look& mine);
 
   void run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator);
@@ -72,10 +66,7 @@ class MpiWorld final : public host::World {
   PostOffice post_office_;
   MpiBootstrap bootstrap_;
 
-  std::mutex groups_mutex_;
-  std::deque<MpiGroup> groups_;  // the first is the main stream's
-  std::map<std::int64_t, MpiGroup*> by_id_;
-  std::map<std::int64_t, std::vector<std::pair<int, Letter>>> early_;  // for streams to be forked
+  Groups groups_;
 
   Ending ending_;
   RankWatch watch_;
