@@ -63,6 +63,22 @@ TEST_P(Streams, WaitingOrdersWhatTheTaskDid) {
   });
 }
 
+TEST_P(Streams, ATaskSeesWhatItsSubmitterHasIssued) {
+  run([](Context ctx) {
+    auto comm = ctx.stream->fork("comm");
+    const Tensor x = ctx.device->empty(100'000);
+    for (int round = 0; round < 20; ++round) {
+      // On an accelerator, this is a queue that the task's own could overtake.
+      for (int i = 0; i < 10; ++i) ctx.device->fill(x, -1);
+      ctx.device->fill(x, static_cast<float>(round));
+      auto work = comm->submit(ctx, [&](Context c) {
+        for (float value : c.device->download(x)) ASSERT_EQ(value, static_cast<float>(round));
+      });
+      ctx.stream->wait(*work);
+    }
+  });
+}
+
 TEST_P(Streams, StreamsOverlap) {
   run([](Context ctx) {
     auto comm = ctx.stream->fork("comm");

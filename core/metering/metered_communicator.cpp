@@ -6,18 +6,17 @@
 namespace trigram {
 
 void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
-  std::vector<Event> events = rank_.sink() ? events_of(batch) : std::vector<Event>{};
   timed(
       clock_, rank_, [&] { raw_.transfer(batch); },
-      [this, events = std::move(events)](double begin_s, double end_s) mutable {
-        report(events, begin_s, end_s);
+      [&] {
+        return [this, events = rank_.sink() ? events_of(batch) : std::vector<Event>{}](
+                   double begin_s, double end_s) mutable { report(events, begin_s, end_s); };
       });
   for (const Transfer& t : batch)
     if (t.kind == Transfer::send) count(t.peer, t.tensor.priced_nbytes());
 }
 
 bool MeteredCommunicator::native(const Collective& collective) {
-  const auto made = std::make_shared<bool>(false);
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_;
   std::vector<std::pair<int, std::uint64_t>> messages;
@@ -26,13 +25,16 @@ bool MeteredCommunicator::native(const Collective& collective) {
     event.bytes += bytes;
   });
   const bool reported = static_cast<bool>(rank_.sink());
+  bool made = false;
   timed(
-      clock_, rank_, [&] { *made = raw_.native(collective); },
-      [this, events = std::vector<Event>(reported ? 1 : 0, event), made](double begin_s,
-                                                                         double end_s) mutable {
-        if (*made) report(events, begin_s, end_s);
+      clock_, rank_, [&] { made = raw_.native(collective); },
+      [&] {
+        return [this, made, events = std::vector<Event>(reported ? 1 : 0, event)](
+                   double begin_s, double end_s) mutable {
+          if (made) report(events, begin_s, end_s);
+        };
       });
-  if (!*made) return false;
+  if (!made) return false;
   for (const auto& [peer, bytes] : messages) count(peer, bytes);
   if (reported) ++batches_;
   return true;

@@ -25,7 +25,8 @@ class Tally {
   std::atomic<T> value_ = 0;
 };
 
-struct StreamTally {
+/// One cache line: thousands of simulated ranks compete for the cache.
+struct alignas(64) StreamTally {
   Tally<double> transfer_s, wait_s, sleep_s;
   Tally<std::uint64_t> bytes_intra, bytes_inter, messages_intra, messages_inter;
 };

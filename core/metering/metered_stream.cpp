@@ -38,10 +38,12 @@ Task MeteredStream::metered(Task task) {
 /// Runs `operation` and reports it, as time of `tally` too if that is given.
 template <class F>
 void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally) {
-  timed(*raw_, *rank_, operation, [this, kind, tally](double begin_s, double end_s) {
-    if (tally) tally->add(end_s - begin_s);
-    if (rank_->sink() && end_s > begin_s)
-      rank_->sink()({kind, rank_->rank(), name_, begin_s, end_s});
+  timed(*raw_, *rank_, operation, [=, this] {
+    return [=, this](double begin_s, double end_s) {
+      if (tally) tally->add(end_s - begin_s);
+      if (rank_->sink() && end_s > begin_s)
+        rank_->sink()({kind, rank_->rank(), name_, begin_s, end_s});
+    };
   });
 }
 

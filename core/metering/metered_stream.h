@@ -12,7 +12,8 @@ namespace trigram {
 
 /// A runtime's stream as its own tasks see it, counted. Tasks share it, so that one that is torn
 /// down late (a killed actor, a server that outlives its owner) still finds it.
-class MeteredStream final : public Stream, public std::enable_shared_from_this<MeteredStream> {
+class alignas(64) MeteredStream final : public Stream,
+                                        public std::enable_shared_from_this<MeteredStream> {
  public:
   explicit MeteredStream(std::shared_ptr<MeteredRank> rank)
       : rank_(std::move(rank)), tally_(rank_->add_stream()) {}

@@ -35,7 +35,7 @@ class SimWork final : public Work {
 ///
 /// Charges and computation are owed first and slept at once when the stream *settles*: before
 /// anything that others can see. So is what a destructor may not do itself.
-class SimStream final : public Stream {
+class alignas(64) SimStream final : public Stream {
  public:
   SimStream(World& world, int rank, StreamId id, std::string name);
 
