@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "cuda/error.h"
 #include "cuda/nccl/error.h"
 #include "cuda/nccl/range.h"
 
@@ -12,6 +13,23 @@ namespace trigram::cuda {
 namespace {
 
 constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
+
+// Streams of a rank whose kernels of NCCL must find room on the GPU beside each other, and the most
+// blocks that NCCL gains from on any GPU so far.
+constexpr int kStreamsTogether = 4, kMostBlocks = 32;
+
+/// Ranks issue what their streams send in the order in which it comes, so the kernels of two
+/// communicators may start in another order on another rank. That is safe as long as neither keeps
+/// the other off the GPU: each takes at most its share of the multiprocessors.
+ncclConfig_t configuration() {
+  int device = 0, multiprocessors = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute");
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.maxCTAs = std::clamp(multiprocessors / kStreamsTogether, 1, kMostBlocks);
+  return config;
+}
 
 // What halves say of themselves. Algorithms use tags from 0.
 constexpr int kSays[] = {-101, -102};  // by Transfer::Kind
@@ -87,7 +105,9 @@ void NcclCommunicator::connect(const ncclUniqueId& id) {
                   place_.stream_name),
       [handle = handle_, queue = place_.queue, id, ranks = place_.size, rank = place_.rank,
        halves = std::move(everyone)] {
-        check(ncclCommInitRank(&handle->comm, ranks, id, rank), "ncclCommInitRank");
+        ncclConfig_t config = configuration();
+        check(ncclCommInitRankConfig(&handle->comm, ranks, id, rank, &config),
+              "ncclCommInitRankConfig");
         issue(handle->comm, halves, queue);
       },
       [&] {

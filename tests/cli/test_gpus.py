@@ -5,34 +5,29 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
+import signal
+import time
 import unittest
 from typing import Any
 
-from harness import CommandTest, experiment
-from test_jobs import ALGORITHMS, ENVIRONMENT
+from harness import experiment
+from jobs import ALGORITHMS, ENDLESS, ENVIRONMENT, WATCHDOG_S, JobTest
 
 PROGRAM = os.environ["TRIGRAM_ON_EMULATED_GPUS"]
 RUNTIME = {"name": "nccl", "ranks_per_gpu": 4, "memory": "256MiB"}
 
 
-@unittest.skipUnless(shutil.which("mpirun"), "no mpirun here: apt-get install openmpi-bin")
-class Gpus(CommandTest):
-    def job(self, ranks: int, *arguments: Any, gpus: int = 1, code: int = 0) -> str:
-        done = subprocess.run(
-            ["mpirun", "-n", str(ranks), PROGRAM, *map(str, arguments)],
-            cwd=self.folder,
-            env={**ENVIRONMENT, "TRIGRAM_EMULATED_GPUS": str(gpus)},
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done.stdout + done.stderr
+class Gpus(JobTest):
+    program = PROGRAM
+
+    def on_gpus(self, ranks: int, *arguments: Any, gpus: int = 1, code: int = 0) -> str:
+        self.environment = {**ENVIRONMENT, "TRIGRAM_EMULATED_GPUS": str(gpus)}
+        out, err = self.job(ranks, *arguments, code=code)
+        return out + err
 
     def test_runs_end_near_those_of_other_worlds(self) -> None:
         path = self.write(experiment(runtime=RUNTIME, sweep={"/algorithm": ALGORITHMS}))
-        self.job(4, "run", path)
+        self.on_gpus(4, "run", path)
         on_gpus = {m["experiment"]["algorithm"]["name"]: m["summary"] for m in self.manifests()}
         self.assertEqual(len(on_gpus), len(ALGORITHMS))
         for summary in on_gpus.values():
@@ -52,21 +47,50 @@ class Gpus(CommandTest):
 
     def test_what_a_machine_lacks_is_said(self) -> None:
         path = self.write(experiment(runtime={**RUNTIME, "ranks_per_gpu": 1}))
-        self.assertIn("no GPU", self.job(4, "run", path, gpus=0, code=2))
-        self.assertIn("start at most 2 there", self.job(4, "run", path, gpus=2, code=1))
+        self.assertIn("no GPU", self.on_gpus(4, "run", path, gpus=0, code=2))
+        self.assertIn("start at most 2 there", self.on_gpus(4, "run", path, gpus=2, code=1))
         self.assertFalse(self.done())
-        self.job(4, "run", path, "--ranks-per-gpu", 2, gpus=2)
+        self.on_gpus(4, "run", path, "--ranks-per-gpu", 2, gpus=2)
         self.assertTrue(self.done())
+
+    def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
+        runtime = {**RUNTIME, "watchdog": "2s"}
+        path = self.write(experiment(runtime=runtime, sweep={"/steps": [3, ENDLESS]}))
+        job = self.start(4, "run", path, "--quiet")
+        ranks = self.ranks_in_second_run(job)
+        os.kill(ranks[2], signal.SIGSTOP)
+        self.addCleanup(self.go_on, ranks[2])
+        _, err = job.communicate(timeout=90)
+        self.assertEqual(job.returncode, 124, err)
+        self.assertRegex(
+            err,
+            "rank 2 has not been heard of for 5 s|these have not come for [35] s: 2"
+            "|no call of MPI has returned on rank",
+        )
+        self.assertRegex(err, "rank [013] waits for ")
+        self.assertEqual(len(self.done()), 1)
+
+    def test_a_killed_process_ends_the_job_and_finished_runs_survive(self) -> None:
+        path = self.write(experiment(runtime=RUNTIME, sweep={"/steps": [3, ENDLESS]}))
+        job = self.start(4, "run", path, "--quiet")
+        os.kill(self.ranks_in_second_run(job)[2], signal.SIGKILL)
+        killed = time.monotonic()
+        _, err = job.communicate(timeout=60)
+        self.assertLess(time.monotonic() - killed, WATCHDOG_S)
+        self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
+        self.assertRegex(err, "rank [013] is ended by SIGTERM")
+        self.assertRegex(err, "rank [013] waits for ")
+        self.assertEqual(len(self.done()), 1)
 
     def test_memory_that_does_not_suffice_is_said(self) -> None:
         path = self.write(experiment(runtime={**RUNTIME, "memory": "1MiB"}))
-        self.assertIn('"memory"', self.job(4, "run", path, code=1))
+        self.assertIn('"memory"', self.on_gpus(4, "run", path, code=1))
 
     def test_collectives_and_codecs_are_benchmarked(self) -> None:
         ladder = ["--min-bytes", "4KiB", "--max-bytes", "64KiB", "--factor", 16, "--iters", 3]
-        out = self.job(2, "bench", "--runtime", json.dumps(RUNTIME), *ladder)
+        out = self.on_gpus(2, "bench", "--runtime", json.dumps(RUNTIME), *ladder)
         self.assertIn("allreduce", out)
-        out = self.job(2, "bench", "encode", "decode", "--runtime", json.dumps(RUNTIME), *ladder)
+        out = self.on_gpus(2, "bench", "encode", "decode", "--runtime", json.dumps(RUNTIME), *ladder)
         rows = [line.split() for line in out.splitlines() if line.split()[:1] == ["encode"]]
         self.assertGreater(len(rows), 7, out)
         for row in rows:

@@ -165,6 +165,11 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId, int ran
   return ncclSuccess;
 }
 
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
+                                    ncclConfig_t*) {
+  return ncclCommInitRank(comm, ranks, id, rank);
+}
+
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   MPI_Comm_free(&comm->comm);
   delete comm;

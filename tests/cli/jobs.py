@@ -1,0 +1,92 @@
+"""Starts the trigram command as an MPI job, and ends its processes in unkind ways."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+from typing import Any, Callable
+
+from harness import TRIGRAM, CommandTest
+
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    # Containers may forbid one process to read another's memory.
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+ENDLESS = 50_000_000  # steps: more than a test waits for
+WATCHDOG_S = 30  # how long a world waits by default
+ALGORITHMS = [
+    "gradient_allreduce",
+    "bytegrad",
+    {"name": "decentralized", "mode": "ring"},
+    {"name": "parameter_server", "servers": 1, "placement": "beside"},
+    "wagma",
+]
+
+
+@unittest.skipUnless(shutil.which("mpirun"), "no mpirun here: apt-get install openmpi-bin")
+class JobTest(CommandTest):
+    program = TRIGRAM
+    environment = ENVIRONMENT
+
+    def start(self, ranks: int, *arguments: Any) -> subprocess.Popen[str]:
+        job = subprocess.Popen(
+            ["mpirun", "-n", str(ranks), self.program, *map(str, arguments)],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(job.kill)
+        return job
+
+    def job(self, ranks: int, *arguments: Any, code: int = 0) -> tuple[str, str]:
+        job = self.start(ranks, *arguments)
+        out, err = job.communicate(timeout=100)
+        self.assertEqual(job.returncode, code, out + err)
+        return out, err
+
+    def log(self, rank: int) -> str:
+        return (self.folder / "logs" / f"rank-{rank}.log").read_text()
+
+    def wait_for(self, condition: Callable[[], Any]) -> None:
+        deadline = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "waited in vain")
+            time.sleep(0.05)
+
+    def wait_for_second_run(self) -> None:
+        """Returns when one run is done and the next is under way."""
+        self.wait_for(
+            lambda: len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl"))
+        )
+
+    def ranks_in_second_run(self, job: subprocess.Popen[str]) -> dict[int, int]:
+        self.wait_for_second_run()
+        return {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
+
+    def children(self, pid: int) -> list[str]:
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        return [child for task in tasks for child in (task / "children").read_text().split()]
+
+    def rank_of(self, pid: int) -> int:
+        environment = Path(f"/proc/{pid}/environ").read_text()
+        return int(re.search(r"OMPI_COMM_WORLD_RANK=(\d+)", environment)[1])
+
+    def go_on(self, pid: int) -> None:
+        try:
+            os.kill(pid, signal.SIGCONT)
+        except ProcessLookupError:
+            pass
