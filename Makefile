@@ -58,7 +58,7 @@ test-gpu: TARGETS = cuda_tests
 test-gpu: build-gpu ## build and run the GPU world's tests, on a GPU; exit code 77 where there is none
 	@scripts/gpu_tests build/gpu
 
-bench-gpu: TARGETS = bench_cuda_kernels bench_nccl
+bench-gpu: TARGETS = bench_cuda_kernels bench_nccl trigram
 bench-gpu: build-gpu ## print how near kernels and NCCL come to their bounds; 77 where there is no GPU
 	@scripts/gpu_bench build/gpu
 

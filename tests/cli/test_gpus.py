@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 import unittest
 from typing import Any
 
-from harness import experiment
+from harness import SOURCE, experiment
 from jobs import ALGORITHMS, ENDLESS, ENVIRONMENT, WATCHDOG_S, JobTest
 
 PROGRAM = os.environ["TRIGRAM_ON_EMULATED_GPUS"]
@@ -34,6 +36,7 @@ class Gpus(JobTest):
             self.assertGreater(summary["communication_s"], 0)
             self.assertGreaterEqual(summary["exposed_s"], 0)
             self.assertLess(summary["exposed_s"], summary["step_s"])
+        self.check_overlap(len(ALGORITHMS))
         shutil.rmtree(self.results)
         self.trigram("run", path, "--set", '/runtime="threads"')
         for there in self.manifests():
@@ -44,6 +47,15 @@ class Gpus(JobTest):
             self.assertAlmostEqual(here["eval_loss"], elsewhere["eval_loss"], places=4)
             for link in ("bytes_intra", "bytes_inter"):
                 self.assertEqual(here[link], elsewhere[link], name)
+
+    def check_overlap(self, runs: int) -> None:
+        script = [sys.executable, "-B", SOURCE / "scripts" / "overlap.py", self.results]
+        table = subprocess.run(script, capture_output=True, text=True, check=True).stdout
+        rows = [line.split() for line in table.splitlines()[1:]]
+        self.assertEqual(len(rows), runs, table)
+        for row in rows:
+            # The longer of the two is a part of the step; clocks of different streams may err.
+            self.assertGreater(float(row[-2]), 0.95, table)
 
     def test_what_a_machine_lacks_is_said(self) -> None:
         path = self.write(experiment(runtime={**RUNTIME, "ranks_per_gpu": 1}))

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""How much of communication hides behind computation: overlap.py RESULTS
+
+For every finished run of a folder of results: milliseconds of a step, and of the computation and the
+communication in it, as the streams' clocks tell (events of the GPU in the world nccl), in the mean
+over the ranks; then the step over the longer of the two. 1 is perfect overlap, and (computation +
+communication) / longer is none.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+
+def rows(results: Path) -> list[list[str]]:
+    table = []
+    for path in sorted(results.glob("*/manifest.json")):
+        if not (path.parent / "DONE").exists():
+            continue
+        manifest = json.loads(path.read_text())
+        summary = manifest["summary"]
+        step, compute, communication = (
+            summary[key] for key in ("step_s", "compute_s", "communication_s")
+        )
+        longer = max(compute, communication)
+        table.append(
+            [
+                manifest["experiment"]["algorithm"]["name"],
+                *(f"{1e3 * seconds:.2f}" for seconds in (step, compute, communication)),
+                f"{1e3 * summary['exposed_s']:.2f}",
+                f"{step / longer:.3f}" if longer > 0 else "-",
+                f"{(compute + communication) / longer:.3f}" if longer > 0 else "-",
+            ]
+        )
+    return table
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", type=Path, help="folder that trigram run has written")
+    results = parser.parse_args().results
+    table = rows(results)
+    if not table:
+        print(f"overlap.py: no finished run in {results}", file=sys.stderr)
+        return 2
+    head = ["algorithm", "step [ms]", "computing", "sending", "exposed", "step/longer", "sum/longer"]
+    widths = [max(len(row[i]) for row in [head, *table]) for i in range(len(head))]
+    for name, *numbers in [head, *table]:
+        cells = [text.rjust(width) for text, width in zip(numbers, widths[1:])]
+        print("  ".join([name.ljust(widths[0]), *cells]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
