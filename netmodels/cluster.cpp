@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/random/philox.h"
+#include "netmodels/topologies/registry.h"
 
 namespace trigram {
 namespace {
@@ -17,6 +18,32 @@ FieldTable<LinkSpec> link_fields() {
                 "bandwidth of each direction, such as \"25Gbps\"")
       .required("latency", &LinkSpec::latency_s, quantity(Dimension::duration),
                 "end-to-end latency, such as \"50us\"");
+}
+
+/// A bandwidth that is not written when it is left to the ports.
+Kind<double> bandwidth_or_that_of_ports() {
+  Kind<double> kind = quantity(Dimension::bandwidth, true);
+  kind.dump = [dump = kind.dump](const double& Bps) { return Bps > 0 ? dump(Bps) : Json(); };
+  return kind;
+}
+
+FieldTable<IntraSpec> intra_fields() {
+  return FieldTable<IntraSpec>{}
+      .required("bandwidth", &IntraSpec::bandwidth_Bps, quantity(Dimension::bandwidth, true),
+                "bandwidth of each direction of each worker's port, such as \"150GB/s\"")
+      .required("latency", &IntraSpec::latency_s, quantity(Dimension::duration),
+                "end-to-end latency, such as \"5us\"")
+      .field(
+          "kind", &IntraSpec::kind,
+          one_of<IntraKind>({{"nvlink", IntraKind::nvlink}, {"pcie", IntraKind::pcie}}),
+          "\"nvlink\": a crossbar that is never narrow; \"pcie\": a host bridge that all messages "
+          "inside the node share")
+      .field(
+          "bridge_bandwidth", &IntraSpec::bridge_Bps, bandwidth_or_that_of_ports(),
+          "bandwidth of the host bridge, all workers and directions together; that of a port when "
+          "it is not given")
+      .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
+                  "is of the host bridge; expected it with \"kind\": \"pcie\" alone");
 }
 
 FieldTable<Accelerator> accelerator_fields() {
@@ -59,28 +86,12 @@ double Accelerator::seconds(const Cost& cost) const {
   return launch_overhead_s + std::max(cost.bytes / memory_Bps, cost.flops / flops_per_s);
 }
 
-double Cluster::latency(int source, int destination) const {
-  if (source == destination) return 0;
-  return node_of(source) == node_of(destination) ? intra.latency_s : inter.latency_s;
-}
-
-double Cluster::nic_bandwidth(int node) const {
-  return jittered(inter.bandwidth_Bps, *this, node, true);
+double Cluster::nic_bandwidth(int index) const {
+  return jittered(inter.bandwidth_Bps, *this, index, true);
 }
 
 double Cluster::port_bandwidth(int rank) const {
   return jittered(intra.bandwidth_Bps, *this, rank, false);
-}
-
-double Cluster::bandwidth(int source, int destination) const {
-  if (source == destination) return loopback_bandwidth();
-  if (node_of(source) == node_of(destination))
-    return std::min(port_bandwidth(source), port_bandwidth(destination));
-  return std::min(nic_bandwidth(node_of(source)), nic_bandwidth(node_of(destination)));
-}
-
-double Cluster::message_time(int source, int destination, double nbytes) const {
-  return latency(source, destination) + nbytes / bandwidth(source, destination);
 }
 
 FieldTable<Cluster> cluster_fields() {
@@ -88,10 +99,16 @@ FieldTable<Cluster> cluster_fields() {
       .field("nodes", &Cluster::nodes, integer(1, kMaxRanks), "number of nodes")
       .field("workers_per_node", &Cluster::workers_per_node, integer(1, kMaxRanks),
              "workers (ranks, accelerators) in each node")
-      .field("intra", &Cluster::intra, nested(link_fields()),
+      .field("intra", &Cluster::intra, nested(intra_fields()),
              "fabric inside a node: the full-duplex port of each worker")
       .field("inter", &Cluster::inter, nested(link_fields()),
-             "network between nodes: the full-duplex NIC that the workers of a node share")
+             "network between nodes: the full-duplex NIC")
+      .field("nics", &Cluster::nics,
+             one_of<Nics>({{"shared", Nics::shared}, {"per_worker", Nics::per_worker}}),
+             "whether the workers of a node share one NIC, or have one each")
+      .field(
+          "topology", &Cluster::topology, topology_kind(),
+          "how nodes are joined beyond their NICs, by default by one switch that is never narrow")
       .field("accelerator", &Cluster::accelerator, nested(accelerator_fields()),
              "rates that price computation (roofline model)")
       .field("slow_workers", &Cluster::slow_workers, list_of(nested(slow_worker_fields())),
@@ -110,6 +127,8 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
     throw ConfigError(child(pointer, "workers_per_node"),
                       fmt::format("expected at most {} workers in all, not {} x {}", kMaxRanks,
                                   cluster.nodes, cluster.workers_per_node));
+  topology_of(cluster.topology)
+      .check(cluster.topology.options, cluster, child(pointer, "topology"));
   if (cluster.stragglers.count > cluster.ranks())
     throw ConfigError(child(child(pointer, "stragglers"), "count"),
                       fmt::format("expected at most {}, the number of workers, not {}",

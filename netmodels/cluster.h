@@ -16,6 +16,26 @@ struct LinkSpec {
   double latency_s = 0;
 };
 
+/// The fabric inside a node: a full-duplex port per worker, the latency end to end.
+enum class IntraKind { nvlink, pcie };
+struct IntraSpec {
+  double bandwidth_Bps = 0;
+  double latency_s = 0;
+  IntraKind kind = IntraKind::nvlink;  // ports into a crossbar, or to a host bridge
+  double bridge_Bps = 0;               // of the host bridge; 0: that of a port
+  double bridge_bandwidth() const { return bridge_Bps > 0 ? bridge_Bps : bandwidth_Bps; }
+};
+
+/// Whether the workers of a node share one NIC.
+enum class Nics { shared, per_worker };
+
+/// How nodes are joined beyond their NICs: a kind of netmodels/topologies, and its options,
+/// resolved.
+struct TopologySpec {
+  std::string kind = "flat";
+  Json options = Json::object();
+};
+
 /// Rates that price the operations of a device: an operation takes the launch overhead plus the
 /// larger of its memory time and its arithmetic time (the roofline model).
 struct Accelerator {
@@ -39,18 +59,20 @@ struct Stragglers {
   std::int64_t seed = 0;
 };
 
-/// A cluster as users describe it: nodes of equal workers, one full-duplex NIC per node shared by
-/// its workers, a fabric inside the node with a full-duplex port per worker. The one description
-/// from which simulated platforms and closed-form predictions are both made.
+/// A cluster as users describe it: nodes of equal workers, full-duplex NICs, a topology that joins
+/// them, a fabric inside the node with a full-duplex port per worker. `make_network` makes the
+/// graph of it (netmodels/cluster_network.h).
 ///
-/// A message between nodes passes the two NICs and nothing else (the accelerators reach their NIC
-/// beside the fabric, as with GPUDirect RDMA); a message inside a node passes the two ports. The
-/// switches that join nodes and ports are never narrow.
+/// A message between nodes passes two NICs and the topology, not the fabric (the accelerators reach
+/// their NIC beside it, as with GPUDirect RDMA); a message inside a node passes two ports, and the
+/// host bridge where there is one.
 struct Cluster {
   std::int64_t nodes = 1;
   std::int64_t workers_per_node = 1;
-  LinkSpec intra{150e9, 5e-6};    // between workers of one node: each worker's port
-  LinkSpec inter{12.5e9, 25e-6};  // between nodes: the NIC; latency is end to end
+  IntraSpec intra{150e9, 5e-6};   // between workers of one node
+  LinkSpec inter{12.5e9, 25e-6};  // between nodes: the NIC; latency is end to end, less topology's
+  Nics nics = Nics::shared;
+  TopologySpec topology;
   Accelerator accelerator;
   std::vector<SlowWorker> slow_workers;
   Stragglers stragglers;
@@ -63,17 +85,12 @@ struct Cluster {
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
   int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }
 
-  /// Seconds from first byte sent to first byte received; 0 from a rank to itself.
-  double latency(int source, int destination) const;
-  /// Bytes per second, in each direction, of one node's NIC and of one worker's port.
-  double nic_bandwidth(int node) const;
+  /// Bytes per second, in each direction, of a NIC (of a node, or of a worker if each has its own)
+  /// and of one worker's port.
+  double nic_bandwidth(int index) const;
   double port_bandwidth(int rank) const;
   /// Bytes per second that a rank gives to messages to itself.
   double loopback_bandwidth() const { return accelerator.memory_Bps; }
-  /// Bytes per second of the narrowest link between two ranks when nothing else uses it.
-  double bandwidth(int source, int destination) const;
-  /// Seconds that one message takes when nothing else uses its links.
-  double message_time(int source, int destination, double nbytes) const;
 };
 
 /// The fields of a cluster description; `parse_cluster` also checks what fields alone cannot.

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "netmodels/cluster.h"
+#include "netmodels/network.h"
 
 namespace trigram {
 
@@ -14,9 +14,10 @@ struct Traffic {
   std::uint64_t messages_intra = 0, messages_inter = 0;
 };
 
-/// Seconds that the traffic of all ranks (by rank) takes at the very least, whatever the algorithm
-/// and the network model: the most loaded worker port or NIC must pass its bytes, and the last
-/// message has its latency after it. A simulated time below it is an error.
-double lower_bound(const Cluster& cluster, std::span<const Traffic> ranks);
+/// Seconds that the traffic of all ranks (by rank) takes at the very least, whatever the algorithm,
+/// the routes and the network model: every link that all messages of some ranks pass first (ports,
+/// host bridges, NICs) must pass their bytes, and the last message has its latency after it. A
+/// simulated time below it is an error.
+double lower_bound(const Network& network, std::span<const Traffic> ranks);
 
 }  // namespace trigram

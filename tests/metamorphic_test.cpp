@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"
 #include "tests/support/training.h"
 
@@ -98,7 +99,7 @@ TEST_P(Metamorphic, NoTimeIsBelowWhatTheBytesTake) {
   std::vector<Traffic> sent;
   for (const Counters& c : trained.counters)
     sent.push_back({c.bytes_intra, c.bytes_inter, c.messages_intra, c.messages_inter});
-  const double bound_s = lower_bound(training.cluster, sent);
+  const double bound_s = lower_bound(*make_network(training.cluster), sent);
   EXPECT_GT(bound_s, 0);
   EXPECT_GE(trained.seconds(), bound_s);
 }

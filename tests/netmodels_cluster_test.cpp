@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"
 #include "netmodels/slow_workers.h"
 
@@ -69,12 +70,12 @@ TEST(Cluster, errors_name_the_place) {
 }
 
 TEST(Cluster, predicts_messages) {
-  const Cluster c = two_by_two();
-  EXPECT_EQ(c.latency(0, 0), 0);
-  EXPECT_EQ(c.latency(0, 1), 1e-6);
-  EXPECT_EQ(c.latency(1, 2), 10e-6);
-  EXPECT_DOUBLE_EQ(c.message_time(0, 1, 1e6), 1e-6 + 1e-4);
-  EXPECT_DOUBLE_EQ(c.message_time(1, 2, 1e6), 10e-6 + 1e-3);
+  const auto network = make_network(two_by_two());
+  EXPECT_EQ(network->latency(0, 0), 0);
+  EXPECT_EQ(network->latency(0, 1), 1e-6);
+  EXPECT_EQ(network->latency(1, 2), 10e-6);
+  EXPECT_DOUBLE_EQ(network->message_time(0, 1, 1e6), 1e-6 + 1e-4);
+  EXPECT_DOUBLE_EQ(network->message_time(1, 2, 1e6), 10e-6 + 1e-3);
 }
 
 TEST(Cluster, prices_operations_by_the_roofline) {
@@ -149,19 +150,19 @@ TEST(Stragglers, may_be_everyone_but_no_more) {
 TEST(LowerBound, is_the_most_loaded_link) {
   const Cluster c = two_by_two();
   std::vector<Traffic> sent(4);
-  EXPECT_EQ(lower_bound(c, sent), 0);
+  EXPECT_EQ(lower_bound(*make_network(c), sent), 0);
   sent[0] = {.bytes_intra = 1'000'000, .messages_intra = 1};
-  EXPECT_DOUBLE_EQ(lower_bound(c, sent), 1e-6 + 1e-4);
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 1e-6 + 1e-4);
   // The two ranks of node 1 share a NIC.
   sent[2] = {.bytes_inter = 1'000'000, .messages_inter = 3};
   sent[3] = {.bytes_inter = 2'000'000, .messages_inter = 1};
-  EXPECT_DOUBLE_EQ(lower_bound(c, sent), 10e-6 + 3e-3);
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 3e-3);
 }
 
 TEST(LowerBound, counts_the_latency_of_empty_messages) {
   std::vector<Traffic> sent(4);
   sent[1].messages_inter = 1;
-  EXPECT_EQ(lower_bound(two_by_two(), sent), 10e-6);
+  EXPECT_EQ(lower_bound(*make_network(two_by_two()), sent), 10e-6);
 }
 
 }  // namespace

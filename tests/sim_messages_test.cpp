@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"
 #include "tests/support/simulate.h"
 
@@ -65,7 +66,7 @@ TEST(SimMessages, the_description_predicts_each_message) {
   Cluster cluster = round_cluster(2, 2);
   cluster.bandwidth_jitter = 0.1;
   for (const auto& [source, destination] : {std::pair{0, 1}, {0, 2}, {3, 1}, {2, 2}}) {
-    const double predicted = cluster.message_time(source, destination, 1e7);
+    const double predicted = make_network(cluster)->message_time(source, destination, 1e7);
     const double simulated = time_of_message(cluster, source, destination, 10'000'000);
     EXPECT_NEAR(simulated / predicted, 1, kTolerance) << source << " to " << destination;
   }
@@ -94,7 +95,7 @@ TEST(SimMessages, messages_that_share_a_nic_share_its_bandwidth) {
   // As fast as can be.
   std::vector<Traffic> sent(6);
   for (int rank = 0; rank < 3; ++rank) sent[static_cast<std::size_t>(rank)] = {0, 1'000'000, 0, 1};
-  EXPECT_NEAR(times[0], lower_bound(round_cluster(2, 3), sent), 3e-12);
+  EXPECT_NEAR(times[0], lower_bound(*make_network(round_cluster(2, 3)), sent), 3e-12);
 }
 
 TEST(SimMessages, a_batch_starts_at_once) {

@@ -59,7 +59,7 @@ Flow flow_of(const Cluster& cluster, const Pattern& p, const Round& round, int s
   const int out = cluster.node_of(source), in = cluster.node_of(destination);
   Flow flow;
   flow.start_s = std::max(p.ready_s[at(source)], p.ready_s[at(destination)]) +
-                 cluster.latency(source, destination);
+                 (out == in ? cluster.intra.latency_s : cluster.inter.latency_s);
   flow.bytes = static_cast<double>(round.bytes[at(source)]);
   flow.links = {at(out), at(kNodes + in)};
   if (out == in) flow.links = {at(2 * kNodes + source), at(2 * kNodes + kRanks + destination)};

@@ -54,7 +54,10 @@ void describe(Calibration& c, int ranks) {
   for (Probe& probe : c.probes) {
     if (probe.name == "allreduce") continue;
     probe.fit = fit_line(probe.samples);
-    if (probe.name == "sendrecv") c.cluster.inter = c.cluster.intra = link_of(probe.fit);
+    if (probe.name == "sendrecv") {
+      c.cluster.inter = link_of(probe.fit);
+      c.cluster.intra = {c.cluster.inter.bandwidth_Bps, c.cluster.inter.latency_s};
+    }
     if (probe.name == "axpby") {
       c.cluster.accelerator.memory_Bps = 3 / probe.fit.seconds_per_unit;
       c.cluster.accelerator.launch_overhead_s = probe.fit.overhead_s;

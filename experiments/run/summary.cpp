@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "experiments/config/sha256.h"
+#include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"
 
 namespace trigram {
@@ -79,7 +80,7 @@ double lower_bound(const Cluster& cluster, std::span<const RankResult> ranks) {
   for (const RankResult& rank : ranks)
     traffic.push_back({rank.total.bytes_intra, rank.total.bytes_inter, rank.total.messages_intra,
                        rank.total.messages_inter});
-  return lower_bound(cluster, std::span<const Traffic>(traffic));
+  return lower_bound(*make_network(cluster), std::span<const Traffic>(traffic));
 }
 
 void check_lower_bound(const Cluster& cluster, std::span<const RankResult> ranks) {

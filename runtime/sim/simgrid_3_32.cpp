@@ -60,26 +60,29 @@ void start_engine(const SimOptions& options) {
 /// Thrown in SimGrid's main loop, to leave it.
 struct Stop {};
 
-/// The routes of a cluster, computed when asked for: memory is linear in the number of workers, and
-/// the latency of a route is what the description says, to the last bit.
-class ClusterZone final : public routing::NetZoneImpl {
+/// The links of a network, and its routes, computed when asked for: memory is linear in the number
+/// of links, and the latency of a route is what the description says, to the last bit. SimGrid's
+/// own zones for trees, tori and dragonflies route in their own ways, and differ between versions.
+class NetworkZone final : public routing::NetZoneImpl {
  public:
-  explicit ClusterZone(const Cluster& cluster)
-      : NetZoneImpl("cluster"),
-        cluster_(cluster),
-        loopback_(link("loopback", cluster.loopback_bandwidth())) {
+  explicit NetworkZone(const Network& network)
+      : NetZoneImpl("network"),
+        network_(network),
+        loopback_(link("loopback", network.loopback_bandwidth())) {
     loopback_->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
-    for (int node = 0; node < cluster.nodes; ++node)
-      nics_.push_back(duplex("nic", node, cluster.nic_bandwidth(node)));
-    for (int rank = 0; rank < cluster.ranks(); ++rank) {
-      ports_.push_back(duplex("port", rank, cluster.port_bandwidth(rank)));
-      entries_.push_back(entries(rank));
+    links_.reserve(network.links().size());
+    for (std::size_t id = 0; id < network.links().size(); ++id) {
+      const Link& own = network.links()[id];
+      links_.push_back(own.unlimited()
+                           ? nullptr
+                           : link("link " + std::to_string(id), own.bandwidth_Bps)->get_impl());
     }
+    for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
   }
 
   std::vector<s4u::Host*> add_hosts() {
     std::vector<s4u::Host*> hosts;
-    for (int rank = 0; rank < cluster_.ranks(); ++rank) {
+    for (int rank = 0; rank < network_.ranks(); ++rank) {
       auto* host = get_iface()->create_host(std::to_string(rank), 1.0);
       TRIGRAM_CHECK(host->get_netpoint()->id() == static_cast<unsigned long>(rank),
                     "host {} has another place in its zone", rank);
@@ -92,33 +95,23 @@ class ClusterZone final : public routing::NetZoneImpl {
   void get_local_route(const routing::NetPoint* source, const routing::NetPoint* destination,
                        routing::Route* route, double* latency) override {
     const auto from = source->id(), to = destination->id();
-    const int from_rank = static_cast<int>(from), to_rank = static_cast<int>(to);
     auto& links = route->link_list_;
     if (from == to) {
       links.push_back(loopback_->get_impl());
-    } else {
-      links.push_back(entry(from));
-      const auto from_node = static_cast<std::size_t>(cluster_.node_of(from_rank));
-      const auto to_node = static_cast<std::size_t>(cluster_.node_of(to_rank));
-      const bool inside = from_node == to_node;
-      links.push_back(inside ? ports_[from].out : nics_[from_node].out);
-      links.push_back(inside ? ports_[to].in : nics_[to_node].in);
+      return;
     }
-    if (latency) *latency += cluster_.latency(from_rank, to_rank);
+    route_.clear();
+    network_.route(static_cast<int>(from), static_cast<int>(to), route_);
+    links.reserve(links.size() + 1 + route_.size());
+    links.push_back(entry(from));
+    for (const LinkId id : route_)
+      if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
+    if (latency) *latency += network_.latency(route_);
   }
 
  private:
-  /// Two links: one link for both directions would be half duplex.
-  struct Duplex {
-    StandardLinkImpl *out, *in;
-  };
   s4u::Link* link(const std::string& name, double bandwidth_Bps) {
     return get_iface()->create_link(name, bandwidth_Bps);
-  }
-  Duplex duplex(const std::string& kind, int index, double bandwidth_Bps) {
-    const std::string name = kind + " " + std::to_string(index);
-    return {link(name + " out", bandwidth_Bps)->get_impl(),
-            link(name + " in", bandwidth_Bps)->get_impl()};
   }
 
   /// Links without limits, one of which is the first of every route from a rank, in turns.
@@ -149,17 +142,18 @@ class ClusterZone final : public routing::NetZoneImpl {
   }
 
   static constexpr double kUnlimited_Bps = 1e30;
-  Cluster cluster_;
-  std::vector<Entries> entries_;
+  const Network& network_;
+  std::vector<Entries> entries_;  // by rank
   s4u::Link* loopback_;
-  std::vector<Duplex> nics_, ports_;
+  std::vector<StandardLinkImpl*> links_;  // null for those without limits
+  std::vector<LinkId> route_;             // scratch: routes are asked for with every message
 };
 
 }  // namespace
 
-Simulation::Simulation(const SimOptions& options, const Cluster& cluster) {
+Simulation::Simulation(const SimOptions& options, const Network& network) {
   start_engine(options);
-  auto* zone = new ClusterZone(cluster);  // the first zone is the root, and the engine owns it
+  auto* zone = new NetworkZone(network);  // the first zone is the root, and the engine owns it
   hosts_ = zone->add_hosts();
 }
 

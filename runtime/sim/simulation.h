@@ -6,17 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "netmodels/network.h"
 #include "runtime/sim/sim_runtime.h"
 
 namespace trigram::sim {
 
 /// The one simulation of this process: SimGrid's engine, configured, with the platform of a
-/// cluster. Whatever SimGrid changes from version to version lies behind this class, in one file
+/// network. Whatever SimGrid changes from version to version lies behind this class, in one file
 /// per version that CMake chooses.
 class Simulation {
  public:
-  /// Throws InvariantError when the process has had a simulation already.
-  Simulation(const SimOptions& options, const Cluster& cluster);
+  /// `network` outlives the simulation. Throws InvariantError when the process has had one already.
+  Simulation(const SimOptions& options, const Network& network);
 
   /// Seconds since the simulation started.
   static double clock();

@@ -4,13 +4,18 @@
 
 #include "core/check.h"
 #include "core/wait_text.h"
+#include "netmodels/cluster_network.h"
 #include "runtime/sim/caught.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
 
 World::World(const SimOptions& options, const Cluster& cluster, const Layout& layout)
-    : options_(options), cluster_(cluster), layout_(layout), simulation_(options, cluster) {}
+    : options_(options),
+      cluster_(cluster),
+      network_(make_network(cluster)),
+      layout_(layout),
+      simulation_(options, *network_) {}
 
 World::~World() = default;
 

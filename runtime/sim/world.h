@@ -55,6 +55,7 @@ class World {
     return main_actors_[static_cast<std::size_t>(rank)];
   }
   const Cluster& cluster() const { return cluster_; }
+  const Network& network() const { return *network_; }
   const Layout& layout() const { return layout_; }
   bool eager() const { return options_.protocol == SimOptions::Protocol::eager; }
   ParcelPool& parcels() { return parcels_; }
@@ -81,6 +82,7 @@ class World {
 
   SimOptions options_;
   Cluster cluster_;
+  std::unique_ptr<const Network> network_;
   const Layout& layout_;
   Simulation simulation_;
   HostDevice device_;

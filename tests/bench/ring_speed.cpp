@@ -13,6 +13,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "core/metering/meter.h"
+#include "netmodels/cluster_network.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/sim/simulation.h"
 #include "tests/support/in_child.h"
@@ -79,7 +80,8 @@ void ring_actor(int rank, int ranks, const Ring& ring) {
 
 Program hand_written_ring(const Cluster& cluster, const Ring& ring) {
   return [=](double& started, double& simulated_s) {
-    sim::Simulation simulation({}, cluster);
+    const auto network = make_network(cluster);
+    sim::Simulation simulation({}, *network);
     for (int rank = 0; rank < cluster.ranks(); ++rank)
       simulation.spawn(rank, std::to_string(rank),
                        [&, rank] { ring_actor(rank, cluster.ranks(), ring); });

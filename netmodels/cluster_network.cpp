@@ -1,0 +1,136 @@
+#include "netmodels/cluster_network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "netmodels/topologies/registry.h"
+
+namespace trigram {
+namespace {
+
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+class ClusterNetwork final : public Network {
+ public:
+  explicit ClusterNetwork(const Cluster& cluster)
+      : Network(cluster.ranks(), static_cast<int>(cluster.nodes), cluster.loopback_bandwidth()),
+        workers_(static_cast<int>(cluster.workers_per_node)),
+        shared_nic_(cluster.nics == Nics::shared && workers_ > 1),
+        bridged_(cluster.intra.kind == IntraKind::pcie) {
+    for (int rank = 0; rank < ranks(); ++rank)
+      graph_.add(Vertex{Vertex::Kind::worker, "worker", std::to_string(rank), rank / workers_, {}});
+    if (workers_ > 1) add_fabrics(cluster);
+    if (nodes() > 1) join(cluster);
+    set_bisection(cluster);
+  }
+
+  void route(int source, int destination, std::vector<LinkId>& links) const override {
+    if (source == destination) return;
+    const int from = source / workers_, to = destination / workers_;
+    if (from == to) {
+      links.push_back(port(source));
+      if (bridged_) links.push_back(bridges_ + from);
+      links.push_back(port(destination) + 1);
+      return;
+    }
+    leave(source, from, links);
+    topology_->route(from, to, links);
+    links.push_back(nic(shared_nic_ ? to : destination) + 1);
+    if (shared_nic_) links.push_back(reach_ + 2 * destination + 1);
+  }
+
+  void injection(int rank, bool inside, std::vector<LinkId>& links) const override {
+    if (!inside) {
+      leave(rank, rank / workers_, links);
+      return;
+    }
+    links.push_back(port(rank));
+    if (bridged_) links.push_back(bridges_ + rank / workers_);
+  }
+
+  Bisection bisection() const override { return bisection_; }
+
+ private:
+  // The link out; the one in comes after it.
+  LinkId port(int rank) const { return ports_ + 2 * rank; }
+  LinkId nic(int index) const { return nics_ + 2 * index; }
+  void leave(int rank, int node, std::vector<LinkId>& links) const {
+    if (shared_nic_) links.push_back(reach_ + 2 * rank);
+    links.push_back(nic(shared_nic_ ? node : rank));
+  }
+  LinkId next_link() const { return static_cast<LinkId>(graph_.links.size()); }
+
+  Vertex part(Vertex::Kind kind, const char* tier, int index, int node) const {
+    return {kind, tier, std::to_string(index), node, {}};
+  }
+
+  /// Inside the nodes: ports into a crossbar, or to both ends of a bridge.
+  void add_fabrics(const Cluster& cluster) {
+    std::vector<VertexId> out, in;
+    for (int node = 0; node < nodes(); ++node) {
+      out.push_back(
+          graph_.add(part(Vertex::Kind::fabric, bridged_ ? "bridge in" : "crossbar", node, node)));
+      in.push_back(bridged_ ? graph_.add(part(Vertex::Kind::fabric, "bridge out", node, node))
+                            : out.back());
+    }
+    ports_ = next_link();
+    for (int rank = 0; rank < ranks(); ++rank) {
+      const auto node = static_cast<std::size_t>(rank / workers_);
+      const double Bps = cluster.port_bandwidth(rank);
+      graph_.add(Link{worker(rank), out[node], Bps, cluster.intra.latency_s});
+      graph_.add(Link{in[node], worker(rank), Bps, 0});
+    }
+    bridges_ = next_link();
+    for (std::size_t node = 0; bridged_ && node < out.size(); ++node)
+      graph_.add(Link{out[node], in[node], cluster.intra.bridge_bandwidth(), 0});
+  }
+
+  void join(const Cluster& cluster) {
+    const auto& entry = topology_of(cluster.topology);
+    topology_ = entry.make(cluster.topology.options, cluster, graph_);
+    std::vector<VertexId> ends;  // of NICs: themselves where workers share them
+    for (int i = 0; i < (shared_nic_ ? nodes() : ranks()); ++i)
+      ends.push_back(shared_nic_ ? graph_.add(part(Vertex::Kind::nic, "NIC", i, i)) : worker(i));
+    reach_ = next_link();
+    for (int rank = 0; shared_nic_ && rank < ranks(); ++rank)
+      graph_.add_duplex(worker(rank), ends[static_cast<std::size_t>(rank / workers_)], kUnlimited,
+                        0);
+    nics_ = next_link();
+    for (int i = 0; i < static_cast<int>(ends.size()); ++i) {
+      const VertexId end = ends[static_cast<std::size_t>(i)];
+      const VertexId at = topology_->attach(shared_nic_ ? i : i / workers_);
+      const double Bps = cluster.nic_bandwidth(i);
+      graph_.add(Link{end, at, Bps, cluster.inter.latency_s});
+      graph_.add(Link{at, end, Bps, 0});
+    }
+    for (Vertex& vertex : graph_.vertices)
+      if (vertex.node >= 0) vertex.place = topology_->place(vertex.node);
+  }
+
+  void set_bisection(const Cluster& cluster) {
+    if (nodes() > 1) {
+      bisection_ = topology_->bisection(cluster.inter.bandwidth_Bps * (shared_nic_ ? 1 : workers_));
+    } else if (workers_ > 1) {
+      const double ports = std::floor(workers_ / 2.0) * cluster.intra.bandwidth_Bps;
+      bisection_ = {ports, "ports of half of the workers"};
+      if (bridged_ && cluster.intra.bridge_bandwidth() < ports)
+        bisection_ = {cluster.intra.bridge_bandwidth(), "the host bridge"};
+    }
+  }
+
+  int workers_;  // per node
+  bool shared_nic_, bridged_;
+  LinkId reach_ = 0, nics_ = 0, ports_ = 0, bridges_ = 0;  // the first of each sort
+  std::unique_ptr<Topology> topology_;
+  Bisection bisection_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Network> make_network(const Cluster& cluster) {
+  return std::make_unique<ClusterNetwork>(cluster);
+}
+
+}  // namespace trigram

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace trigram {
+
+using VertexId = std::int32_t;
+using LinkId = std::int32_t;
+
+/// Where a vertex is drawn: x to the right, y down; 1 is the room that a node of one worker takes.
+struct Point {
+  double x = 0, y = 0;
+};
+
+/// An end of links.
+struct Vertex {
+  enum class Kind { worker, fabric, nic, network_switch };
+  Kind kind = Kind::network_switch;
+  std::string tier;  // what it is, such as "edge switch": those alike are drawn as one if many
+  std::string name;  // within its tier, such as "0.1"
+  int node = -1;     // the node that it is inside of; -1 for what joins nodes
+  Point place;
+};
+
+/// One direction of a connection. A message of n bytes that has it for itself passes it in latency
+/// + n / bandwidth.
+struct Link {
+  VertexId from = 0, to = 0;
+  double bandwidth_Bps = 0;  // infinite: it is never what limits a message
+  double latency_s = 0;
+  bool unlimited() const { return bandwidth_Bps == std::numeric_limits<double>::infinity(); }
+};
+
+/// Vertices and directed links, in the order in which they are added.
+struct Graph {
+  std::vector<Vertex> vertices;
+  std::vector<Link> links;
+
+  VertexId add(Vertex vertex);
+  LinkId add(const Link& link);
+  /// Two links: the one from `a` to `b`, whose number is returned, and after it the one back.
+  LinkId add_duplex(VertexId a, VertexId b, double bandwidth_Bps, double latency_s);
+};
+
+/// Bytes per second, in one direction, between two halves of the nodes.
+struct Bisection {
+  double bandwidth_Bps = 0;
+  std::string cut;  // which halves these are
+};
+
+/// A network: a graph, and for any two workers the links between them. The one description from
+/// which simulated platforms, predictions and drawings are made.
+///
+/// Routes are computed when they are asked for, so memory is linear in the number of links; they
+/// are the same whenever one asks.
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  /// Appends the links that a message passes, in order; none from a worker to itself.
+  virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
+  /// Appends the links that whatever `rank` sends passes first: to workers of its own node
+  /// (`inside`), or to those of other nodes.
+  virtual void injection(int rank, bool inside, std::vector<LinkId>& links) const = 0;
+  /// The least bandwidth between two halves of the nodes (of the workers, where there is one node),
+  /// in the closed form of the topology.
+  virtual Bisection bisection() const = 0;
+
+  int ranks() const { return ranks_; }
+  int nodes() const { return nodes_; }
+  const std::vector<Vertex>& vertices() const { return graph_.vertices; }
+  const std::vector<Link>& links() const { return graph_.links; }
+  const Link& link(LinkId id) const { return graph_.links[static_cast<std::size_t>(id)]; }
+  const Vertex& vertex(VertexId id) const { return graph_.vertices[static_cast<std::size_t>(id)]; }
+  /// The vertex that a worker is.
+  VertexId worker(int rank) const { return rank; }
+  /// "edge switch 0.1 > worker 3".
+  std::string name(LinkId id) const;
+
+  /// Bytes per second that a rank gives to messages to itself.
+  double loopback_bandwidth() const { return loopback_Bps_; }
+  /// Seconds from first byte sent to first byte received; 0 from a worker to itself.
+  double latency(int source, int destination) const;
+  double latency(std::span<const LinkId> route) const;
+  /// Bytes per second of the narrowest link between two workers when nothing else uses it.
+  double bandwidth(int source, int destination) const;
+  /// Seconds that one message takes when nothing else uses its links.
+  double message_time(int source, int destination, double nbytes) const;
+
+ protected:
+  Network(int ranks, int nodes, double loopback_Bps)
+      : ranks_(ranks), nodes_(nodes), loopback_Bps_(loopback_Bps) {}
+  Graph graph_;  // workers are the first vertices, by rank
+
+ private:
+  int ranks_, nodes_;
+  double loopback_Bps_;
+};
+
+}  // namespace trigram

@@ -1,0 +1,165 @@
+// Dragonfly (Kim, Dally, Scott and Abts, ISCA 2008, doi:10.1109/ISCA.2008.19): groups of a routers,
+// each joined to all others of its group, with p nodes and h links to other groups. Any two groups
+// are joined by floor(a h / (g - 1)) links; ports that this leaves over are unused.
+//
+// Minimal routing: to the router that has a link to the destination's group, over it, and to the
+// destination's router. Where several links lead to the group, one of those with the fewest local
+// hops is taken, chosen by the destination's number.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "netmodels/topologies/registry.h"
+
+namespace trigram {
+namespace {
+
+struct DragonflyOptions {
+  std::int64_t groups = 0;
+  std::int64_t routers_per_group = 0;
+  std::int64_t nodes_per_router = 0;
+  std::int64_t global_links_per_router = 0;
+  SwitchLink local, global;
+};
+
+FieldTable<DragonflyOptions> fields() {
+  using D = DragonflyOptions;
+  const auto count = integer(1, 1 << 20);
+  return FieldTable<D>{}
+      .required("groups", &D::groups, count, "g, groups of routers; at most a h + 1")
+      .required("routers_per_group", &D::routers_per_group, count, "a, all joined to one another")
+      .required("nodes_per_router", &D::nodes_per_router, count, "p, so that there are p a g nodes")
+      .required("global_links_per_router", &D::global_links_per_router, count,
+                "h, links from each router to other groups")
+      .include(&D::local, switch_link_fields("", "links inside groups"))
+      .include(&D::global, switch_link_fields("global_", "links between groups"));
+}
+
+void check(const DragonflyOptions& o, const Cluster& cluster, const std::string& pointer) {
+  const std::int64_t a = o.routers_per_group, h = o.global_links_per_router;
+  if (o.groups > a * h + 1)
+    throw ConfigError(child(pointer, "groups"),
+                      fmt::format("expected at most a h + 1 = {} x {} + 1 = {}, not {}", a, h,
+                                  a * h + 1, o.groups));
+  if (a * o.groups > cluster.nodes || o.nodes_per_router * a * o.groups != cluster.nodes)
+    throw ConfigError(pointer, fmt::format("{} groups of {} routers of {} nodes do not have the "
+                                           "cluster's {} nodes",
+                                           o.groups, a, o.nodes_per_router, cluster.nodes));
+}
+
+class Dragonfly final : public Topology {
+ public:
+  Dragonfly(const DragonflyOptions& o, const Cluster& cluster, Graph& graph)
+      : groups_(static_cast<int>(o.groups)),
+        routers_(static_cast<int>(o.routers_per_group)),
+        per_router_(static_cast<int>(o.nodes_per_router)),
+        per_global_(static_cast<int>(o.global_links_per_router)),
+        joined_(groups_ > 1 ? routers_ * per_global_ / (groups_ - 1) : 0),
+        local_Bps_(o.local.bandwidth(cluster)),
+        global_Bps_(o.global.bandwidth(cluster)),
+        first_(static_cast<VertexId>(graph.vertices.size())) {
+    for (int router = 0; router < groups_ * routers_; ++router)
+      graph.add(switch_vertex("router", fmt::format("{}.{}", router / routers_, router % routers_),
+                              place_of_router(router)));
+    locals_ = static_cast<LinkId>(graph.links.size());
+    for (int router = 0; router < groups_ * routers_; ++router)
+      for (int i = 0; i < routers_ - 1; ++i) {
+        const int to = i < router % routers_ ? i : i + 1;
+        graph.add(Link{first_ + router, first_ + router / routers_ * routers_ + to, local_Bps_,
+                       o.local.latency_s});
+      }
+    globals_ = static_cast<LinkId>(graph.links.size());
+    for (int group = 0; group < groups_; ++group)
+      for (int port = 0; port < ports(); ++port)
+        graph.add(Link{first_ + group * routers_ + port / per_global_,
+                       first_ + peer_of(group, port) * routers_ + far_port(port) / per_global_,
+                       global_Bps_, o.global.latency_s});
+  }
+
+  VertexId attach(int node) const override { return first_ + node / per_router_; }
+
+  void route(int source, int destination, std::vector<LinkId>& links) const override {
+    const int from = source / per_router_, to = destination / per_router_;
+    const int from_group = from / routers_, to_group = to / routers_;
+    if (from_group == to_group) {
+      local_hop(from, to % routers_, links);
+      return;
+    }
+    const int port = global_port(from, to, destination);
+    local_hop(from, port / per_global_, links);
+    links.push_back(globals_ + from_group * ports() + port);
+    local_hop(to_group * routers_ + far_port(port) / per_global_, to % routers_, links);
+  }
+
+  Bisection bisection(double node_Bps) const override {
+    const int per_group = routers_ * per_router_;
+    if (groups_ == 1)
+      return least_cut(
+          per_group, routers_, per_router_, node_Bps,
+          [this](int r) { return local_Bps_ * r * (routers_ - r); }, "half of the routers");
+    return least_cut(
+        groups_ * per_group, groups_, per_group, node_Bps,
+        [this](int r) { return global_Bps_ * joined_ * r * (groups_ - r); }, "half of the groups");
+  }
+
+  Point place(int node) const override {
+    const Point router = place_of_router(node / per_router_);
+    return {router.x + node % per_router_ - (per_router_ - 1) / 2.0, router.y + 1.5};
+  }
+
+ private:
+  // The global ports of a group are numbered router by router; port t leads to the group that comes
+  // t mod (g - 1) + 1 after it.
+  int ports() const { return joined_ * (groups_ - 1); }
+  int peer_of(int group, int port) const { return (group + port % (groups_ - 1) + 1) % groups_; }
+  int far_port(int port) const {
+    const int offset = port % (groups_ - 1);
+    return port - offset + groups_ - 2 - offset;
+  }
+
+  /// Of the links to the group of router `to`.
+  int global_port(int from, int to, int destination) const {
+    const int offset = (to / routers_ - from / routers_ + groups_) % groups_ - 1;
+    int best = 0, fewest = 3;
+    for (int i = 0; i < joined_; ++i) {
+      const int port = offset + (destination + i) % joined_ * (groups_ - 1);
+      const int hops =
+          (port / per_global_ != from % routers_) + (far_port(port) / per_global_ != to % routers_);
+      if (hops >= fewest) continue;
+      best = port;
+      fewest = hops;
+    }
+    return best;
+  }
+
+  /// From router `from` to the router of that place in its group.
+  void local_hop(int from, int to, std::vector<LinkId>& links) const {
+    const int place = from % routers_;
+    if (place != to) links.push_back(locals_ + from * (routers_ - 1) + (to < place ? to : to - 1));
+  }
+
+  /// Groups in rows, routers of a group side by side.
+  Point place_of_router(int router) const {
+    const int columns = static_cast<int>(std::ceil(std::sqrt(groups_)));
+    const int group = router / routers_;
+    const double width = std::max(per_router_, 1);
+    return {group % columns * (routers_ * width + 1) + router % routers_ * width,
+            group / columns * 4.5};
+  }
+
+  int groups_, routers_, per_router_, per_global_;
+  int joined_;  // links between any two groups
+  double local_Bps_, global_Bps_;
+  VertexId first_;
+  LinkId locals_ = 0, globals_ = 0;
+};
+
+}  // namespace
+
+TopologyEntry dragonfly_entry() {
+  return topology_entry<Dragonfly>(
+      "dragonfly", "groups of routers, each group joined to all others", fields(), check);
+}
+
+}  // namespace trigram

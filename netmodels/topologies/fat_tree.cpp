@@ -1,0 +1,217 @@
+// Fat trees. With `k`: three levels of k-port switches for k^3/4 nodes (Al-Fares, Loukissas and
+// Vahdat, SIGCOMM 2008, doi:10.1145/1402958.1402967). With `nodes_per_leaf`: two levels, every leaf
+// joined to every spine, and `taper` links down for each link up.
+//
+// D-mod-k routing (Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations
+// on real life fat trees", CCIT report 776, 2010): on the way up, the destination's number alone
+// chooses among the links, so that each link down leads to one destination per leaf link.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "netmodels/topologies/registry.h"
+
+namespace trigram {
+namespace {
+
+struct FatTreeOptions {
+  std::int64_t k = 0;
+  std::int64_t nodes_per_leaf = 0;
+  std::int64_t taper = 1;
+  SwitchLink link;
+};
+
+/// A count that is not written when it is not given.
+Kind<std::int64_t> count_if_given(std::int64_t least, std::int64_t most) {
+  Kind<std::int64_t> kind = integer(least, most);
+  kind.dump = [](const std::int64_t& count) { return count > 0 ? Json(count) : Json(); };
+  return kind;
+}
+
+FieldTable<FatTreeOptions> fields() {
+  constexpr std::int64_t kMost = 1 << 20;
+  return FieldTable<FatTreeOptions>{}
+      .field("k", &FatTreeOptions::k, count_if_given(2, 160),
+             "ports of each switch of three levels; for k^3/4 nodes")
+      .field("nodes_per_leaf", &FatTreeOptions::nodes_per_leaf, count_if_given(1, kMost),
+             "nodes at each leaf of two levels")
+      .only_where([](const FatTreeOptions& o) { return o.k == 0; },
+                  "is of two levels, and k asks for three; expected one of them")
+      .field("taper", &FatTreeOptions::taper, integer(1, kMost),
+             "links from a leaf down to nodes, for each link up to a spine: 1 does not block")
+      .only_where([](const FatTreeOptions& o) { return o.k == 0; },
+                  "is for trees of two levels, and k asks for three")
+      .include(&FatTreeOptions::link, switch_link_fields("", "links between switches"));
+}
+
+void check(const FatTreeOptions& o, const Cluster& cluster, const std::string& pointer) {
+  if (o.k > 0) {
+    if (o.k % 2 != 0)
+      throw ConfigError(child(pointer, "k"), fmt::format("expected an even number, not {}", o.k));
+    const std::int64_t nodes = o.k * o.k * o.k / 4;
+    if (nodes != cluster.nodes)
+      throw ConfigError(child(pointer, "k"),
+                        fmt::format("{} is for k^3/4 = {} nodes; expected one for the cluster's {}",
+                                    o.k, nodes, cluster.nodes));
+    return;
+  }
+  const std::string at = child(pointer, "nodes_per_leaf");
+  if (o.nodes_per_leaf == 0)
+    throw ConfigError(at, "missing; expected it, for two levels, or k, for three");
+  if (cluster.nodes % o.nodes_per_leaf != 0)
+    throw ConfigError(at, fmt::format("expected a divisor of the number of nodes, {}, not {}",
+                                      cluster.nodes, o.nodes_per_leaf));
+  if (o.nodes_per_leaf % o.taper != 0)
+    throw ConfigError(
+        child(pointer, "taper"),
+        fmt::format("expected a divisor of nodes_per_leaf, {}, not {}", o.nodes_per_leaf, o.taper));
+}
+
+/// Leaves and spines.
+class TwoLevels {
+ public:
+  TwoLevels(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
+      : per_leaf_(static_cast<int>(o.nodes_per_leaf)),
+        spines_(static_cast<int>(o.nodes_per_leaf / o.taper)),
+        leaves_(static_cast<int>(cluster.nodes / o.nodes_per_leaf)),
+        link_Bps_(o.link.bandwidth(cluster)),
+        first_(static_cast<VertexId>(graph.vertices.size())),
+        links_(static_cast<LinkId>(graph.links.size())) {
+    const double width = static_cast<double>(cluster.nodes);
+    for (int leaf = 0; leaf < leaves_; ++leaf)
+      graph.add(switch_vertex("leaf switch", std::to_string(leaf),
+                              {(leaf + 0.5) * per_leaf_ - 0.5, 2.5}));
+    for (int spine = 0; spine < spines_; ++spine)
+      graph.add(switch_vertex("spine switch", std::to_string(spine),
+                              {(spine + 0.5) * width / spines_ - 0.5, 0}));
+    for (int leaf = 0; leaf < leaves_; ++leaf)
+      for (int spine = 0; spine < spines_; ++spine)
+        graph.add_duplex(first_ + leaf, first_ + leaves_ + spine, link_Bps_, o.link.latency_s);
+  }
+
+  VertexId attach(int node) const { return first_ + node / per_leaf_; }
+  void route(int source, int destination, std::vector<LinkId>& links) const {
+    const int from = source / per_leaf_, to = destination / per_leaf_;
+    if (from == to) return;
+    const int spine = destination % spines_;
+    links.push_back(up(from, spine));
+    links.push_back(up(to, spine) + 1);
+  }
+  Bisection bisection(double node_Bps) const {
+    return least_cut(
+        leaves_ * per_leaf_, leaves_, per_leaf_, node_Bps,
+        [this](int r) { return spines_ * link_Bps_ * std::min(r, leaves_ - r); },
+        "half of the leaves");
+  }
+
+ private:
+  LinkId up(int leaf, int spine) const { return links_ + 2 * (leaf * spines_ + spine); }
+  int per_leaf_, spines_, leaves_;
+  double link_Bps_;
+  VertexId first_;
+  LinkId links_;
+};
+
+/// Pods of k/2 edge and k/2 aggregation switches, below (k/2)^2 core switches.
+class ThreeLevels {
+ public:
+  ThreeLevels(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
+      : k_(static_cast<int>(o.k)),
+        half_(k_ / 2),
+        link_Bps_(o.link.bandwidth(cluster)),
+        first_(static_cast<VertexId>(graph.vertices.size())) {
+    add_switches(graph);
+    edge_links_ = static_cast<LinkId>(graph.links.size());
+    for (int pod = 0; pod < k_; ++pod)
+      for (int e = 0; e < half_; ++e)
+        for (int a = 0; a < half_; ++a)
+          graph.add_duplex(edge(pod, e), aggregation(pod, a), link_Bps_, o.link.latency_s);
+    core_links_ = static_cast<LinkId>(graph.links.size());
+    for (int pod = 0; pod < k_; ++pod)
+      for (int a = 0; a < half_; ++a)
+        for (int c = 0; c < half_; ++c)
+          graph.add_duplex(aggregation(pod, a), core(a, c), link_Bps_, o.link.latency_s);
+  }
+
+  VertexId attach(int node) const { return first_ + node / half_; }
+  void route(int source, int destination, std::vector<LinkId>& links) const {
+    const int from_edge = source / half_, to_edge = destination / half_;
+    if (from_edge == to_edge) return;
+    const int from_pod = from_edge / half_, to_pod = to_edge / half_;
+    const int a = destination % half_, c = destination / half_ % half_;
+    links.push_back(up_from_edge(from_edge, a));
+    if (from_pod != to_pod) {
+      links.push_back(up_from_aggregation(from_pod, a, c));
+      links.push_back(up_from_aggregation(to_pod, a, c) + 1);
+    }
+    links.push_back(up_from_edge(to_edge, a) + 1);
+  }
+  Bisection bisection(double node_Bps) const {
+    const int nodes = k_ * half_ * half_;
+    return or_at_nics({nodes / 2 * link_Bps_, "half of the pods"}, nodes, node_Bps);
+  }
+
+ private:
+  void add_switches(Graph& graph) const {
+    const double pod_width = half_ * half_;
+    for (int pod = 0; pod < k_; ++pod)
+      for (int e = 0; e < half_; ++e)
+        graph.add(switch_vertex("edge switch", fmt::format("{}.{}", pod, e),
+                                {pod * pod_width + (e + 0.5) * half_ - 0.5, 4.5}));
+    for (int pod = 0; pod < k_; ++pod)
+      for (int a = 0; a < half_; ++a)
+        graph.add(switch_vertex("aggregation switch", fmt::format("{}.{}", pod, a),
+                                {pod * pod_width + (a + 0.5) * half_ - 0.5, 3}));
+    const double step = k_ * pod_width / (half_ * half_);
+    for (int a = 0; a < half_; ++a)
+      for (int c = 0; c < half_; ++c)
+        graph.add(switch_vertex("core switch", fmt::format("{}.{}", a, c),
+                                {(a * half_ + c + 0.5) * step - 0.5, 0}));
+  }
+  VertexId edge(int pod, int e) const { return first_ + pod * half_ + e; }
+  VertexId aggregation(int pod, int a) const { return first_ + (k_ + pod) * half_ + a; }
+  VertexId core(int a, int c) const { return first_ + (2 * k_ + a) * half_ + c; }
+  LinkId up_from_edge(int edge, int a) const { return edge_links_ + 2 * (edge * half_ + a); }
+  LinkId up_from_aggregation(int pod, int a, int c) const {
+    return core_links_ + 2 * ((pod * half_ + a) * half_ + c);
+  }
+  int k_, half_;
+  double link_Bps_;
+  VertexId first_;
+  LinkId edge_links_ = 0, core_links_ = 0;
+};
+
+template <class Levels>
+class FatTree final : public Topology {
+ public:
+  FatTree(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
+      : levels_(o, cluster, graph), height_(o.k > 0 ? 6 : 4) {}
+  VertexId attach(int node) const override { return levels_.attach(node); }
+  void route(int source, int destination, std::vector<LinkId>& links) const override {
+    levels_.route(source, destination, links);
+  }
+  Bisection bisection(double node_Bps) const override { return levels_.bisection(node_Bps); }
+  Point place(int node) const override { return {static_cast<double>(node), height_}; }
+
+ private:
+  Levels levels_;
+  double height_;
+};
+
+}  // namespace
+
+TopologyEntry fat_tree_entry() {
+  TopologyEntry entry = topology_entry<FatTree<TwoLevels>>(
+      "fat_tree", "switches in two or three levels, as many links up as down or fewer", fields(),
+      check);
+  entry.make = [two = entry.make](const Json& resolved, const Cluster& cluster,
+                                  Graph& graph) -> std::unique_ptr<Topology> {
+    const FatTreeOptions o = fields().parse(resolved, "");
+    if (o.k > 0) return std::make_unique<FatTree<ThreeLevels>>(o, cluster, graph);
+    return two(resolved, cluster, graph);
+  };
+  return entry;
+}
+
+}  // namespace trigram

@@ -1,0 +1,189 @@
+// HammingMesh (Hoefler et al., SC 2022, arXiv 2209.01346): boards of a x b accelerators in a mesh,
+// x by y boards. The links that leave a board at its west and east edge lead to the tree of that
+// row of accelerators, those at its north and south edge to the tree of the column: a x row trees,
+// b y column trees. One node of the cluster is one accelerator.
+//
+// Minimal routing: along the row first, then along the column, each over the mesh of the board or
+// over the tree, whichever has fewer links. The paper routes adaptively among minimal paths, and
+// its large trees have two levels; here a tree is one switch that is never narrow.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "netmodels/topologies/registry.h"
+
+namespace trigram {
+namespace {
+
+struct HammingMeshOptions {
+  std::vector<std::int64_t> board, boards;
+  SwitchLink mesh, tree;
+};
+
+FieldTable<HammingMeshOptions> fields() {
+  using H = HammingMeshOptions;
+  const auto pair = list_of(integer(1, 1 << 20));
+  return FieldTable<H>{}
+      .required("board", &H::board, pair, "[a, b], rows and columns of accelerators on a board")
+      .required("boards", &H::boards, pair, "[x, y], rows and columns of boards")
+      .include(&H::mesh, switch_link_fields("", "links of the boards"))
+      .include(&H::tree, switch_link_fields("tree_", "links between boards and trees"));
+}
+
+void check(const HammingMeshOptions& o, const Cluster& cluster, const std::string& pointer) {
+  std::int64_t product = 1;
+  for (const auto& [key, sizes] : {std::pair{"board", o.board}, {"boards", o.boards}}) {
+    if (sizes.size() != 2)
+      throw ConfigError(child(pointer, key),
+                        fmt::format("expected rows and columns, not {} numbers", sizes.size()));
+    for (const std::int64_t size : sizes) product = std::min(product * size, cluster.nodes + 1);
+  }
+  if (product != cluster.nodes)
+    throw ConfigError(child(pointer, "boards"),
+                      fmt::format("{} x {} boards of {} x {} do not have the cluster's {} nodes",
+                                  o.boards[0], o.boards[1], o.board[0], o.board[1], cluster.nodes));
+}
+
+class HammingMesh final : public Topology {
+ public:
+  HammingMesh(const HammingMeshOptions& o, const Cluster& cluster, Graph& graph)
+      : a_(static_cast<int>(o.board[0])),
+        b_(static_cast<int>(o.board[1])),
+        rows_(static_cast<int>(o.boards[0]) * a_),
+        columns_(static_cast<int>(o.boards[1]) * b_),
+        tree_Bps_(o.tree.bandwidth(cluster)),
+        first_(static_cast<VertexId>(graph.vertices.size())) {
+    for (int port = 0; port < rows_ * columns_; ++port)
+      graph.add(switch_vertex("accelerator port", fmt::format("{}.{}", row(port), column(port)),
+                              place_of_port(port)));
+    for (int r = 0; r < rows_; ++r)
+      graph.add(switch_vertex("row tree", std::to_string(r),
+                              {place_of_port(columns_ - 1).x + 3, place_of_port(r * columns_).y}));
+    for (int c = 0; c < columns_; ++c)
+      graph.add(switch_vertex("column tree", std::to_string(c),
+                              {place_of_port(c).x, place_of_port((rows_ - 1) * columns_).y + 3}));
+    add_lines(o, cluster, graph);
+  }
+
+  VertexId attach(int node) const override { return first_ + port_of(node); }
+
+  void route(int source, int destination, std::vector<LinkId>& links) const override {
+    const int from = port_of(source), to = port_of(destination), r = row(from), c = column(to);
+    along({links_of_rows_ + r * per_row(), b_, destination}, column(from), c, links);
+    along({links_of_columns_ + c * per_column(), a_, destination}, r, row(to), links);
+  }
+
+  /// Over all rectangles of u x v boards: their row trees and column trees have two links to each
+  /// board, and are cut on whichever side there are fewer.
+  Bisection bisection(double node_Bps) const override {
+    const int x = rows_ / a_, y = columns_ / b_;
+    Bisection least{std::numeric_limits<double>::infinity(), ""};
+    for (int u = 0; u <= x; ++u)
+      for (int v = 0; v <= y; ++v) {
+        const int links = 2 * (u * a_ * std::min(v, y - v) + v * b_ * std::min(u, x - u));
+        const double off = std::abs(u * v * a_ * b_ - rows_ * columns_ / 2);
+        const double Bps = tree_Bps_ * links + off * node_Bps;
+        if (Bps < least.bandwidth_Bps)
+          least = {Bps, fmt::format("a rectangle of {} x {} boards", u, v)};
+      }
+    return or_at_nics(least, rows_ * columns_, node_Bps);
+  }
+
+  Point place(int node) const override {
+    const Point port = place_of_port(port_of(node));
+    return {port.x + 1, port.y + 1};
+  }
+
+ private:
+  // Nodes are numbered board by board, ports row by row over all boards.
+  int port_of(int node) const {
+    const int board = node / (a_ * b_), inside = node % (a_ * b_), boards = columns_ / b_;
+    return (board / boards * a_ + inside / b_) * columns_ + board % boards * b_ + inside % b_;
+  }
+  int row(int port) const { return port / columns_; }
+  int column(int port) const { return port % columns_; }
+  int per_row() const { return links_per_line(columns_, b_); }
+  int per_column() const { return links_per_line(rows_, a_); }
+  static int links_per_line(int places, int side) { return places / side * (2 * (side - 1) + 4); }
+
+  /// A row or a column of accelerators. Its links, board by board: between neighbours, forth and
+  /// back; then from the first place to the tree and back, then from the last.
+  struct Line {
+    LinkId links;
+    int side;         // places of a board
+    int destination;  // breaks ties
+    LinkId board(int place) const { return links + place / side * (2 * (side - 1) + 4); }
+    LinkId neighbours(int place) const { return board(place) + 2 * (place % side); }
+    LinkId to_tree(int place, bool last) const {
+      return board(place) + 2 * (side - 1) + (last ? 2 : 0);
+    }
+    /// Whether the tree is nearer beyond the last place of the board than before its first one.
+    bool nearer_at_end(int place) const {
+      const int before = place % side, after = side - 1 - before;
+      return after < before || (after == before && destination % 2 == 1);
+    }
+    int links_to_tree(int place) const {
+      return 1 + std::min(place % side, side - 1 - place % side);
+    }
+  };
+
+  static void walk(const Line& line, int from, int to, std::vector<LinkId>& links) {
+    for (; from < to; ++from) links.push_back(line.neighbours(from));
+    for (; from > to; --from) links.push_back(line.neighbours(from - 1) + 1);
+  }
+
+  static void along(const Line& line, int from, int to, std::vector<LinkId>& links) {
+    const bool same_board = from / line.side == to / line.side;
+    if (same_board && std::abs(to - from) <= line.links_to_tree(from) + line.links_to_tree(to)) {
+      walk(line, from, to, links);
+      return;
+    }
+    const bool leaves_at_end = line.nearer_at_end(from), enters_at_end = line.nearer_at_end(to);
+    const auto edge = [&](int place, bool end) {
+      return place / line.side * line.side + (end ? line.side - 1 : 0);
+    };
+    walk(line, from, edge(from, leaves_at_end), links);
+    links.push_back(line.to_tree(from, leaves_at_end));
+    links.push_back(line.to_tree(to, enters_at_end) + 1);
+    walk(line, edge(to, enters_at_end), to, links);
+  }
+
+  void add_lines(const HammingMeshOptions& o, const Cluster& cluster, Graph& graph) {
+    const double mesh_Bps = o.mesh.bandwidth(cluster);
+    const auto add_line = [&](int first, int stride, int places, int side, VertexId tree) {
+      for (int board = 0; board < places; board += side) {
+        const auto port = [&](int i) { return first_ + first + (board + i) * stride; };
+        for (int i = 0; i + 1 < side; ++i)
+          graph.add_duplex(port(i), port(i + 1), mesh_Bps, o.mesh.latency_s);
+        for (const int edge : {0, side - 1})
+          graph.add_duplex(port(edge), tree, tree_Bps_, o.tree.latency_s);
+      }
+    };
+    const VertexId row_trees = first_ + rows_ * columns_, column_trees = row_trees + rows_;
+    links_of_rows_ = static_cast<LinkId>(graph.links.size());
+    for (int r = 0; r < rows_; ++r) add_line(r * columns_, 1, columns_, b_, row_trees + r);
+    links_of_columns_ = static_cast<LinkId>(graph.links.size());
+    for (int c = 0; c < columns_; ++c) add_line(c, columns_, rows_, a_, column_trees + c);
+  }
+
+  Point place_of_port(int port) const {
+    return {column(port) * 2.2 + column(port) / b_ * 0.8, row(port) * 2.2 + row(port) / a_ * 0.8};
+  }
+
+  int a_, b_, rows_, columns_;  // of a board, of all accelerators
+  double tree_Bps_;
+  VertexId first_;
+  LinkId links_of_rows_ = 0, links_of_columns_ = 0;
+};
+
+}  // namespace
+
+TopologyEntry hammingmesh_entry() {
+  return topology_entry<HammingMesh>(
+      "hammingmesh", "boards of accelerators in meshes, their rows and columns joined by trees",
+      fields(), check);
+}
+
+}  // namespace trigram

@@ -1,0 +1,71 @@
+#include "netmodels/topologies/registry.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace trigram {
+namespace {
+
+std::string kind_of(const Json& j, const std::string& pointer) {
+  if (j.is_string()) return j.get<std::string>();
+  if (!j.is_object()) wrong_type(pointer, "a kind, or an object with \"kind\" and options", j);
+  const std::string at = child(pointer, "kind");
+  if (!j.contains("kind")) throw ConfigError(at, "missing; which topology is meant");
+  if (!j.at("kind").is_string()) wrong_type(at, "a kind", j.at("kind"));
+  return j.at("kind").get<std::string>();
+}
+
+TopologySpec parse(const Json& j, const std::string& pointer) {
+  const std::string kind = kind_of(j, pointer);
+  Json options = j.is_object() ? j : Json::object();
+  options.erase("kind");
+  std::vector<std::string> kinds;
+  for (const TopologyEntry& entry : topologies()) {
+    if (entry.kind == kind) return {kind, entry.resolve(options, pointer)};
+    kinds.push_back(entry.kind);
+  }
+  unknown_name(j.is_string() ? pointer : child(pointer, "kind"), "topology", kind, kinds);
+}
+
+Json dump(const TopologySpec& spec) {
+  Json j = spec.options;
+  j["kind"] = spec.kind;
+  return j;
+}
+
+Json schema() {
+  Json kinds = Json::array(), forms = Json::array();
+  for (const TopologyEntry& entry : topologies()) {
+    kinds.push_back(entry.kind);
+    Json form = entry.schema;
+    form["description"] = entry.doc;
+    form["properties"]["kind"] = {{"const", entry.kind}};
+    form["required"].push_back("kind");
+    forms.push_back(std::move(form));
+  }
+  forms.insert(forms.begin(), Json{{"enum", kinds}});
+  return {{"anyOf", forms}};
+}
+
+}  // namespace
+
+const std::vector<TopologyEntry>& topologies() {
+  static const std::vector<TopologyEntry> all = {
+      flat_entry(),  fat_tree_entry(),    dragonfly_entry(),
+      torus_entry(), hammingmesh_entry(), wan_entry(),
+  };
+  return all;
+}
+
+const TopologyEntry& topology_of(const TopologySpec& spec) {
+  const auto& all = topologies();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& e) { return e.kind == spec.kind; });
+  TRIGRAM_CHECK(found != all.end(), "no topology is named {}", spec.kind);
+  return *found;
+}
+
+Kind<TopologySpec> topology_kind() { return {parse, dump, schema()}; }
+
+}  // namespace trigram

@@ -1,0 +1,209 @@
+// Regions of nodes, any two of them joined by a link of their own in each direction, which all
+// messages between the two regions share. Inside a region, NICs alone limit.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "netmodels/topologies/registry.h"
+
+namespace trigram {
+namespace {
+
+struct Region {
+  std::string name;
+  std::int64_t nodes = 0;
+};
+
+enum class DelayIs { one_way, round_trip };
+
+using Matrix = std::vector<std::vector<double>>;
+constexpr double kNone = -1;
+
+struct WanOptions {
+  std::vector<Region> regions;
+  Matrix delay_s, bandwidth_Bps;
+  DelayIs delay_is = DelayIs::one_way;
+};
+
+/// A quantity, or null: none.
+Kind<double> entry(Dimension dimension, bool positive) {
+  const Kind<double> given = quantity(dimension, positive);
+  Json schema = {{"anyOf", {given.schema, {{"type", "null"}}}}};
+  return {[given](const Json& j, const std::string& pointer) {
+            return j.is_null() ? kNone : given.parse(j, pointer);
+          },
+          [given](const double& value) { return value == kNone ? Json() : given.dump(value); },
+          std::move(schema)};
+}
+
+FieldTable<WanOptions> fields() {
+  const auto matrix = [](Dimension dimension, bool positive) {
+    return list_of(list_of(entry(dimension, positive)));
+  };
+  const auto region =
+      FieldTable<Region>{}
+          .required("name", &Region::name, text(), "name of the region")
+          .required("nodes", &Region::nodes, integer(1, 1 << 20),
+                    "nodes in it; the cluster's nodes are counted region by region");
+  return FieldTable<WanOptions>{}
+      .required("regions", &WanOptions::regions, list_of(nested(region)), "the regions")
+      .required(
+          "delay_is", &WanOptions::delay_is,
+          one_of<DelayIs>({{"one_way", DelayIs::one_way}, {"round_trip", DelayIs::round_trip}}),
+          "whether delay is of one way, or of both together: then half of it is taken")
+      .required("delay", &WanOptions::delay_s, matrix(Dimension::duration, false),
+                "delay from the region of the row to that of the column, beside the latency of "
+                "inter; null on the diagonal")
+      .required("bandwidth", &WanOptions::bandwidth_Bps, matrix(Dimension::bandwidth, true),
+                "bandwidth from the region of the row to that of the column; null on the diagonal");
+}
+
+/// Square, with a value everywhere but on the diagonal.
+void check_matrix(const Matrix& matrix, const std::vector<Region>& regions,
+                  const std::string& pointer) {
+  const std::size_t n = regions.size();
+  if (matrix.size() != n)
+    throw ConfigError(pointer, fmt::format("expected a square matrix with {} rows, as many as "
+                                           "regions, not {}",
+                                           n, matrix.size()));
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::string row = child(pointer, std::to_string(i));
+    if (matrix[i].size() != n)
+      throw ConfigError(row, fmt::format("expected a square matrix with {} columns, as many as "
+                                         "regions, not {}",
+                                         n, matrix[i].size()));
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::string at = child(row, std::to_string(j));
+      if (i == j && matrix[i][j] != kNone)
+        throw ConfigError(
+            at, fmt::format("expected null: inside {}, inter says what NICs do", regions[i].name));
+      if (i != j && matrix[i][j] == kNone)
+        throw ConfigError(at, fmt::format("expected a value: without it {} cannot be reached from "
+                                          "{}",
+                                          regions[j].name, regions[i].name));
+    }
+  }
+}
+
+void check_symmetric(const Matrix& delay, const std::string& pointer) {
+  for (std::size_t i = 0; i < delay.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (delay[i][j] != delay[j][i])
+        throw ConfigError(
+            child(child(pointer, std::to_string(i)), std::to_string(j)),
+            fmt::format("expected {}, as on the other side of the diagonal: a round trip is the "
+                        "same from both ends",
+                        format_quantity(delay[j][i], Dimension::duration)));
+}
+
+void check(const WanOptions& o, const Cluster& cluster, const std::string& pointer) {
+  std::int64_t nodes = 0;
+  for (const Region& region : o.regions) nodes += region.nodes;
+  if (nodes != cluster.nodes)
+    throw ConfigError(
+        child(pointer, "regions"),
+        fmt::format("have {} nodes; expected the cluster's {}", nodes, cluster.nodes));
+  check_matrix(o.delay_s, o.regions, child(pointer, "delay"));
+  check_matrix(o.bandwidth_Bps, o.regions, child(pointer, "bandwidth"));
+  if (o.delay_is == DelayIs::round_trip) check_symmetric(o.delay_s, child(pointer, "delay"));
+}
+
+class Wan final : public Topology {
+ public:
+  Wan(const WanOptions& o, const Cluster&, Graph& graph)
+      : bandwidth_Bps_(o.bandwidth_Bps), first_(static_cast<VertexId>(graph.vertices.size())) {
+    for (int i = 0; i < count(); ++i) {
+      const auto nodes = static_cast<int>(o.regions[at(i)].nodes);
+      begins_.push_back(static_cast<int>(region_of_.size()));
+      region_of_.resize(region_of_.size() + at(nodes), i);
+      most_ = std::max(most_, nodes);
+    }
+    begins_.push_back(static_cast<int>(region_of_.size()));
+    for (int i = 0; i < count(); ++i)
+      graph.add(switch_vertex("region", o.regions[at(i)].name, place_of_region(i)));
+    links_ = static_cast<LinkId>(graph.links.size());
+    const double ways = o.delay_is == DelayIs::round_trip ? 2 : 1;
+    for (int i = 0; i < count(); ++i)
+      for (int j = 0; j < count(); ++j)
+        if (i != j)
+          graph.add(Link{first_ + i, first_ + j, bandwidth_Bps_[at(i)][at(j)],
+                         o.delay_s[at(i)][at(j)] / ways});
+  }
+
+  VertexId attach(int node) const override { return first_ + region_of_[at(node)]; }
+
+  void route(int source, int destination, std::vector<LinkId>& links) const override {
+    const int from = region_of_[at(source)], to = region_of_[at(destination)];
+    if (from != to) links.push_back(links_ + from * (count() - 1) + (to < from ? to : to - 1));
+  }
+
+  /// Over all sets of regions, or over runs of them where there are too many sets.
+  Bisection bisection(double node_Bps) const override {
+    double least = std::numeric_limits<double>::infinity();
+    constexpr int kMostSets = 12;
+    std::vector<bool> inside(at(count()));
+    if (count() <= kMostSets) {
+      for (unsigned set = 0; set < 1U << count(); ++set) {
+        for (int i = 0; i < count(); ++i) inside[at(i)] = (set >> i & 1U) != 0;
+        least = std::min(least, cut(inside, node_Bps));
+      }
+    } else {
+      for (int i = 0; i <= count(); ++i) {
+        if (i > 0) inside[at(i - 1)] = true;
+        least = std::min(least, cut(inside, node_Bps));
+      }
+    }
+    return or_at_nics({least, "some regions against the others"}, begins_.back(), node_Bps);
+  }
+
+  /// A column of nodes below their region.
+  Point place(int node) const override {
+    const int region = region_of_[at(node)], i = node - begins_[at(region)];
+    const Point top = place_of_region(region);
+    return {top.x + i % columns() - (columns() - 1) / 2.0, top.y + 1.5 + i / columns() * 1.2};
+  }
+
+ private:
+  int columns() const { return std::min(most_, 3); }  // of a region's nodes
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  int count() const { return static_cast<int>(bandwidth_Bps_.size()); }
+
+  /// From the regions inside to the others, with NICs of nodes that are on the wrong side.
+  double cut(const std::vector<bool>& inside, double node_Bps) const {
+    double Bps = 0;
+    int nodes = 0;
+    for (int i = 0; i < count(); ++i) {
+      if (!inside[at(i)]) continue;
+      nodes += begins_[at(i) + 1] - begins_[at(i)];
+      for (int j = 0; j < count(); ++j)
+        if (!inside[at(j)]) Bps += bandwidth_Bps_[at(i)][at(j)];
+    }
+    const int all = begins_.back();
+    const int off = std::min(std::abs(nodes - all / 2), std::abs(nodes - (all + 1) / 2));
+    return Bps + off * node_Bps;
+  }
+
+  /// Regions in rows, with room for their nodes.
+  Point place_of_region(int i) const {
+    const int across = static_cast<int>(std::ceil(std::sqrt(count())));
+    const double height = 3.5 + (most_ - 1) / columns() * 1.2;
+    return {(i % across) * (columns() + 1.5), i / across * height};
+  }
+
+  Matrix bandwidth_Bps_;
+  VertexId first_;
+  std::vector<int> region_of_, begins_;  // by node, by region
+  int most_ = 1;                         // nodes in a region
+  LinkId links_ = 0;
+};
+
+}  // namespace
+
+TopologyEntry wan_entry() {
+  return topology_entry<Wan>("wan", "regions, with a delay and a bandwidth between any two",
+                             fields(), check);
+}
+
+}  // namespace trigram

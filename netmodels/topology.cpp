@@ -1,0 +1,45 @@
+#include "netmodels/topology.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace trigram {
+namespace {
+
+/// A bandwidth that is not written when it is left to the NICs.
+Kind<double> bandwidth_or_that_of_nics() {
+  Kind<double> kind = quantity(Dimension::bandwidth, true);
+  kind.dump = [dump = kind.dump](const double& Bps) { return Bps > 0 ? dump(Bps) : Json(); };
+  return kind;
+}
+
+}  // namespace
+
+FieldTable<SwitchLink> switch_link_fields(const std::string& prefix, const std::string& which) {
+  return FieldTable<SwitchLink>{}
+      .field(prefix + "bandwidth", &SwitchLink::bandwidth_Bps, bandwidth_or_that_of_nics(),
+             "bandwidth of each direction of " + which + "; that of a NIC when it is not given")
+      .field(prefix + "latency", &SwitchLink::latency_s, quantity(Dimension::duration),
+             "latency of " + which + ", beside that of inter");
+}
+
+Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,
+                    const std::function<double(int)>& cut, const std::string& name) {
+  const double half = std::floor(nodes / 2.0);
+  double least = std::numeric_limits<double>::infinity();
+  for (int r = 0; r <= switches; ++r)
+    least = std::min(least, cut(r) + std::abs(double{1} * r * per_switch - half) * node_Bps);
+  return or_at_nics({least, name}, nodes, node_Bps);
+}
+
+Bisection or_at_nics(Bisection cut, int nodes, double node_Bps) {
+  const double at_nics = std::floor(nodes / 2.0) * node_Bps;
+  return at_nics <= cut.bandwidth_Bps ? Bisection{at_nics, "NICs of half of the nodes"} : cut;
+}
+
+Vertex switch_vertex(std::string tier, std::string name, Point place) {
+  return {Vertex::Kind::network_switch, std::move(tier), std::move(name), -1, place};
+}
+
+}  // namespace trigram

@@ -1,0 +1,366 @@
+// Every topology: its parts are counted by its formulas, its routes lead from worker to worker, and
+// its bisection is that of the least cut.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "netmodels/cluster_network.h"
+#include "tests/oracles/min_cut.h"
+#include "tests/support/networks.h"
+
+namespace trigram::test {
+namespace {
+
+std::vector<LinkId> route_of(const Network& network, int source, int destination) {
+  std::vector<LinkId> links;
+  network.route(source, destination, links);
+  return links;
+}
+
+int hops(const Network& network, const std::vector<LinkId>& route) {
+  return static_cast<int>(std::count_if(route.begin(), route.end(),
+                                        [&](LinkId id) { return !network.link(id).unlimited(); }));
+}
+
+std::vector<Edge> edges_of(const Network& network) {
+  std::vector<Edge> edges;
+  for (const Link& link : network.links())
+    edges.push_back({link.from, link.to, std::min(link.bandwidth_Bps, 1e30)});
+  return edges;
+}
+
+std::map<std::string, int> tiers(const Network& network) {
+  std::map<std::string, int> count;
+  for (const Vertex& vertex : network.vertices()) ++count[vertex.tier];
+  return count;
+}
+
+int limited_links(const Network& network) {
+  return static_cast<int>(std::count_if(network.links().begin(), network.links().end(),
+                                        [](const Link& link) { return !link.unlimited(); }));
+}
+
+/// A chain of links from the source to the destination, on which no vertex comes twice.
+void expect_valid(const Network& network, int source, int destination) {
+  VertexId at = network.worker(source);
+  std::set<VertexId> seen = {at};
+  for (const LinkId id : route_of(network, source, destination)) {
+    ASSERT_EQ(network.link(id).from, at) << network.name(id);
+    at = network.link(id).to;
+    ASSERT_TRUE(seen.insert(at).second) << network.name(id);
+  }
+  ASSERT_EQ(at, network.worker(destination)) << source << " to " << destination;
+}
+
+class Topologies : public ::testing::TestWithParam<NamedCluster> {};
+
+TEST_P(Topologies, RoutesAreChainsFromWorkerToWorker) {
+  const auto network = make_network(GetParam().cluster);
+  for (int source = 0; source < network->ranks(); ++source)
+    for (int destination = 0; destination < network->ranks(); ++destination)
+      expect_valid(*network, source, destination);
+}
+
+TEST_P(Topologies, RoutesAreTheSameAgain) {
+  const auto network = make_network(GetParam().cluster), again = make_network(GetParam().cluster);
+  const int last = network->ranks() - 1;
+  for (int rank = 0; rank <= last; ++rank) {
+    EXPECT_EQ(route_of(*network, rank, last), route_of(*network, rank, last));
+    EXPECT_EQ(route_of(*network, last, rank), route_of(*again, last, rank));
+  }
+}
+
+TEST_P(Topologies, MessagesBeginWithTheirInjection) {
+  const auto network = make_network(GetParam().cluster);
+  const Layout layout = GetParam().cluster.layout();
+  for (int source = 0; source < network->ranks(); ++source)
+    for (int destination = 0; destination < network->ranks(); ++destination) {
+      if (source == destination) continue;
+      std::vector<LinkId> first, route = route_of(*network, source, destination);
+      network->injection(source, layout.same_node(source, destination), first);
+      ASSERT_LE(first.size(), route.size());
+      route.resize(first.size());
+      ASSERT_EQ(route, first);
+    }
+}
+
+TEST_P(Topologies, LatenciesAreEndToEndAndThoseOfTheLinksBetween) {
+  const Cluster& cluster = GetParam().cluster;
+  const auto network = make_network(cluster);
+  for (int rank = 1; rank < network->ranks(); ++rank) {
+    const bool inside = cluster.layout().same_node(0, rank);
+    double expected = inside ? cluster.intra.latency_s : cluster.inter.latency_s;
+    for (const LinkId id : route_of(*network, 0, rank)) {
+      const auto kind = network->vertex(network->link(id).from).kind;
+      if (kind == Vertex::Kind::network_switch) expected += network->link(id).latency_s;
+    }
+    EXPECT_EQ(network->latency(0, rank), expected);
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<NamedCluster>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Small, Topologies, ::testing::ValuesIn(small_networks()), name_of);
+INSTANTIATE_TEST_SUITE_P(Medium, Topologies, ::testing::ValuesIn(medium_networks()), name_of);
+
+/// All but dragonflies, whose minimal routes pass one link between groups even where two such links
+/// would be fewer hops.
+class MinimalRoutes : public ::testing::TestWithParam<NamedCluster> {};
+
+TEST_P(MinimalRoutes, NoPathIsShorter) {
+  const auto network = make_network(GetParam().cluster);
+  const auto edges = edges_of(*network);
+  const auto vertices = static_cast<int>(network->vertices().size());
+  const Layout layout = GetParam().cluster.layout();
+  for (int source = 0; source < network->ranks(); ++source) {
+    const auto distance = distances(vertices, edges, network->worker(source));
+    for (int to = 0; to < network->ranks(); ++to) {
+      if (source != to && layout.same_node(source, to)) continue;  // over the fabric, not the NIC
+      const auto links = static_cast<int>(route_of(*network, source, to).size());
+      ASSERT_EQ(links, distance[static_cast<std::size_t>(network->worker(to))])
+          << source << " to " << to;
+    }
+  }
+}
+
+std::vector<NamedCluster> of_minimal_routes() {
+  auto all = small_networks();
+  for (const NamedCluster& more : medium_networks()) {
+    all.push_back(more);
+    all.back().name = "medium_" + more.name;
+  }
+  std::erase_if(all, [](const auto& n) { return n.name.find("dragonfly") != std::string::npos; });
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(All, MinimalRoutes, ::testing::ValuesIn(of_minimal_routes()), name_of);
+
+TEST(Dragonfly, ARouteHasOneLinkBetweenGroupsAndAtMostOneBeforeAndAfter) {
+  for (const auto& all : {small_networks(), medium_networks()})
+    for (const auto& [name, cluster] : all) {
+      if (cluster.topology.kind != "dragonfly") continue;
+      const auto network = make_network(cluster);
+      const int a = cluster.topology.options.at("routers_per_group");
+      const int p = cluster.topology.options.at("nodes_per_router");
+      const auto group_of = [&](int rank) { return cluster.node_of(rank) / (a * p); };
+      for (int source = 0; source < network->ranks(); ++source)
+        for (int to = 0; to < network->ranks(); ++to) {
+          if (cluster.node_of(source) == cluster.node_of(to)) continue;
+          const int between = hops(*network, route_of(*network, source, to)) - 2;  // less the NICs
+          ASSERT_LE(between, group_of(source) == group_of(to) ? 1 : 3) << name;
+          ASSERT_GE(between, group_of(source) == group_of(to) ? 0 : 1) << name;
+        }
+    }
+}
+
+TEST(Dragonfly, AnyTwoGroupsAreJoinedByAsManyLinks) {
+  for (const auto& [name, cluster] : small_networks()) {
+    if (cluster.topology.kind != "dragonfly") continue;
+    const auto network = make_network(cluster);
+    const Json& o = cluster.topology.options;
+    const int a = o.at("routers_per_group"), h = o.at("global_links_per_router"),
+              g = o.at("groups");
+    std::map<std::pair<std::string, std::string>, int> between;
+    std::map<std::string, int> of_router;
+    for (const Link& link : network->links()) {
+      const Vertex &from = network->vertex(link.from), &to = network->vertex(link.to);
+      if (from.tier != "router" || to.tier != "router") continue;
+      const auto group = [](const Vertex& v) { return v.name.substr(0, v.name.find('.')); };
+      if (group(from) == group(to)) continue;
+      ++between[{group(from), group(to)}];
+      EXPECT_LE(++of_router[from.name], h);
+    }
+    EXPECT_EQ(static_cast<int>(between.size()), g * (g - 1)) << name;
+    for (const auto& [pair, count] : between) EXPECT_EQ(count, a * h / (g - 1)) << name;
+  }
+}
+
+// Al-Fares et al., section 3: k^3/4 hosts, k^2/2 edge, k^2/2 aggregation and (k/2)^2 core switches,
+// 5k^2/4 in all; as many links on each of the three levels as there are hosts.
+TEST(FatTree, OfThreeLevelsHasThePartsOfTheFormulas) {
+  for (const int k : {2, 4, 6, 8}) {
+    const int hosts = k * k * k / 4;
+    const auto network = make_network(joined_by({{"kind", "fat_tree"}, {"k", k}}, hosts));
+    auto count = tiers(*network);
+    EXPECT_EQ(count["worker"], hosts);
+    EXPECT_EQ(count["edge switch"], k * k / 2);
+    EXPECT_EQ(count["aggregation switch"], k * k / 2);
+    EXPECT_EQ(count["core switch"], k * k / 4);
+    EXPECT_EQ(limited_links(*network), 2 * 3 * hosts);
+    EXPECT_EQ(hops(*network, route_of(*network, 0, hosts - 1)), 6);
+  }
+}
+
+TEST(FatTree, OfTwoLevelsHasThePartsOfTheFormulas) {
+  const auto network =
+      make_network(joined_by({{"kind", "fat_tree"}, {"nodes_per_leaf", 8}, {"taper", 4}}, 24));
+  auto count = tiers(*network);
+  EXPECT_EQ(count["leaf switch"], 3);
+  EXPECT_EQ(count["spine switch"], 2);
+  EXPECT_EQ(limited_links(*network), 2 * (24 + 3 * 2));
+}
+
+TEST(Dragonfly, HasThePartsOfTheFormulas) {
+  const Json options = {{"kind", "dragonfly"},
+                        {"nodes_per_router", 2},
+                        {"routers_per_group", 4},
+                        {"global_links_per_router", 2},
+                        {"groups", 9}};
+  const auto network = make_network(joined_by(options, 2 * 4 * 9));
+  EXPECT_EQ(tiers(*network)["router"], 4 * 9);
+  EXPECT_EQ(limited_links(*network), 2 * 72 + 9 * 4 * 3 + 9 * 8);
+}
+
+TEST(Torus, HasThePartsOfTheFormulas) {
+  // Two links per router and dimension; one where the dimension is two long.
+  const Json options = {{"kind", "torus"}, {"dimensions", {2, 3, 4}}};
+  const auto network = make_network(joined_by(options, 24));
+  EXPECT_EQ(tiers(*network)["router"], 24);
+  EXPECT_EQ(limited_links(*network), 2 * 24 + 24 * (1 + 2 + 2));
+  // The diameter is the sum of half of each dimension.
+  int most = 0;
+  for (int to = 0; to < 24; ++to)
+    most = std::max(most, hops(*network, route_of(*network, 0, to)) - 2);
+  EXPECT_EQ(most, 1 + 1 + 2);
+}
+
+// Hoefler et al.: a x row trees with 2 y ports each, b y column trees with 2 x ports each.
+TEST(HammingMesh, HasThePartsOfTheFormulas) {
+  const int a = 2, b = 3, x = 4, y = 5, N = a * b * x * y;
+  const Json options = {{"kind", "hammingmesh"}, {"board", {a, b}}, {"boards", {x, y}}};
+  const auto network = make_network(joined_by(options, N));
+  auto count = tiers(*network);
+  EXPECT_EQ(count["accelerator port"], N);
+  EXPECT_EQ(count["row tree"], a * x);
+  EXPECT_EQ(count["column tree"], b * y);
+  const int in_boards = x * y * (a * (b - 1) + b * (a - 1));
+  const int to_trees = a * x * 2 * y + b * y * 2 * x;
+  EXPECT_EQ(limited_links(*network), 2 * (N + in_boards + to_trees));
+}
+
+TEST(HammingMesh, NumbersNodesBoardByBoard) {
+  const Json options = {{"kind", "hammingmesh"}, {"board", {2, 2}}, {"boards", {2, 2}}};
+  const auto network = make_network(joined_by(options, 16));
+  // Nodes 0 to 3 are a board: neighbours one link apart, corners two.
+  EXPECT_EQ(hops(*network, route_of(*network, 0, 1)) - 2, 1);
+  EXPECT_EQ(hops(*network, route_of(*network, 0, 2)) - 2, 1);
+  EXPECT_EQ(hops(*network, route_of(*network, 0, 3)) - 2, 2);
+  // Node 4 begins the board beside it, node 8 the one below.
+  EXPECT_EQ(hops(*network, route_of(*network, 0, 4)) - 2, 2);
+  EXPECT_EQ(hops(*network, route_of(*network, 0, 8)) - 2, 2);
+}
+
+TEST(Torus, MessagesHalfWayRoundLoadBothDirectionsAlike) {
+  // Uniform traffic on a ring of q: q^2 / 8 messages over each link (Dally and Towles, chapter 5).
+  const auto network = make_network(joined_by({{"kind", "torus"}, {"dimensions", {8}}}, 8));
+  std::map<LinkId, int> load;
+  for (int source = 0; source < 8; ++source)
+    for (int to = 0; to < 8; ++to)
+      for (const LinkId id : route_of(*network, source, to))
+        if (network->vertex(network->link(id).from).tier == "router" &&
+            network->vertex(network->link(id).to).tier == "router")
+          ++load[id];
+  EXPECT_EQ(load.size(), 16u);
+  for (const auto& [id, messages] : load) EXPECT_EQ(messages, 8) << network->name(id);
+}
+
+/// Networks whose closed form is the least cut: at most a dozen nodes.
+std::vector<NamedCluster> bisected() {
+  std::vector<NamedCluster> all;
+  const auto add = [&](const std::string& name, Json topology, int nodes, int workers = 1) {
+    all.push_back({name, joined_by(std::move(topology), nodes, workers)});
+    return all.size() - 1;
+  };
+  for (const int nodes : {2, 5, 8}) add("flat_" + std::to_string(nodes), "flat", nodes);
+  all[add("flat_own_nics", "flat", 4, 2)].cluster.nics = Nics::per_worker;
+  add("flat_shared_nics", "flat", 4, 2);
+  for (const char* Bps : {"300MB/s", "1GB/s", "4GB/s"}) {
+    const std::string suffix = std::string("_") + Bps[0];
+    const auto with = [&](Json topology) {
+      topology["bandwidth"] = Bps;
+      return topology;
+    };
+    add("fat_tree_k2" + suffix, with({{"kind", "fat_tree"}, {"k", 2}}), 2);
+    for (const int taper : {1, 2, 4})
+      for (const int nodes : {8, 12})
+        add("leaves_" + std::to_string(nodes) + "_tapered_" + std::to_string(taper) + suffix,
+            with({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"taper", taper}}), nodes);
+    add("leaves_of_3" + suffix, with({{"kind", "fat_tree"}, {"nodes_per_leaf", 3}}), 9);
+    for (const std::vector<int>& dimensions :
+         std::vector<std::vector<int>>{{4}, {5}, {2, 2}, {4, 2}, {3, 3}, {5, 2}, {2, 2, 2}, {3, 4}})
+      add("torus" + suffix + "_" + std::to_string(all.size()),
+          with({{"kind", "torus"}, {"dimensions", dimensions}}),
+          std::accumulate(dimensions.begin(), dimensions.end(), 1, std::multiplies<>()));
+    const auto dragonfly = [&](int p, int a, int h, int g) {
+      add("dragonfly" + suffix + "_" + std::to_string(all.size()),
+          with({{"kind", "dragonfly"},
+                {"nodes_per_router", p},
+                {"routers_per_group", a},
+                {"global_links_per_router", h},
+                {"groups", g},
+                {"global_bandwidth", Bps}}),
+          p * a * g);
+    };
+    dragonfly(1, 2, 1, 2);
+    dragonfly(2, 2, 1, 2);
+    dragonfly(1, 3, 1, 4);
+    dragonfly(2, 3, 1, 2);
+    dragonfly(3, 4, 1, 1);
+    const auto mesh = [&](int a, int b, int x, int y) {
+      add("hammingmesh" + suffix + "_" + std::to_string(all.size()),
+          with({{"kind", "hammingmesh"},
+                {"board", {a, b}},
+                {"boards", {x, y}},
+                {"tree_bandwidth", Bps}}),
+          a * b * x * y);
+    };
+    mesh(1, 1, 2, 2);
+    mesh(1, 1, 3, 4);
+    mesh(2, 2, 2, 1);
+    mesh(2, 1, 2, 2);
+    mesh(1, 3, 2, 2);
+  }
+  add("wan", wan_of(4, 3), 12);
+  add("wan_odd", wan_of(3, 3), 9);
+  return all;
+}
+
+class Bisections : public ::testing::TestWithParam<NamedCluster> {};
+
+TEST_P(Bisections, AreTheLeastCutOfAllHalves) {
+  const auto network = make_network(GetParam().cluster);
+  // A node may send and receive at any of its workers.
+  auto edges = edges_of(*network);
+  auto vertices = static_cast<int>(network->vertices().size());
+  std::vector<int> nodes;
+  for (int node = 0; node < network->nodes(); ++node) {
+    nodes.push_back(vertices++);
+    for (int rank = 0; rank < network->ranks(); ++rank) {
+      if (GetParam().cluster.node_of(rank) != node) continue;
+      edges.push_back({nodes.back(), network->worker(rank), 1e30});
+      edges.push_back({network->worker(rank), nodes.back(), 1e30});
+    }
+  }
+  const double least = bisection_by_force(vertices, edges, nodes);
+  EXPECT_NEAR(network->bisection().bandwidth_Bps / least, 1, 1e-9)
+      << network->bisection().bandwidth_Bps << " against " << least;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, Bisections, ::testing::ValuesIn(bisected()), name_of);
+
+TEST(Bisection, OfOneNodeIsThatOfItsWorkers) {
+  Cluster cluster = joined_by("flat", 1, 6);
+  EXPECT_EQ(make_network(cluster)->bisection().bandwidth_Bps, 3 * 10e9);
+  cluster.intra.kind = IntraKind::pcie;
+  EXPECT_EQ(make_network(cluster)->bisection().bandwidth_Bps, 10e9);
+  cluster.intra.bridge_Bps = 100e9;
+  EXPECT_EQ(make_network(cluster)->bisection().bandwidth_Bps, 3 * 10e9);
+  EXPECT_EQ(make_network(joined_by("flat", 1))->bisection().bandwidth_Bps, 0);
+}
+
+}  // namespace
+}  // namespace trigram::test

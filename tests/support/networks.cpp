@@ -1,0 +1,110 @@
+#include "tests/support/networks.h"
+
+#include <fmt/format.h>
+
+namespace trigram::test {
+namespace {
+
+Json torus(std::vector<int> dimensions) {
+  return {{"kind", "torus"}, {"dimensions", dimensions}, {"latency", "1us"}};
+}
+
+Json dragonfly(int p, int a, int h, int g) {
+  return {{"kind", "dragonfly"},          {"nodes_per_router", p}, {"routers_per_group", a},
+          {"global_links_per_router", h}, {"groups", g},           {"latency", "1us"},
+          {"global_latency", "3us"}};
+}
+
+Json leaves(int nodes_per_leaf, int taper) {
+  return {{"kind", "fat_tree"}, {"nodes_per_leaf", nodes_per_leaf}, {"taper", taper}};
+}
+
+Json mesh(int a, int b, int x, int y) {
+  return {{"kind", "hammingmesh"}, {"board", {a, b}}, {"boards", {x, y}}};
+}
+
+NamedCluster with_bridge(int nodes) {
+  Cluster cluster = joined_by("flat", nodes, 4);
+  cluster.intra.kind = IntraKind::pcie;
+  return {"pcie", cluster};
+}
+
+NamedCluster with_own_nics(const Json& topology, int nodes, int workers) {
+  Cluster cluster = joined_by(topology, nodes, workers);
+  cluster.nics = Nics::per_worker;
+  return {"own_nics", cluster};
+}
+
+}  // namespace
+
+Cluster joined_by(const Json& topology, int nodes, int workers_per_node) {
+  return parse_cluster(
+      {{"nodes", nodes},
+       {"workers_per_node", workers_per_node},
+       {"inter", {{"bandwidth", "1GB/s"}, {"latency", "10us"}}},
+       {"intra", {{"bandwidth", "10GB/s"}, {"latency", "1us"}}},
+       {"accelerator",
+        {{"flops", "1TFLOP/s"}, {"memory_bandwidth", "100GB/s"}, {"launch_overhead", "0s"}}},
+       {"topology", topology}},
+      "/cluster");
+}
+
+Json wan_of(int regions, int nodes) {
+  Json j = {{"kind", "wan"}, {"delay_is", "round_trip"}};
+  for (int i = 0; i < regions; ++i) {
+    j["regions"].push_back({{"name", fmt::format("region {}", i)}, {"nodes", nodes}});
+    Json delay = Json::array(), bandwidth = Json::array();
+    for (int k = 0; k < regions; ++k) {
+      const int pair = i < k ? i * regions + k : k * regions + i;
+      delay.push_back(i == k ? Json() : Json(fmt::format("{}ms", 10 + pair)));
+      bandwidth.push_back(i == k ? Json() : Json(fmt::format("{}MB/s", 50 + 7 * pair)));
+    }
+    j["delay"].push_back(delay);
+    j["bandwidth"].push_back(bandwidth);
+  }
+  return j;
+}
+
+std::vector<NamedCluster> small_networks() {
+  return {
+      {"one_worker", joined_by("flat", 1)},
+      {"one_node", joined_by("flat", 1, 4)},
+      {"flat", joined_by("flat", 5)},
+      {"flat_nodes", joined_by("flat", 3, 3)},
+      with_bridge(3),
+      with_own_nics(torus({3, 2}), 6, 2),
+      {"fat_tree_k2", joined_by({{"kind", "fat_tree"}, {"k", 2}}, 2)},
+      {"fat_tree_k4", joined_by({{"kind", "fat_tree"}, {"k", 4}}, 16, 2)},
+      {"leaves", joined_by(leaves(4, 1), 12)},
+      {"leaves_tapered", joined_by(leaves(4, 2), 12)},
+      {"one_leaf", joined_by(leaves(6, 3), 6)},
+      {"dragonfly", joined_by(dragonfly(2, 4, 2, 9), 72)},
+      {"dragonfly_few_groups", joined_by(dragonfly(1, 4, 2, 3), 12)},
+      {"dragonfly_odd_share", joined_by(dragonfly(2, 3, 2, 5), 30)},
+      {"dragonfly_one_group", joined_by(dragonfly(2, 4, 1, 1), 8, 2)},
+      {"ring", joined_by(torus({7}), 7)},
+      {"torus_2d", joined_by(torus({4, 3}), 12, 2)},
+      {"torus_3d", joined_by(torus({2, 3, 4}), 24)},
+      {"torus_flat_dimension", joined_by(torus({1, 4}), 4)},
+      {"hx2", joined_by(mesh(2, 2, 2, 3), 24)},
+      {"hx4", joined_by(mesh(4, 4, 2, 1), 32)},
+      {"hyperx", joined_by(mesh(1, 1, 3, 4), 12)},
+      {"hx_1x3", joined_by(mesh(1, 3, 2, 2), 12)},
+      {"wan", joined_by(wan_of(4, 3), 12, 2)},
+  };
+}
+
+std::vector<NamedCluster> medium_networks() {
+  return {
+      {"fat_tree_k8", joined_by({{"kind", "fat_tree"}, {"k", 8}}, 128, 2)},
+      {"leaves_tapered", joined_by(leaves(16, 4), 256)},
+      {"dragonfly", joined_by(dragonfly(2, 4, 2, 9), 72, 4)},
+      {"dragonfly_several_links", joined_by(dragonfly(4, 8, 4, 8), 256)},
+      {"torus", joined_by(torus({8, 6, 5}), 240)},
+      {"hx2", joined_by(mesh(2, 2, 8, 8), 256)},
+      {"hx4", joined_by(mesh(4, 4, 4, 4), 256)},
+      {"wan", joined_by(wan_of(10, 8), 80, 4)},
+  };
+}
+
+}  // namespace trigram::test
