@@ -29,6 +29,22 @@ std::vector<Knob> knobs() {
        false},
       {"a tenth of the bandwidth inside nodes",
        [](Training& t) { t.cluster.intra.bandwidth_Bps /= 10; }, false},
+      {"a host bridge in place of a crossbar",
+       [](Training& t) {
+         t.cluster.intra.kind = IntraKind::pcie;
+         t.cluster.intra.bridge_Bps = t.cluster.intra.bandwidth_Bps / 10;
+       },
+       false},
+      {"a narrow link between nodes",
+       [](Training& t) {
+         t.cluster.topology = {"torus", {{"dimensions", {2}}, {"bandwidth", "0.05GB/s"}}};
+       },
+       true},
+      {"a long link between nodes",
+       [](Training& t) {
+         t.cluster.topology = {"torus", {{"dimensions", {2}}, {"latency", "1ms"}}};
+       },
+       true},
       // Not by a little: a worker that is slightly late can pull apart two messages that would have
       // shared a NIC. Where all meet at one place, a server or the centre of a star, a worker may
       // be twice as slow and still not be the last that is served.

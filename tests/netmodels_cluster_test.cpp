@@ -46,6 +46,41 @@ TEST(Cluster, survives_a_round_trip) {
   EXPECT_EQ(cluster_fields().dump(parse_cluster(dumped, "")), dumped);
 }
 
+TEST(Cluster, survives_a_round_trip_with_all_that_joins_it) {
+  for (const char* text :
+       {R"({"nodes": 4, "workers_per_node": 2, "nics": "per_worker",
+            "topology": {"kind": "torus", "dimensions": [2, 2], "bandwidth": "1Gbps"}})",
+        R"({"nodes": 16, "topology": {"kind": "fat_tree", "k": 4, "latency": "1us"},
+            "intra": {"bandwidth": "1GB/s", "latency": "1us", "kind": "pcie"}})",
+        R"({"nodes": 4, "topology": {"kind": "fat_tree", "nodes_per_leaf": 2}})",
+        R"({"nodes": 2, "topology": {"kind": "wan", "delay_is": "one_way",
+            "regions": [{"name": "a", "nodes": 1}, {"name": "b", "nodes": 1}],
+            "delay": [[null, "1ms"], ["2ms", null]],
+            "bandwidth": [[null, "1Gbps"], ["2Gbps", null]]}})"}) {
+    const Cluster c = parse(text);
+    const Json dumped = cluster_fields().dump(c);
+    EXPECT_EQ(cluster_fields().dump(parse_cluster(dumped, "")), dumped);
+    EXPECT_EQ(dumped.at("topology").at("kind"), c.topology.kind);
+  }
+  EXPECT_EQ(cluster_fields().dump(parse("{}")).at("topology"), Json({{"kind", "flat"}}));
+}
+
+TEST(Cluster, has_a_topology_by_name) { EXPECT_EQ(parse(R"({"topology": "flat"})").ranks(), 1); }
+
+TEST(Wan, has_a_delay_of_one_way_or_half_a_round_trip) {
+  const auto latency = [](const char* delay_is) {
+    Json j = Json::parse(R"({"nodes": 2, "inter": {"bandwidth": "1Gbps", "latency": "1ms"},
+        "topology": {"kind": "wan",
+                     "regions": [{"name": "a", "nodes": 1}, {"name": "b", "nodes": 1}],
+                     "delay": [[null, "30ms"], ["30ms", null]],
+                     "bandwidth": [[null, "1Gbps"], ["1Gbps", null]]}})");
+    j["topology"]["delay_is"] = delay_is;
+    return make_network(parse_cluster(j, ""))->latency(0, 1);
+  };
+  EXPECT_DOUBLE_EQ(latency("one_way"), 31e-3);
+  EXPECT_DOUBLE_EQ(latency("round_trip"), 16e-3);
+}
+
 TEST(Cluster, has_defaults) { EXPECT_EQ(parse("{}").ranks(), 1); }
 
 TEST(Cluster, errors_name_the_place) {
@@ -157,6 +192,19 @@ TEST(LowerBound, is_the_most_loaded_link) {
   sent[2] = {.bytes_inter = 1'000'000, .messages_inter = 3};
   sent[3] = {.bytes_inter = 2'000'000, .messages_inter = 1};
   EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 3e-3);
+}
+
+TEST(LowerBound, knows_host_bridges_and_own_nics) {
+  Cluster c = two_by_two();
+  std::vector<Traffic> sent(4);
+  for (Traffic& t : sent) t = {.bytes_intra = 1'000'000, .messages_intra = 1};
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 1e-6 + 1e-4);
+  c.intra.kind = IntraKind::pcie;
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 1e-6 + 2e-4);
+  for (Traffic& t : sent) t = {.bytes_inter = 1'000'000, .messages_inter = 1};
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 2e-3);
+  c.nics = Nics::per_worker;
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 1e-3);
 }
 
 TEST(LowerBound, counts_the_latency_of_empty_messages) {

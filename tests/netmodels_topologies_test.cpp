@@ -268,7 +268,7 @@ TEST(Torus, MessagesHalfWayRoundLoadBothDirectionsAlike) {
   for (const auto& [id, messages] : load) EXPECT_EQ(messages, 8) << network->name(id);
 }
 
-/// Networks whose closed form is the least cut: at most a dozen nodes.
+/// Networks whose closed form is the least cut: a dozen nodes or so.
 std::vector<NamedCluster> bisected() {
   std::vector<NamedCluster> all;
   const auto add = [&](const std::string& name, Json topology, int nodes, int workers = 1) {
@@ -324,6 +324,7 @@ std::vector<NamedCluster> bisected() {
     mesh(2, 1, 2, 2);
     mesh(1, 3, 2, 2);
   }
+  add("fat_tree_k4", {{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "300MB/s"}}, 16);
   add("wan", wan_of(4, 3), 12);
   add("wan_odd", wan_of(3, 3), 9);
   return all;

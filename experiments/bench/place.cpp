@@ -2,17 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
-#include "core/data_dir.h"
 #include "experiments/cli/job.h"
-#include "experiments/config/config_file.h"
+#include "experiments/config/cluster_file.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
 namespace {
-
-namespace fs = std::filesystem;
 
 Json runtime_json(const std::string& text) {
   if (text.empty()) return in_a_job() ? "mpi" : "threads";
@@ -23,15 +18,8 @@ Json runtime_json(const std::string& text) {
 }
 
 Cluster read_cluster(const std::string& name) {
-  const fs::path preset = data_dir() / "configs" / "clusters" / (name + ".json");
-  const fs::path path = !fs::exists(name) && fs::exists(preset) ? preset : fs::path(name);
-  if (!fs::exists(path))
-    throw ConfigError("--cluster", fmt::format("expected a file that describes a cluster, or the "
-                                               "name of a preset (trigram list networks), not {}",
-                                               name));
-  Json j = read_config_file(path);
-  if (j.is_object()) j.erase("$schema");
-  return parse_cluster(j, "");
+  const ClusterFile file = read_cluster_file(name, "--cluster");
+  return parse_cluster(file.description, file.pointer);
 }
 
 Cluster flat(int ranks) {

@@ -22,6 +22,7 @@ void add_status_command(CLI::App& app, Action& action);
 void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_init_command(CLI::App& app, Action& action);
 void add_list_command(CLI::App& app, Action& action);
+void add_show_command(CLI::App& app, Action& action);
 void add_schema_command(CLI::App& app, Action& action);
 void add_report_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);

@@ -15,6 +15,7 @@
 #include "experiments/cli/commands.h"
 #include "experiments/exit_codes.h"
 #include "experiments/worlds.h"
+#include "netmodels/topologies/registry.h"
 
 namespace trigram {
 namespace {
@@ -54,7 +55,7 @@ Json list_of(const auto& entries) {
   return list;
 }
 
-/// Network models of the simulated world, and the clusters that come with the program.
+/// Network models of the simulated world, topologies, and the clusters that come with the program.
 Json list_of_networks() {
   Json list = Json::array();
   const auto& all = worlds();
@@ -64,6 +65,11 @@ Json list_of_networks() {
     list.push_back({{"name", name},
                     {"kind", "model"},
                     {"doc", "network model of sim; " + option.value("description", "")}});
+  for (const TopologyEntry& topology : topologies())
+    list.push_back({{"name", topology.kind},
+                    {"kind", "topology"},
+                    {"doc", "topology: " + topology.doc},
+                    {"options", topology.schema}});
   const std::filesystem::path presets = data_dir() / "configs" / "clusters";
   std::set<std::filesystem::path> paths;
   if (std::filesystem::is_directory(presets))

@@ -54,6 +54,7 @@ int run_command_line(int argc, char** argv) {
   add_validate_command(app, global, action);
   add_init_command(app, action);
   add_list_command(app, action);
+  add_show_command(app, action);
   add_schema_command(app, action);
   add_report_command(app, action);
   add_bench_command(app, action);

@@ -1,0 +1,72 @@
+// `show network`: a network in numbers, and as a picture.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+
+#include "experiments/cli/commands.h"
+#include "experiments/config/cluster_file.h"
+#include "experiments/exit_codes.h"
+#include "experiments/show/network_drawing.h"
+#include "netmodels/cluster_network.h"
+#include "netmodels/network_summary.h"
+
+namespace trigram {
+namespace {
+
+std::string short_time(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.4g} us", 1e6 * seconds)
+                        : fmt::format("{:.4g} ms", 1e3 * seconds);
+}
+
+void print_summary(const Cluster& cluster, const NetworkSummary& s) {
+  const auto print = [](const char* what, const std::string& value) {
+    fmt::print("{:20} {}\n", what, value);
+  };
+  const char* of = s.sampled ? ", of routes from some of the nodes" : "";
+  print("topology", cluster.topology.kind);
+  print("workers", std::to_string(s.workers));
+  print("nodes", std::to_string(s.nodes));
+  print("switches", std::to_string(s.switches));
+  print("links", fmt::format("{}, each direction counted", s.links));
+  if (s.links > 0) {
+    print("narrowest link", short_bandwidth(s.narrowest_Bps));
+    print("widest link", short_bandwidth(s.widest_Bps));
+    print("bisection bandwidth",
+          fmt::format("{}, {}", short_bandwidth(s.bisection.bandwidth_Bps), s.bisection.cut));
+  }
+  print("diameter", fmt::format("{} links{}", s.diameter, of));
+  print("largest latency", short_time(s.longest_latency_s) + of);
+}
+
+int show_network(const std::string& name, const std::string& picture) {
+  const ClusterFile file = read_cluster_file(name, "config");
+  const Cluster cluster = parse_cluster(file.description, file.pointer);
+  const auto network = make_network(cluster);
+  if (!picture.empty()) {
+    std::ofstream out(picture);
+    if (!(out << draw(*network)) || !out.flush())
+      throw ConfigError("--output", fmt::format("{} cannot be written", picture));
+  }
+  print_summary(cluster, summarize(*network));
+  return kOk;
+}
+
+}  // namespace
+
+void add_show_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("show", "Print and draw what a configuration describes");
+  command->require_subcommand(1);
+  CLI::App* network =
+      command->add_subcommand("network", "Its network: parts, bandwidths, bisection, diameter");
+  auto config = std::make_shared<std::string>();
+  auto picture = std::make_shared<std::string>();
+  network->add_option("config", *config, "An experiment, a cluster, or the name of a preset")
+      ->required();
+  network->add_option("-o,--output", *picture, "Draw it into this file, as SVG");
+  network->callback([config, picture, &action] {
+    action = [config, picture] { return show_network(*config, *picture); };
+  });
+}
+
+}  // namespace trigram

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "experiments/show/network_drawing.h"
+#include "experiments/show/svg.h"
+
+namespace trigram {
+namespace {
+
+constexpr double kFont = 12, kBoxHeight = 40, kStep = 90, kLane = 22;
+
+/// The vertices of one tier; all that is inside nodes is one tier.
+struct Tier {
+  std::string name;
+  int count = 0;
+};
+
+/// The links, in each direction, between two tiers that have one bandwidth.
+struct Bundle {
+  std::size_t a, b;
+  double Bps;
+  int links;
+};
+
+class Diagram {
+ public:
+  explicit Diagram(const Network& network) {
+    const int per_node = network.ranks() / network.nodes();
+    tiers_.push_back({per_node == 1 ? "workers" : fmt::format("nodes of {} workers", per_node),
+                      network.nodes()});
+    for (const Vertex& vertex : network.vertices())
+      of_vertex_.push_back(vertex.node >= 0 ? 0 : tier(vertex.tier));
+    for (const Link& link : network.links()) {
+      const bool inside = network.vertex(link.from).node >= 0 && network.vertex(link.to).node >= 0;
+      if (inside || link.unlimited()) continue;
+      const auto [a, b] = std::minmax(of_vertex_[static_cast<std::size_t>(link.from)],
+                                      of_vertex_[static_cast<std::size_t>(link.to)]);
+      ++links_[{a, b, link.bandwidth_Bps}];
+    }
+  }
+
+  std::string draw() {
+    double width = 0;
+    for (const Tier& t : tiers_) width = std::max(width, text_width(label(t), kFont) + 20);
+    for (std::size_t i = 0; i < tiers_.size(); ++i) {
+      svg_.box({0, height_of(i)}, width, kBoxHeight, "white", i == 0 ? 0 : 8, i == 0 ? 2 : 1);
+      svg_.text({0, height_of(i) + kFont / 3}, label(tiers_[i]), kFont, Svg::Anchor::middle);
+    }
+    double lane = width / 2;
+    double row = height_of(0) + kBoxHeight;
+    int number = 0;
+    for (const Bundle& bundle : bundles()) {
+      lane += kLane;
+      ++number;
+      connect(bundle, width / 2, lane, number);
+      row += 1.5 * kFont;
+      svg_.text({-width / 2, row}, fmt::format("{}  {}", number, text_of(bundle)), kFont,
+                Svg::Anchor::start);
+    }
+    return svg_.document();
+  }
+
+ private:
+  std::size_t tier(const std::string& name) {
+    auto found = std::find_if(tiers_.begin(), tiers_.end(),
+                              [&](const Tier& t) { return t.name == name + " tier"; });
+    if (found == tiers_.end()) found = tiers_.insert(tiers_.end(), {name + " tier", 0});
+    ++found->count;
+    return static_cast<std::size_t>(found - tiers_.begin());
+  }
+  static std::string label(const Tier& t) { return fmt::format("{} {}", t.count, name(t)); }
+  /// "edge switches"; the nodes' name is of many already.
+  static std::string name(const Tier& t) {
+    const std::size_t end = t.name.rfind(" tier");
+    if (end == std::string::npos) return t.name;
+    const std::string one = t.name.substr(0, end);
+    return one + (one.ends_with("ch") ? "es" : "s");
+  }
+  /// Nodes at the bottom.
+  static double height_of(std::size_t tier) { return -kStep * static_cast<double>(tier); }
+
+  /// By tiers; all bandwidths of two tiers together when they are many.
+  std::vector<Bundle> bundles() const {
+    std::vector<Bundle> all;
+    for (const auto& [key, links] : links_)
+      all.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), links});
+    constexpr std::size_t kMost = 12;
+    if (all.size() <= kMost) return all;
+    std::vector<Bundle> together;
+    for (const Bundle& bundle : all) {
+      if (!together.empty() && together.back().a == bundle.a && together.back().b == bundle.b) {
+        together.back().links += bundle.links;
+        together.back().Bps += bundle.links * bundle.Bps;
+      } else {
+        together.push_back(bundle);
+        together.back().Bps *= bundle.links;
+      }
+    }
+    for (Bundle& bundle : together) bundle.Bps /= bundle.links;
+    return together;
+  }
+
+  std::string text_of(const Bundle& bundle) const {
+    const std::string of =
+        fmt::format("{} links of {}{}", bundle.links,
+                    bundles().size() < links_.size() ? "about " : "", short_bandwidth(bundle.Bps));
+    if (bundle.a == bundle.b) return fmt::format("among {}: {}", name(tiers_[bundle.a]), of);
+    return fmt::format("between {} and {}, each way together: {}", name(tiers_[bundle.a]),
+                       name(tiers_[bundle.b]), of);
+  }
+
+  void connect(const Bundle& bundle, double edge, double lane, int number) {
+    // Where several lanes meet a box, each has a height of its own.
+    const double shift = 4 * (number % 5) - 14.0;
+    const double top = height_of(bundle.b) + shift;
+    const double bottom = height_of(bundle.a) + shift + (bundle.a == bundle.b ? 18 : 0);
+    svg_.line({edge, top}, {lane, top}, 1);
+    svg_.line({lane, top}, {lane, bottom}, 1);
+    svg_.line({lane, bottom}, {edge, bottom}, 1);
+    svg_.text({lane + 3, (top + bottom) / 2 + kFont / 3}, std::to_string(number), kFont,
+              Svg::Anchor::start);
+  }
+
+  std::vector<Tier> tiers_;
+  std::vector<std::size_t> of_vertex_;
+  std::map<std::tuple<std::size_t, std::size_t, double>, int> links_;
+  Svg svg_;
+};
+
+}  // namespace
+
+std::string draw_diagram(const Network& network) { return Diagram(network).draw(); }
+
+}  // namespace trigram

@@ -1,0 +1,275 @@
+"""`trigram show network`, and networks that cannot be: one line, the place, exit code 2."""
+
+from __future__ import annotations
+
+import copy
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+from harness import CLUSTER, SOURCE, CommandTest, experiment
+
+DRAGONFLY = {
+    "kind": "dragonfly",
+    "groups": 9,
+    "routers_per_group": 4,
+    "nodes_per_router": 2,
+    "global_links_per_router": 2,
+}
+WAN = {
+    "kind": "wan",
+    "delay_is": "round_trip",
+    "regions": [{"name": "here", "nodes": 1}, {"name": "there", "nodes": 3}],
+    "delay": [[None, "30ms"], ["30ms", None]],
+    "bandwidth": [[None, "1Gbps"], ["2Gbps", None]],
+}
+TORUS = {"kind": "torus", "dimensions": [4, 3]}
+
+
+def cluster(nodes: int, topology: Any, **changes: Any) -> dict[str, Any]:
+    return {**CLUSTER, "nodes": nodes, "workers_per_node": 1, "topology": topology, **changes}
+
+
+def wan(**changes: Any) -> dict[str, Any]:
+    return cluster(4, {**copy.deepcopy(WAN), **changes})
+
+
+def dragonfly(nodes: int, **changes: Any) -> dict[str, Any]:
+    return cluster(nodes, {**DRAGONFLY, **changes})
+
+
+# what it is: (cluster, pointer, expectation)
+CASES = {
+    "unknown topology": (cluster(4, {"kind": "torous"}), "/topology/kind", 'did you mean "torus"?'),
+    "unknown topology by name": (cluster(4, "flatt"), "/topology", 'did you mean "flat"?'),
+    "topology without a kind": (cluster(4, {"dimensions": [4]}), "/topology/kind", "missing"),
+    "neither a kind nor an object": (cluster(4, 7), "/topology", 'object with "kind"'),
+    "option of another topology": (
+        cluster(4, {"kind": "torus", "dimensions": [4], "taper": 2}),
+        "/topology/taper",
+        "unknown key",
+    ),
+    "torus of another size": (
+        cluster(4, TORUS),
+        "/topology/dimensions",
+        "4 x 3 does not have the cluster's 4 nodes",
+    ),
+    "torus of nothing": (cluster(4, {**TORUS, "dimensions": []}), "/topology/dimensions", "1 to 16"),
+    "torus with an empty dimension": (
+        cluster(4, {**TORUS, "dimensions": [4, 0]}),
+        "/topology/dimensions/1",
+        "an integer from 1",
+    ),
+    "torus that overflows": (
+        cluster(4, {**TORUS, "dimensions": [1 << 20] * 8}),
+        "/topology/dimensions",
+        "does not have the cluster's 4 nodes",
+    ),
+    "link that carries nothing": (
+        cluster(12, {**TORUS, "bandwidth": "0Gbps"}),
+        "/topology/bandwidth",
+        "above zero",
+    ),
+    "too many groups": (
+        dragonfly(80, groups=10),
+        "/topology/groups",
+        "at most a h + 1 = 4 x 2 + 1 = 9, not 10",
+    ),
+    "dragonfly of another size": (dragonfly(73), "/topology", "do not have the cluster's 73 nodes"),
+    "odd number of ports": (
+        cluster(31, {"kind": "fat_tree", "k": 5}),
+        "/topology/k",
+        "expected an even number, not 5",
+    ),
+    "fat tree of another size": (
+        cluster(8, {"kind": "fat_tree", "k": 4}),
+        "/topology/k",
+        "k^3/4 = 16 nodes; expected one for the cluster's 8",
+    ),
+    "fat tree of no size": (cluster(8, {"kind": "fat_tree"}), "/topology/nodes_per_leaf", "missing"),
+    "fat tree of two sorts": (
+        cluster(16, {"kind": "fat_tree", "k": 4, "nodes_per_leaf": 4}),
+        "/topology/nodes_per_leaf",
+        "expected one of them",
+    ),
+    "leaf that is not full": (
+        cluster(10, {"kind": "fat_tree", "nodes_per_leaf": 4}),
+        "/topology/nodes_per_leaf",
+        "a divisor of the number of nodes, 10, not 4",
+    ),
+    "part of a link": (
+        cluster(8, {"kind": "fat_tree", "nodes_per_leaf": 4, "taper": 3}),
+        "/topology/taper",
+        "a divisor of nodes_per_leaf, 4, not 3",
+    ),
+    "boards of another size": (
+        cluster(8, {"kind": "hammingmesh", "board": [2, 2], "boards": [3, 3]}),
+        "/topology/boards",
+        "3 x 3 boards of 2 x 2 do not have the cluster's 8 nodes",
+    ),
+    "board with one number": (
+        cluster(8, {"kind": "hammingmesh", "board": [2], "boards": [2, 2]}),
+        "/topology/board",
+        "rows and columns",
+    ),
+    "wan of another size": (
+        wan(regions=[{"name": "here", "nodes": 1}, {"name": "there", "nodes": 1}]),
+        "/topology/regions",
+        "have 2 nodes; expected the cluster's 4",
+    ),
+    "too few rows": (wan(delay=[[None, "1ms"]]), "/topology/delay", "square matrix with 2 rows"),
+    "too many columns": (
+        wan(bandwidth=[[None, "1Gbps"], ["1Gbps", None, "1Gbps"]]),
+        "/topology/bandwidth/1",
+        "square matrix with 2 columns",
+    ),
+    "round trip that depends on its end": (
+        wan(delay=[[None, "30ms"], ["31ms", None]]),
+        "/topology/delay/1/0",
+        "expected 30ms",
+    ),
+    "no bandwidth": (
+        wan(bandwidth=[[None, "0Gbps"], ["1Gbps", None]]),
+        "/topology/bandwidth/0/1",
+        "above zero",
+    ),
+    "region that cannot be reached": (
+        wan(bandwidth=[[None, "1Gbps"], [None, None]]),
+        "/topology/bandwidth/1/0",
+        "here cannot be reached from there",
+    ),
+    "bandwidth inside a region": (
+        wan(bandwidth=[["1Gbps", "1Gbps"], ["1Gbps", None]]),
+        "/topology/bandwidth/0/0",
+        "expected null",
+    ),
+    "delay of which way": (
+        cluster(4, {key: value for key, value in WAN.items() if key != "delay_is"}),
+        "/topology/delay_is",
+        "missing",
+    ),
+    "bridge where there is none": (
+        cluster(4, "flat", intra={**CLUSTER["intra"], "bridge_bandwidth": "1GB/s"}),
+        "/intra/bridge_bandwidth",
+        '"kind": "pcie"',
+    ),
+    "unknown fabric": (
+        cluster(4, "flat", intra={**CLUSTER["intra"], "kind": "nvlnk"}),
+        "/intra/kind",
+        'did you mean "nvlink"?',
+    ),
+    "unknown sharing": (cluster(4, "flat", nics="share"), "/nics", 'did you mean "shared"?'),
+}
+
+
+class Networks(CommandTest):
+    def show(self, described: Any, *arguments: Any) -> dict[str, str]:
+        shown = self.trigram("show", "network", self.write(described), *arguments).stdout
+        return dict(re.split(r"  +", line, maxsplit=1) for line in shown.splitlines())
+
+    def test_networks_that_cannot_be(self) -> None:
+        for what, (described, pointer, expectation) in CASES.items():
+            with self.subTest(what):
+                path = self.write(described)
+                shown = self.trigram("show", "network", path, code=2)
+                ran = self.trigram("run", self.write(experiment(cluster=described)), code=2)
+                for refused, at in ((shown, pointer), (ran, "/cluster" + pointer)):
+                    lines = refused.stderr.splitlines()
+                    self.assertEqual(len(lines), 1, refused.stderr)
+                    self.assertTrue(lines[0].startswith(f"trigram: {at}: "), lines[0])
+                    self.assertIn(expectation, lines[0])
+                    self.assertEqual(refused.stdout, "")
+
+    def test_summary(self) -> None:
+        shown = self.show(cluster(12, {**TORUS, "latency": "2us", "bandwidth": "1Gbps"}))
+        self.assertEqual(shown["topology"], "torus")
+        self.assertEqual(shown["workers"], "12")
+        self.assertEqual(shown["switches"], "12")
+        self.assertEqual(shown["links"], "72, each direction counted")  # 12 x (2 + 4)
+        self.assertEqual(shown["narrowest link"], "0.125 GB/s")
+        self.assertEqual(shown["widest link"], "1.25 GB/s")
+        self.assertEqual(shown["bisection bandwidth"], "0.75 GB/s, across a dimension")
+        self.assertEqual(shown["diameter"], "5 links")  # 2 + 1 between routers, and two NICs
+        self.assertEqual(shown["largest latency"], "56 us")
+
+    def test_of_experiments_and_presets(self) -> None:
+        shown = self.show(experiment(cluster=cluster(4, WAN)))
+        self.assertEqual(shown["topology"], "wan")
+        preset = self.trigram("show", "network", "world").stdout
+        path = SOURCE / "configs" / "clusters" / "world.json"
+        self.assertEqual(preset, self.trigram("show", "network", path).stdout)
+
+    def test_presets_are_networks(self) -> None:
+        presets = sorted((SOURCE / "configs" / "clusters").glob("*.json"))
+        self.assertGreater(len(presets), 6)
+        readme = (SOURCE / "configs" / "clusters" / "README.md").read_text()
+        for path in presets:
+            with self.subTest(path.name):
+                self.trigram("show", "network", path.stem)
+                self.assertIn(f"`{path.name}`", readme)
+
+    def texts(self, described: Any) -> list[str]:
+        self.show(described, "-o", "picture.svg")
+        picture = ElementTree.parse(self.folder / "picture.svg").getroot()
+        return [text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+
+    def test_picture_of_all_parts(self) -> None:
+        texts = self.texts(cluster(12, TORUS))
+        self.assertEqual(len([t for t in texts if re.fullmatch(r"\d\.\d", t)]), 12)  # routers
+        for rank in range(12):
+            self.assertIn(str(rank), texts)
+        self.assertIn("1.25 GB/s each way", texts)
+        self.show(cluster(12, TORUS), "-o", "picture.svg")
+        picture = ElementTree.parse(self.folder / "picture.svg").getroot()
+        lines = list(picture.iter("{http://www.w3.org/2000/svg}path"))
+        # A line for both directions: 12 NICs, 12 x 2 between routers; and one in the legend.
+        self.assertEqual(len(lines), 12 + 24 + 1)
+
+    def test_texts_do_not_overlap(self) -> None:
+        for described in (
+            cluster(12, TORUS, workers_per_node=4),
+            cluster(16, {"kind": "fat_tree", "k": 4}),
+            cluster(12, {"kind": "fat_tree", "nodes_per_leaf": 4, "taper": 2}),
+            dragonfly(72),
+            cluster(24, {"kind": "hammingmesh", "board": [2, 2], "boards": [2, 3]}),
+            cluster(4, WAN, workers_per_node=8),
+            cluster(5, "flat", workers_per_node=4),
+            cluster(1024, {"kind": "fat_tree", "k": 16}),
+        ):
+            with self.subTest(described["topology"]):
+                self.show(described, "-o", "picture.svg")
+                picture = ElementTree.parse(self.folder / "picture.svg").getroot()
+                boxes = []
+                for text in picture.iter("{http://www.w3.org/2000/svg}text"):
+                    size = float(text.get("font-size", 0))
+                    width = 0.55 * size * len(text.text or "")
+                    left = float(text.get("x", 0))
+                    if text.get("text-anchor") == "middle":
+                        left -= width / 2
+                    bottom = float(text.get("y", 0))
+                    boxes.append((left, left + width, bottom - 0.75 * size, bottom, text.text))
+                for i, a in enumerate(boxes):
+                    for b in boxes[:i]:
+                        apart = a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
+                        self.assertTrue(apart, (a, b))
+
+    def test_picture_of_tiers_when_there_are_many(self) -> None:
+        texts = self.texts(cluster(1024, {"kind": "fat_tree", "k": 16}))
+        self.assertLess(len(texts), 20)
+        for part in ("1024 workers", "128 edge switches", "128 aggregation switches",
+                     "64 core switches"):
+            self.assertIn(part, texts)
+
+    def test_no_such_network(self) -> None:
+        refused = self.trigram("show", "network", "nowhere", code=2)
+        self.assertIn("nowhere", refused.stderr)
+        unwritable = self.trigram(
+            "show", "network", self.write(cluster(4, "flat")), "-o", "no/such/folder.svg", code=2
+        )
+        self.assertIn("--output", unwritable.stderr)
+        self.assertEqual(unwritable.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
