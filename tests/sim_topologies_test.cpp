@@ -12,6 +12,7 @@
 #include "tests/oracles/network_formulas.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
+#include "tests/support/traffic.h"
 #include "tests/support/training.h"
 
 namespace trigram::test {
@@ -20,33 +21,10 @@ namespace {
 constexpr std::size_t kBytes = 1'000'000;
 constexpr double kNic_Bps = 1e9, kLatency = 10e-6;
 
-/// Everyone sends `kBytes` to everyone else, all at once; returns the time at the end.
-double all_at_once(const Context& ctx) {
-  std::vector<Transfer> batch;
-  for (int peer = 0; peer < ctx.size(); ++peer) {
-    if (peer == ctx.rank()) continue;
-    batch.push_back({Transfer::recv, phantom_bytes(kBytes), peer});
-    batch.push_back({Transfer::send, phantom_bytes(kBytes), peer});
-  }
-  ctx.comm->transfer(batch);
-  return ctx.stream->now();
-}
-
 double all_to_all_s(const Cluster& cluster) {
-  const auto ends = simulate(cluster, all_at_once);
+  const auto ends = simulate(cluster, [](const Context& c) { return all_at_once(c, kBytes); });
   return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
 }
-
-/// `collective` on a phantom of n floats, with phantoms for scratch; returns the time at the end.
-double on_phantom(const Context& raw, std::size_t n,
-                  const std::function<void(Context, const Tensor&)>& collective) {
-  const auto meter = instrument(raw, {.phantom = true, .sink = {}});
-  const Context ctx = meter->context();
-  collective(ctx, ctx.device->empty(n));
-  return ctx.stream->now();
-}
-
-std::string MBps(double Bps) { return std::to_string(Bps / 1e6) + "MB/s"; }
 
 void expect_all_to_all(const Cluster& cluster, double most_loaded_s) {
   EXPECT_NEAR(all_to_all_s(cluster) / (kLatency + most_loaded_s), 1, 1e-6);
@@ -214,92 +192,6 @@ TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {
           << nodes << " x " << workers << ", " << n;
     }
 }
-
-/// A topology and what makes it slower.
-struct Knob {
-  std::string name;
-  Json topology;
-  int nodes;
-  std::function<void(Json& topology)> turn;
-};
-
-void PrintTo(const Knob& knob, std::ostream* out) { *out << knob.name; }
-
-void halve(Json& Bps) {
-  Bps = MBps(parse_quantity(Bps.get<std::string>(), Dimension::bandwidth) / 2);
-}
-
-std::vector<Knob> knobs() {
-  const Json dragonfly = {
-      {"kind", "dragonfly"},          {"nodes_per_router", 2}, {"routers_per_group", 3},
-      {"global_links_per_router", 1}, {"groups", 4},           {"bandwidth", "300MB/s"},
-      {"global_bandwidth", "300MB/s"}};
-  const Json mesh = {{"kind", "hammingmesh"},
-                     {"board", {2, 2}},
-                     {"boards", {2, 2}},
-                     {"bandwidth", "300MB/s"},
-                     {"tree_bandwidth", "300MB/s"}};
-  const Json tree = {{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "300MB/s"}};
-  const Json leaves = {{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"bandwidth", "300MB/s"}};
-  const Json torus = {{"kind", "torus"}, {"dimensions", {4, 3}}, {"bandwidth", "300MB/s"}};
-  const auto set = [](const char* key, Json value) {
-    return [key, value](Json& topology) { topology[key] = value; };
-  };
-  const auto each = [](const char* matrix, const std::function<void(Json&)>& change) {
-    return [matrix, change](Json& topology) {
-      for (Json& row : topology[matrix])
-        for (Json& entry : row)
-          if (!entry.is_null()) change(entry);
-    };
-  };
-  return {
-      {"fat_tree_bandwidth", tree, 16, set("bandwidth", "150MB/s")},
-      {"fat_tree_latency", tree, 16, set("latency", "1ms")},
-      {"leaves_bandwidth", leaves, 16, set("bandwidth", "150MB/s")},
-      {"leaves_taper", leaves, 16, set("taper", 4)},
-      {"torus_bandwidth", torus, 12, set("bandwidth", "150MB/s")},
-      {"torus_latency", torus, 12, set("latency", "1ms")},
-      {"dragonfly_bandwidth", dragonfly, 24, set("bandwidth", "100MB/s")},
-      {"dragonfly_latency", dragonfly, 24, set("latency", "1ms")},
-      {"dragonfly_global_bandwidth", dragonfly, 24, set("global_bandwidth", "150MB/s")},
-      {"dragonfly_global_latency", dragonfly, 24, set("global_latency", "1ms")},
-      {"hammingmesh_bandwidth", mesh, 16, set("bandwidth", "100MB/s")},
-      {"hammingmesh_latency", mesh, 16, set("latency", "1ms")},
-      {"hammingmesh_tree_bandwidth", mesh, 16, set("tree_bandwidth", "150MB/s")},
-      {"hammingmesh_tree_latency", mesh, 16, set("tree_latency", "1ms")},
-      {"wan_bandwidth", wan_of(3, 2), 6, each("bandwidth", halve)},
-      {"wan_delay", wan_of(3, 2), 6, each("delay", [](Json& delay) { delay = "200ms"; })},
-      {"wan_delay_is", wan_of(3, 2), 6, set("delay_is", "one_way")},
-  };
-}
-
-class TopologyKnobs : public ::testing::TestWithParam<Knob> {};
-
-/// A ring, a tree, all to all at once: every knob moves one of them.
-TEST_P(TopologyKnobs, NeverMakeAnythingFaster) {
-  const auto seconds = [&](const Json& topology, const std::function<double(Context)>& body) {
-    const auto ends = simulate(joined_by(topology, GetParam().nodes), body);
-    return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
-  };
-  const auto on_vector = [](auto collective) {
-    return [collective](const Context& ctx) { return on_phantom(ctx, kBytes, collective); };
-  };
-  Json turned = GetParam().topology;
-  GetParam().turn(turned);
-  const std::vector<std::function<double(Context)>> bodies = {
-      on_vector([](Context c, const Tensor& x) { ring_allreduce(c, x, Reduce::sum); }),
-      on_vector([](Context c, const Tensor& x) { binomial_broadcast(c, x, 0); }), all_at_once};
-  double before_s = 0, after_s = 0;
-  for (const auto& body : bodies) {
-    const double before = seconds(GetParam().topology, body), after = seconds(turned, body);
-    EXPECT_GE(after, (1 - 1e-9) * before);  // rounding
-    before_s += before;
-    after_s += after;
-  }
-  EXPECT_GT(after_s, before_s);
-}
-
-INSTANTIATE_TEST_SUITE_P(All, TopologyKnobs, ::testing::ValuesIn(knobs()), TestName{});
 
 }  // namespace
 }  // namespace trigram::test
