@@ -4,8 +4,10 @@
 #include <numeric>
 #include <random>
 
+#include "netmodels/cluster_network.h"
 #include "runtime/sim/sim_runtime.h"
 #include "tests/oracles/max_min.h"
+#include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
 // Links are shared max-min fairly, also when messages start together: random messages between
@@ -66,13 +68,27 @@ Flow flow_of(const Cluster& cluster, const Pattern& p, const Round& round, int s
   return flow;
 }
 
+/// The same for any network, over its routes.
+Flow flow_of(const Network& network, const Pattern& p, const Round& round, int source) {
+  const int destination = round.destination[at(source)];
+  Flow flow;
+  flow.start_s = std::max(p.ready_s[at(source)], p.ready_s[at(destination)]) +
+                 network.latency(source, destination);
+  flow.bytes = static_cast<double>(round.bytes[at(source)]);
+  std::vector<LinkId> links;
+  network.route(source, destination, links);
+  for (const LinkId id : links)
+    if (!network.link(id).unlimited()) flow.links.push_back(at(id));
+  return flow;
+}
+
 /// When the batch of each rank ends.
-std::vector<double> expected_ends(const Cluster& cluster, const Pattern& p) {
-  std::vector<double> bandwidth(2 * kNodes, cluster.inter.bandwidth_Bps);
-  bandwidth.resize(2 * kNodes + 2 * kRanks, cluster.intra.bandwidth_Bps);
+template <class Described>
+std::vector<double> expected_ends(const Described& described, const std::vector<double>& bandwidth,
+                                  const Pattern& p) {
   std::vector<Flow> flows;
   for (const Round& round : p.rounds)
-    for (int r = 0; r < kRanks; ++r) flows.push_back(flow_of(cluster, p, round, r));
+    for (int r = 0; r < kRanks; ++r) flows.push_back(flow_of(described, p, round, r));
   const auto message = max_min_ends(bandwidth, flows);
   std::vector<double> ends(kRanks, 0);
   for (std::size_t i = 0; i < message.size(); ++i) {
@@ -96,17 +112,63 @@ double exchange(const Context& ctx, const Pattern& p) {
   return ctx.stream->now();
 }
 
+void expect_ends(const Cluster& cluster, const Pattern& p, const std::vector<double>& expected) {
+  const auto ends = simulate(cluster, [&](const Context& ctx) { return exchange(ctx, p); });
+  ASSERT_EQ(ends.size(), expected.size());
+  for (std::size_t r = 0; r < ends.size(); ++r)
+    EXPECT_NEAR(ends[r], expected[r], 1e-9 * expected[r]) << "rank " << r;
+}
+
 class SimSharing : public ::testing::TestWithParam<int> {};
 
 TEST_P(SimSharing, IsMaxMinFair) {
   const Cluster cluster = round_cluster(kNodes, kWorkers);
+  std::vector<double> bandwidth(2 * kNodes, cluster.inter.bandwidth_Bps);
+  bandwidth.resize(2 * kNodes + 2 * kRanks, cluster.intra.bandwidth_Bps);
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
     const Pattern p = draw(seed, GetParam());
-    const auto expected = expected_ends(cluster, p);
-    const auto ends = simulate(cluster, [&](const Context& ctx) { return exchange(ctx, p); });
-    ASSERT_EQ(ends.size(), expected.size());
-    for (std::size_t r = 0; r < ends.size(); ++r)
-      EXPECT_NEAR(ends[r], expected[r], 1e-9 * expected[r]) << "rank " << r << ", seed " << seed;
+    expect_ends(cluster, p, expected_ends(cluster, bandwidth, p));
+  }
+}
+
+/// Links that carry less than NICs, of every topology that joins sixteen workers.
+std::vector<NamedCluster> narrow_networks() {
+  const auto narrow = [](Json topology) {
+    topology["bandwidth"] = "300MB/s";
+    topology["latency"] = "30us";  // which flows that share a link do not have in common
+    return topology;
+  };
+  Cluster bridged = joined_by("flat", kNodes, kWorkers);
+  bridged.intra.kind = IntraKind::pcie;
+  return {
+      {"fat_tree", joined_by(narrow({{"kind", "fat_tree"}, {"k", 4}}), kRanks)},
+      {"leaves",
+       joined_by(narrow({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"taper", 2}}), kRanks)},
+      {"torus", joined_by(narrow({{"kind", "torus"}, {"dimensions", {4, 4}}}), kRanks)},
+      {"hammingmesh",
+       joined_by(narrow({{"kind", "hammingmesh"}, {"board", {2, 2}}, {"boards", {2, 2}}}), kRanks)},
+      {"dragonfly", joined_by(narrow({{"kind", "dragonfly"},
+                                      {"groups", 4},
+                                      {"routers_per_group", 4},
+                                      {"nodes_per_router", 1},
+                                      {"global_links_per_router", 1}}),
+                              kRanks)},
+      {"wan", joined_by(wan_of(4, 4), kRanks)},
+      {"host_bridges", bridged},
+  };
+}
+
+TEST_P(SimSharing, IsMaxMinFairOnEveryTopology) {
+  for (const auto& [name, cluster] : narrow_networks()) {
+    const auto network = make_network(cluster);
+    std::vector<double> bandwidth;
+    for (const Link& link : network->links()) bandwidth.push_back(link.bandwidth_Bps);
+    for (std::uint32_t seed = 0; seed < 10; ++seed) {
+      SCOPED_TRACE(name + ", seed " + std::to_string(seed));
+      const Pattern p = draw(seed, GetParam());
+      expect_ends(cluster, p, expected_ends(*network, bandwidth, p));
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "algorithms/execution/execution.h"
 #include "core/metering/meter.h"
 #include "netmodels/cluster_network.h"
+#include "netmodels/lower_bound.h"
 #include "tests/oracles/closed_forms.h"
 #include "tests/oracles/network_formulas.h"
 #include "tests/support/networks.h"
@@ -148,9 +149,9 @@ TEST(AllToAll, TakesAShareOfANicForEachOfItsWorkers) {
   EXPECT_NEAR(all_to_all_s(cluster), kLatency + 3 * kBytes / 1e9, 1e-9);
 }
 
-class OneMessage : public ::testing::TestWithParam<NamedCluster> {};
+class Messages : public ::testing::TestWithParam<NamedCluster> {};
 
-TEST_P(OneMessage, TakesWhatTheDescriptionSays) {
+TEST_P(Messages, AloneTakeWhatTheDescriptionSays) {
   const Cluster& cluster = GetParam().cluster;
   const auto network = make_network(cluster);
   const int last = cluster.ranks() - 1;
@@ -167,7 +168,18 @@ TEST_P(OneMessage, TakesWhatTheDescriptionSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Small, OneMessage, ::testing::ValuesIn(small_networks()), TestName{});
+TEST_P(Messages, AreNotBelowTheLowerBound) {
+  const Cluster& cluster = GetParam().cluster;
+  const auto inside = static_cast<std::uint64_t>(cluster.workers_per_node - 1);
+  const auto outside = static_cast<std::uint64_t>(cluster.ranks()) - inside - 1;
+  const std::vector<Traffic> sent(static_cast<std::size_t>(cluster.ranks()),
+                                  {inside * kBytes, outside * kBytes, inside, outside});
+  const double bound_s = lower_bound(*make_network(cluster), sent);
+  EXPECT_GE(all_to_all_s(cluster), (1 - 1e-9) * bound_s);
+  EXPECT_GE(bound_s, static_cast<double>(outside * kBytes) / kNic_Bps);
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, Messages, ::testing::ValuesIn(small_networks()), TestName{});
 
 // Averaged inside the node by a binomial tree, between leaders by a ring, sent back down the tree.
 TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {

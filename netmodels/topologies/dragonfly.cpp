@@ -42,6 +42,11 @@ void check(const DragonflyOptions& o, const Cluster& cluster, const std::string&
     throw ConfigError(child(pointer, "groups"),
                       fmt::format("expected at most a h + 1 = {} x {} + 1 = {}, not {}", a, h,
                                   a * h + 1, o.groups));
+  constexpr std::int64_t kMostLinks = 1 << 26;
+  if (a * o.groups <= cluster.nodes && a * o.groups * (a + h) > kMostLinks)
+    throw ConfigError(child(pointer, "routers_per_group"),
+                      fmt::format("expected at most {} links in all, not {} x {} x ({} + {})",
+                                  kMostLinks, a, o.groups, a, h));
   if (a * o.groups > cluster.nodes || o.nodes_per_router * a * o.groups != cluster.nodes)
     throw ConfigError(pointer, fmt::format("{} groups of {} routers of {} nodes do not have the "
                                            "cluster's {} nodes",

@@ -1,8 +1,10 @@
 // SimGrid 3.32: start-up, platform, actors and timers.
 #include <xbt/log.h>
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <simgrid/kernel/Timer.hpp>
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u/Actor.hpp>
@@ -30,8 +32,9 @@ std::vector<std::string> settings(const SimOptions& options) {
     all.push_back("network/model:LV08");
   } else {
     for (const char* setting :
-         {"network/model:CM02", "network/latency-factor:1", "network/bandwidth-factor:1",
-          "network/weight-S:0", "network/crosstraffic:0",
+         // Its latency factor is 1, and may not be said: NetworkZone gives a factor by route.
+         {"network/model:CM02", "network/bandwidth-factor:1", "network/weight-S:0",
+          "network/crosstraffic:0",
           // Out of reach. Not 0, which silently disables every limit on the rate of a flow.
           "network/TCP-gamma:1e20"})
       all.push_back(setting);
@@ -106,10 +109,46 @@ class NetworkZone final : public routing::NetZoneImpl {
     links.push_back(entry(from));
     for (const LinkId id : route_)
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
-    if (latency) *latency += network_.latency(route_);
+    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_);
+  }
+
+  /// Makes flows share links evenly, whatever their latencies.
+  ///
+  /// SimGrid weighs a flow by the inverse of its route's latency, before the latency is multiplied
+  /// by its factor. So routes get the latency by which messages leave, the same for all that can
+  /// meet in a link, and the rest comes with the factor. Where topologies add no latency, there is
+  /// no rest, and no factor to be asked for with every message.
+  void share_evenly() {
+    const auto& links = network_.links();
+    even_ = std::any_of(links.begin(), links.end(), [this](const Link& own) {
+      return own.latency_s > 0 && network_.vertex(own.from).kind == Vertex::Kind::network_switch;
+    });
+    if (!even_) return;
+    get_iface()->get_network_model()->set_lat_factor_cb([this](double, const s4u::Host* source,
+                                                               const s4u::Host* destination,
+                                                               const auto&, const auto&) {
+      route_.clear();
+      network_.route(static_cast<int>(source->get_netpoint()->id()),
+                     static_cast<int>(destination->get_netpoint()->id()), route_);
+      const double latency_s = network_.latency(route_);
+      return latency_s > 0 ? latency_s / weight(route_) : 1;
+    });
   }
 
  private:
+  /// The latency of the link by which a message leaves; 1 where that has none and others have.
+  double weight(const std::vector<LinkId>& route) const {
+    double all_s = 0;
+    for (const LinkId id : route) {
+      const Link& own = network_.link(id);
+      if (all_s == 0 && own.latency_s > 0 &&
+          network_.vertex(own.from).kind != Vertex::Kind::network_switch)
+        return own.latency_s;
+      all_s += own.latency_s;
+    }
+    return all_s > 0 ? 1 : 0;
+  }
+
   s4u::Link* link(const std::string& name, double bandwidth_Bps) {
     return get_iface()->create_link(name, bandwidth_Bps);
   }
@@ -147,6 +186,7 @@ class NetworkZone final : public routing::NetZoneImpl {
   s4u::Link* loopback_;
   std::vector<StandardLinkImpl*> links_;  // null for those without limits
   std::vector<LinkId> route_;             // scratch: routes are asked for with every message
+  bool even_ = false;                     // routes get weights for latencies, factors the rest
 };
 
 }  // namespace
@@ -155,6 +195,7 @@ Simulation::Simulation(const SimOptions& options, const Network& network) {
   start_engine(options);
   auto* zone = new NetworkZone(network);  // the first zone is the root, and the engine owns it
   hosts_ = zone->add_hosts();
+  if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone->share_evenly();
 }
 
 double Simulation::clock() { return s4u::Engine::get_clock(); }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 import unittest
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
-from harness import CLUSTER, SOURCE, CommandTest, experiment
+from harness import CLUSTER, SOURCE, CommandTest, experiment, worlds
 
 DRAGONFLY = {
     "kind": "dragonfly",
@@ -77,6 +78,11 @@ CASES = {
         "at most a h + 1 = 4 x 2 + 1 = 9, not 10",
     ),
     "dragonfly of another size": (dragonfly(73), "/topology", "do not have the cluster's 73 nodes"),
+    "dragonfly of too many links": (
+        dragonfly(1 << 20, groups=1, routers_per_group=1 << 20, nodes_per_router=1),
+        "/topology/routers_per_group",
+        "at most 67108864 links",
+    ),
     "odd number of ports": (
         cluster(31, {"kind": "fat_tree", "k": 5}),
         "/topology/k",
@@ -192,6 +198,33 @@ class Networks(CommandTest):
         self.assertEqual(shown["bisection bandwidth"], "0.75 GB/s, across a dimension")
         self.assertEqual(shown["diameter"], "5 links")  # 2 + 1 between routers, and two NICs
         self.assertEqual(shown["largest latency"], "56 us")
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    def test_a_sweep_of_topologies(self) -> None:
+        narrow = {"bandwidth": "1Gbps"}
+        config = experiment(
+            name="test",
+            runtime="sim",
+            cluster=cluster(4, "flat"),
+            workload="vgg16",
+            steps=1,
+            sweep={
+                "/cluster/topology": [
+                    "flat",
+                    {"kind": "torus", "dimensions": [2, 2], **narrow},
+                    {"kind": "fat_tree", "nodes_per_leaf": 2, "taper": 2, **narrow},
+                ]
+            },
+        )
+        self.trigram("run", self.write(config))
+        steps = {}
+        for path in self.results.glob("*/manifest.json"):
+            manifest = json.loads(path.read_text())
+            topology = manifest["experiment"]["cluster"]["topology"]
+            steps[topology["kind"]] = manifest["summary"]["step_s"]
+        self.assertEqual(sorted(steps), ["fat_tree", "flat", "torus"])
+        self.assertLess(steps["flat"], steps["torus"])
+        self.assertLess(steps["flat"], steps["fat_tree"])
 
     def test_of_experiments_and_presets(self) -> None:
         shown = self.show(experiment(cluster=cluster(4, WAN)))

@@ -35,7 +35,7 @@ double leaves_all_to_all_s(int nodes, int per_leaf, int taper, double bytes,
   return longest_s(bytes, {{N - 1, rates.nic_Bps}, {m * (N - m) / s, rates.link_Bps}});
 }
 
-// Dally and Towles 2004, section 5.3: on a ring of q, from each place one message goes d links in
+// Dally and Towles 2004, chapter 5: on a ring of q, from each place one message goes d links in
 // each direction, for d below q / 2; those half way round go up from even places alone, and down
 // from odd ones, so that a link meets every other one of the q / 2 that could pass it. On a torus a
 // ring link carries this once for each choice of the other coordinates (of the source's later and
