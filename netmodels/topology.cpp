@@ -29,11 +29,12 @@ Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,
   const double half = std::floor(nodes / 2.0);
   double least = std::numeric_limits<double>::infinity();
   for (int r = 0; r <= switches; ++r)
-    least = std::min(least, cut(r) + std::abs(double{1} * r * per_switch - half) * node_Bps);
+    least =
+        std::min(least, cut(r) + std::abs(static_cast<double>(r) * per_switch - half) * node_Bps);
   return or_at_nics({least, name}, nodes, node_Bps);
 }
 
-Bisection or_at_nics(Bisection cut, int nodes, double node_Bps) {
+Bisection or_at_nics(const Bisection& cut, int nodes, double node_Bps) {
   const double at_nics = std::floor(nodes / 2.0) * node_Bps;
   return at_nics <= cut.bandwidth_Bps ? Bisection{at_nics, "NICs of half of the nodes"} : cut;
 }

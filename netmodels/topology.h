@@ -77,7 +77,7 @@ Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,
                     const std::function<double(int)>& cut, const std::string& name);
 
 /// `cut`, or that at the NICs of half of the nodes if it is no wider.
-Bisection or_at_nics(Bisection cut, int nodes, double node_Bps);
+Bisection or_at_nics(const Bisection& cut, int nodes, double node_Bps);
 
 /// A switch of a topology.
 Vertex switch_vertex(std::string tier, std::string name, Point place);

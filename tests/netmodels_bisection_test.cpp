@@ -15,8 +15,8 @@ namespace {
 /// Networks whose closed form is the least cut: a dozen nodes or so.
 std::vector<NamedCluster> bisected() {
   std::vector<NamedCluster> all;
-  const auto add = [&](const std::string& name, Json topology, int nodes, int workers = 1) {
-    all.push_back({name, joined_by(std::move(topology), nodes, workers)});
+  const auto add = [&](const std::string& name, const Json& topology, int nodes, int workers = 1) {
+    all.push_back({name, joined_by(topology, nodes, workers)});
     return all.size() - 1;
   };
   for (const int nodes : {2, 5, 8}) add("flat_" + std::to_string(nodes), "flat", nodes);

@@ -138,7 +138,8 @@ INSTANTIATE_TEST_SUITE_P(All, MinimalRoutes, ::testing::ValuesIn(of_minimal_rout
 
 TEST(Dragonfly, ARouteHasOneLinkBetweenGroupsAndAtMostOneBeforeAndAfter) {
   for (const auto& all : {small_networks(), medium_networks()})
-    for (const auto& [name, cluster] : all) {
+    for (const NamedCluster& named : all) {
+      const Cluster& cluster = named.cluster;
       if (cluster.topology.kind != "dragonfly") continue;
       const auto network = make_network(cluster);
       const int a = cluster.topology.options.at("routers_per_group");
@@ -148,8 +149,8 @@ TEST(Dragonfly, ARouteHasOneLinkBetweenGroupsAndAtMostOneBeforeAndAfter) {
         for (int to = 0; to < network->ranks(); ++to) {
           if (cluster.node_of(source) == cluster.node_of(to)) continue;
           const int between = hops(*network, route_of(*network, source, to)) - 2;  // less the NICs
-          ASSERT_LE(between, group_of(source) == group_of(to) ? 1 : 3) << name;
-          ASSERT_GE(between, group_of(source) == group_of(to) ? 0 : 1) << name;
+          ASSERT_LE(between, group_of(source) == group_of(to) ? 1 : 3) << named.name;
+          ASSERT_GE(between, group_of(source) == group_of(to) ? 0 : 1) << named.name;
         }
     }
 }

@@ -42,7 +42,7 @@ std::vector<Knob> knobs() {
   const Json tree = {{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "300MB/s"}};
   const Json leaves = {{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"bandwidth", "300MB/s"}};
   const Json torus = {{"kind", "torus"}, {"dimensions", {4, 3}}, {"bandwidth", "300MB/s"}};
-  const auto set = [](const char* key, Json value) {
+  const auto set = [](const char* key, const Json& value) {
     return [key, value](Json& topology) { topology[key] = value; };
   };
   const auto each = [](const char* matrix, const std::function<void(Json&)>& change) {

@@ -116,8 +116,9 @@ class Drawing {
     }
     const int columns = std::min(per_node_, 4);
     for (int i = 0; i < per_node_; ++i) {
-      const Point at{box.centre.x + (i % columns - (columns - 1) / 2.0) * kWorker,
-                     top + (i / columns + 0.5) * kWorker};
+      const int column = i % columns, row = i / columns;
+      const Point at{box.centre.x + (column - (columns - 1) / 2.0) * kWorker,
+                     top + (row + 0.5) * kWorker};
       if (per_node_ > 1) svg_.box(at, kWorker - 4, kWorker - 4, "white", 0, 0.6);
       svg_.text({at.x, at.y + 3}, std::to_string(first + i), first + i > 999 ? 6 : 8,
                 Svg::Anchor::middle);

@@ -147,10 +147,9 @@ class Dragonfly final : public Topology {
   /// Groups in rows, routers of a group side by side.
   Point place_of_router(int router) const {
     const int columns = static_cast<int>(std::ceil(std::sqrt(groups_)));
-    const int group = router / routers_;
+    const int group = router / routers_, row = group / columns, column = group % columns;
     const double width = std::max(per_router_, 1);
-    return {group % columns * (routers_ * width + 1) + router % routers_ * width,
-            group / columns * 4.5};
+    return {column * (routers_ * width + 1) + router % routers_ * width, row * 4.5};
   }
 
   int groups_, routers_, per_router_, per_global_;

@@ -148,8 +148,8 @@ class ThreeLevels {
     links.push_back(up_from_edge(to_edge, a) + 1);
   }
   Bisection bisection(double node_Bps) const {
-    const int nodes = k_ * half_ * half_;
-    return or_at_nics({nodes / 2 * link_Bps_, "half of the pods"}, nodes, node_Bps);
+    const int nodes = k_ * half_ * half_, half = nodes / 2;
+    return or_at_nics({half * link_Bps_, "half of the pods"}, nodes, node_Bps);
   }
 
  private:

@@ -169,7 +169,8 @@ class HammingMesh final : public Topology {
   }
 
   Point place_of_port(int port) const {
-    return {column(port) * 2.2 + column(port) / b_ * 0.8, row(port) * 2.2 + row(port) / a_ * 0.8};
+    const int board_row = row(port) / a_, board_column = column(port) / b_;
+    return {column(port) * 2.2 + board_column * 0.8, row(port) * 2.2 + board_row * 0.8};
   }
 
   int a_, b_, rows_, columns_;  // of a board, of all accelerators

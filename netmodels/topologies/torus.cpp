@@ -150,7 +150,8 @@ class Torus final : public Topology {
     const double row = n < 2 ? 0 : dimensions_[n - 2].of(node);
     const int plane_size = dimensions_[n - 1].size * (n < 2 ? 1 : dimensions_[n - 2].size);
     const double plane_width = 2.2 * dimensions_[n - 1].size + 1.5;
-    return {column * 2.2 + node / plane_size * plane_width, row * 2.2};
+    const int plane = node / plane_size;
+    return {column * 2.2 + plane * plane_width, row * 2.2};
   }
 
   int nodes_;

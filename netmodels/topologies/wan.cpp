@@ -161,8 +161,9 @@ class Wan final : public Topology {
   /// A column of nodes below their region.
   Point place(int node) const override {
     const int region = region_of_[at(node)], i = node - begins_[at(region)];
+    const int row = i / columns(), column = i % columns();
     const Point top = place_of_region(region);
-    return {top.x + i % columns() - (columns() - 1) / 2.0, top.y + 1.5 + i / columns() * 1.2};
+    return {top.x + column - (columns() - 1) / 2.0, top.y + 1.5 + row * 1.2};
   }
 
  private:
@@ -188,8 +189,8 @@ class Wan final : public Topology {
   /// Regions in rows, with room for their nodes.
   Point place_of_region(int i) const {
     const int across = static_cast<int>(std::ceil(std::sqrt(count())));
-    const double height = 3.5 + (most_ - 1) / columns() * 1.2;
-    return {(i % across) * (columns() + 1.5), i / across * height};
+    const int rows = (most_ - 1) / columns(), row = i / across, column = i % across;
+    return {column * (columns() + 1.5), row * (3.5 + rows * 1.2)};
   }
 
   Matrix bandwidth_Bps_;
