@@ -6,6 +6,20 @@
 #include <vector>
 
 namespace trigram {
+namespace {
+
+/// A topology: its kind, and those of its options that are short.
+std::string label_of_kind(const Json& value) {
+  constexpr std::size_t kShort = 20;
+  std::string label = value["kind"].get<std::string>();
+  for (const auto& [key, option] : value.items()) {
+    const std::string text = label_of(option);
+    if (key != "kind" && text.size() <= kShort) label += fmt::format(" {}={}", key, text);
+  }
+  return label;
+}
+
+}  // namespace
 
 std::string label_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -14,6 +28,8 @@ std::string label_of(const Json& value) {
     const bool has_mode = value.contains("mode") && value["mode"].is_string();
     return has_mode ? name + "/" + value["mode"].get<std::string>() : name;
   }
+  if (value.is_object() && value.contains("kind") && value["kind"].is_string())
+    return label_of_kind(value);
   return value.dump();
 }
 

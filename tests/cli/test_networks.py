@@ -216,7 +216,8 @@ class Networks(CommandTest):
                 ]
             },
         )
-        self.trigram("run", self.write(config))
+        table = self.trigram("run", self.write(config)).stdout
+        self.assertIn("torus bandwidth=1Gbps dimensions=[2,2]", table)
         steps = {}
         for path in self.results.glob("*/manifest.json"):
             manifest = json.loads(path.read_text())
