@@ -72,6 +72,16 @@ FieldTable<Stragglers> straggler_fields() {
       .field("seed", &Stragglers::seed, integer(0), "seed of the draw of workers");
 }
 
+FieldTable<Skew> skew_fields() {
+  return FieldTable<Skew>{}
+      .field("smallest", &Skew::smallest_s, quantity(Dimension::duration),
+             "delay of the worker that is held up least")
+      .required("largest", &Skew::largest_s, quantity(Dimension::duration),
+                "delay of the worker that is held up most")
+      .field("rotates", &Skew::rotates, boolean(),
+             "whether every worker has the next one's delay in the next step");
+}
+
 double jittered(double bandwidth, const Cluster& cluster, int index, bool nic) {
   if (cluster.bandwidth_jitter == 0) return bandwidth;
   Philox random(static_cast<std::uint64_t>(cluster.jitter_seed), index, nic ? 0 : 1,
@@ -115,6 +125,10 @@ FieldTable<Cluster> cluster_fields() {
              "workers that compute more slowly than the others")
       .field("stragglers", &Cluster::stragglers, nested(straggler_fields()),
              "workers, drawn anew for every step, that are held up before it")
+      .field("skew", &Cluster::skew, nested(skew_fields()),
+             "delays before every step that grow evenly from one worker to the next")
+      .field("run_times", &Cluster::run_times, nested(run_times_fields()),
+             "how the time of a step's computation varies among workers and steps")
       .field("bandwidth_jitter", &Cluster::bandwidth_jitter, number(0, 0.99),
              "each NIC and port is faster or slower by up to this fraction, drawn evenly")
       .field("jitter_seed", &Cluster::jitter_seed, integer(0),
@@ -136,6 +150,10 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
   if (cluster.stragglers.count > 0 && cluster.stragglers.delay_s == 0)
     throw ConfigError(child(child(pointer, "stragglers"), "delay"),
                       "expected a delay above 0 for the stragglers");
+  if (cluster.skew.largest_s < cluster.skew.smallest_s)
+    throw ConfigError(child(child(pointer, "skew"), "largest"),
+                      "expected no smaller a delay than the smallest one");
+  if (j.contains("run_times")) parse_run_times(j.at("run_times"), child(pointer, "run_times"));
   std::vector<bool> seen(static_cast<std::size_t>(cluster.ranks()));
   for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {
     const std::int64_t rank = cluster.slow_workers[i].rank;

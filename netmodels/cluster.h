@@ -7,6 +7,7 @@
 #include "core/config/fields.h"
 #include "core/device.h"
 #include "core/layout.h"
+#include "netmodels/run_times.h"
 
 namespace trigram {
 
@@ -59,6 +60,13 @@ struct Stragglers {
   std::int64_t seed = 0;
 };
 
+/// Workers that are held up before every step, each by another time, from the smallest to the
+/// largest in equal steps.
+struct Skew {
+  double smallest_s = 0, largest_s = 0;
+  bool rotates = true;  // the next rank has this rank's place in the next step; else ranks keep it
+};
+
 /// A cluster as users describe it: nodes of equal workers, full-duplex NICs, a topology that joins
 /// them, a fabric inside the node with a full-duplex port per worker. `make_network` makes the
 /// graph of it (netmodels/cluster_network.h).
@@ -76,6 +84,8 @@ struct Cluster {
   Accelerator accelerator;
   std::vector<SlowWorker> slow_workers;
   Stragglers stragglers;
+  Skew skew;
+  RunTimes run_times;
   double bandwidth_jitter = 0;  // NICs and ports differ by up to this fraction, drawn evenly
   std::int64_t jitter_seed = 0;
 

@@ -62,6 +62,8 @@ std::vector<Knob> knobs() {
        true},
       {"longer delays of more stragglers",
        [](Training& t) { t.cluster.stragglers = {.count = 2, .delay_s = 0.2}; }, true},
+      {"delays that grow from worker to worker",
+       [](Training& t) { t.cluster.skew = {.smallest_s = 0.05, .largest_s = 0.4}; }, true},
       {"a tenth of the memory bandwidth",
        [](Training& t) { t.cluster.accelerator.memory_Bps /= 10; }, true},
       {"ten times the launch overhead",

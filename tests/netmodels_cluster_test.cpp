@@ -4,7 +4,7 @@
 
 #include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"
-#include "netmodels/slow_workers.h"
+#include "netmodels/machines.h"
 
 namespace trigram {
 namespace {

@@ -18,6 +18,8 @@ enum class Purpose : std::uint8_t {
   machine_delay,
   network_jitter,
   data_shards,
+  run_time,
+  run_time_mean,
 };
 
 /// Philox4x32-10, the counter-based generator of Salmon et al., "Parallel Random Numbers: As Easy

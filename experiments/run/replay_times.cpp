@@ -5,7 +5,7 @@
 #include "core/metering/meter.h"
 #include "core/workloads/replay_workload.h"
 #include "experiments/worlds.h"
-#include "netmodels/slow_workers.h"
+#include "netmodels/machines.h"
 
 namespace trigram {
 namespace {

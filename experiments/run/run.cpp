@@ -5,7 +5,7 @@
 
 #include "experiments/run/rank_main.h"
 #include "experiments/run/summary.h"
-#include "netmodels/slow_workers.h"
+#include "netmodels/machines.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {

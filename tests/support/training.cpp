@@ -11,7 +11,7 @@
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "cuda/cuda_accelerator.h"
-#include "netmodels/slow_workers.h"
+#include "netmodels/machines.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "netmodels/slow_workers.h"
+#include "netmodels/machines.h"
 #include "tests/support/training.h"
 
 // Two of 64 workers, drawn anew for every step, are held up by 320 ms: the experiment of WAGMA-SGD

@@ -1,4 +1,4 @@
-#include "netmodels/slow_workers.h"
+#include "netmodels/machines.h"
 
 #include <algorithm>
 #include <vector>
@@ -22,30 +22,46 @@ bool is_drawn(int rank, const Stragglers& stragglers, std::size_t ranks, long st
   return std::find(drawn.begin(), drawn.end(), static_cast<std::uint32_t>(rank)) != drawn.end();
 }
 
-class SlowWorkers final : public MachineModel {
+class Machines final : public MachineModel {
  public:
-  explicit SlowWorkers(const Cluster& cluster)
-      : factors_(static_cast<std::size_t>(cluster.ranks()), 1.0), stragglers_(cluster.stragglers) {
+  explicit Machines(const Cluster& cluster)
+      : factors_(static_cast<std::size_t>(cluster.ranks()), 1.0),
+        stragglers_(cluster.stragglers),
+        skew_(cluster.skew),
+        run_times_(cluster.run_times) {
     for (const SlowWorker& slow : cluster.slow_workers)
       factors_.at(static_cast<std::size_t>(slow.rank)) = slow.factor;
   }
-  double compute_factor(int rank, long) const override {
-    return factors_.at(static_cast<std::size_t>(rank));
+  double compute_factor(int rank, long step) const override {
+    return factors_.at(static_cast<std::size_t>(rank)) * run_times_.factor(rank, step);
   }
   double delay(int rank, long step) const override {
-    if (stragglers_.count == 0 || stragglers_.delay_s == 0) return 0;
-    return is_drawn(rank, stragglers_, factors_.size(), step) ? stragglers_.delay_s : 0;
+    return straggler_delay(rank, step) + skew_delay(rank, step);
   }
 
  private:
+  double straggler_delay(int rank, long step) const {
+    if (stragglers_.count == 0 || stragglers_.delay_s == 0) return 0;
+    return is_drawn(rank, stragglers_, factors_.size(), step) ? stragglers_.delay_s : 0;
+  }
+  double skew_delay(int rank, long step) const {
+    const auto ranks = static_cast<long>(factors_.size());
+    if (ranks == 1 || skew_.largest_s == 0) return skew_.smallest_s;
+    const long place = skew_.rotates ? (rank + step) % ranks : rank;
+    return skew_.smallest_s + (skew_.largest_s - skew_.smallest_s) * static_cast<double>(place) /
+                                  static_cast<double>(ranks - 1);
+  }
+
   std::vector<double> factors_;
   Stragglers stragglers_;
+  Skew skew_;
+  RunTimeDraws run_times_;
 };
 
 }  // namespace
 
 std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster) {
-  return std::make_unique<SlowWorkers>(cluster);
+  return std::make_unique<Machines>(cluster);
 }
 
 }  // namespace trigram

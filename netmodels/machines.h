@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+
+#include "core/machine_model.h"
+#include "netmodels/cluster.h"
+
+namespace trigram {
+
+/// The machines of a cluster. Ranks named in `slow_workers` compute that many times more slowly, at
+/// every step, and `run_times` are drawn for each rank and step beside; those drawn as `stragglers`
+/// of a step, and all by their `skew`, are held up before it.
+std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster);
+
+}  // namespace trigram

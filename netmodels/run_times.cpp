@@ -1,0 +1,199 @@
+#include "netmodels/run_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/math/elementary.h"
+
+namespace trigram {
+namespace {
+
+using Shape = RunTimes::Shape;
+
+/// A lognormal variable of this mean and standard deviation.
+double lognormal(double mean, double deviation, Philox& random) {
+  const double variance = log_portable(1 + deviation * deviation / (mean * mean));
+  const double z = random.normal();
+  return mean * static_cast<double>(
+                    exp_portable(static_cast<float>(std::sqrt(variance) * z - variance / 2)));
+}
+
+double bounded(double smallest, double largest, double mean, double deviation, Philox& random) {
+  return std::min(largest, smallest + lognormal(mean - smallest, deviation, random));
+}
+
+double on_the_line(const std::vector<Quantile>& quantiles, double share) {
+  const auto above = std::find_if(quantiles.begin() + 1, quantiles.end() - 1,
+                                  [&](const Quantile& q) { return q.share > share; });
+  const Quantile &a = *(above - 1), &b = *above;
+  return a.seconds + (b.seconds - a.seconds) * (share - a.share) / (b.share - a.share);
+}
+
+double mean_of(const std::vector<Quantile>& quantiles) {
+  double mean = 0;
+  for (std::size_t i = 1; i < quantiles.size(); ++i)
+    mean += (quantiles[i].share - quantiles[i - 1].share) *
+            (quantiles[i].seconds + quantiles[i - 1].seconds) / 2;
+  return mean;
+}
+
+const RunTimes& resolved(const RunTimes& times) {
+  if (times.kind != Shape::published) return times;
+  return std::find_if(published_run_times().begin(), published_run_times().end(),
+                      [&](const auto& published) { return published.name == times.name; })
+      ->times;
+}
+
+FieldTable<Quantile> quantile_fields() {
+  return FieldTable<Quantile>{}
+      .required("share", &Quantile::share, number(0, 1), "share of the steps that take less time")
+      .required("time", &Quantile::seconds, quantity(Dimension::duration), "that time");
+}
+
+auto of(Shape kind) {
+  return [kind](const RunTimes& times) { return times.kind == kind; };
+}
+
+/// Refuses what is not smallest < mean < largest, with a deviation.
+void check_bounds(double smallest, double mean, double largest, double deviation,
+                  const std::string& mean_pointer) {
+  if (!(smallest < mean && mean < largest))
+    throw ConfigError(mean_pointer, fmt::format("expected a mean between the bounds {} and {}, not "
+                                                "{}",
+                                                smallest, largest, mean));
+  if (!(deviation > 0))
+    throw ConfigError(mean_pointer, "expected a deviation above 0 beside this mean");
+}
+
+}  // namespace
+
+FieldTable<RunTimes> run_times_fields() {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const PublishedRunTimes& published : published_run_times())
+    names.emplace_back(published.name, published.name);
+  const auto duration = [] { return quantity(Dimension::duration); };
+  return FieldTable<RunTimes>{}
+      .required("kind", &RunTimes::kind,
+                one_of<Shape>({{"constant", Shape::constant},
+                               {"lognormal", Shape::lognormal},
+                               {"bounded", Shape::bounded},
+                               {"quantiles", Shape::quantiles},
+                               {"sequences", Shape::sequences},
+                               {"published", Shape::published}}),
+                "shape of the distribution")
+      .field("seed", &RunTimes::seed, integer(0), "seed of the draws")
+      .field("variation", &RunTimes::variation, number(0, 10),
+             "standard deviation over mean (lognormal)")
+      .only_where(of(Shape::lognormal), "is an option of the kind lognormal")
+      .field("smallest", &RunTimes::smallest_s, duration(), "shortest time of a step (bounded)")
+      .only_where(of(Shape::bounded), "is an option of the kind bounded")
+      .field("largest", &RunTimes::largest_s, duration(), "longest time of a step (bounded)")
+      .only_where(of(Shape::bounded), "is an option of the kind bounded")
+      .field("mean", &RunTimes::mean_s, duration(), "mean time of a step (bounded)")
+      .only_where(of(Shape::bounded), "is an option of the kind bounded")
+      .field("deviation", &RunTimes::deviation_s, duration(),
+             "standard deviation of the time of a step (bounded)")
+      .only_where(of(Shape::bounded), "is an option of the kind bounded")
+      .field("quantiles", &RunTimes::quantiles, list_of(nested(quantile_fields())),
+             "points of the distribution from share 0 to share 1, linear in between")
+      .only_where(of(Shape::quantiles), "is an option of the kind quantiles")
+      .field("shortest_length", &RunTimes::shortest, number(0, 1e9), "shortest sequence, in tokens")
+      .only_where(of(Shape::sequences), "is an option of the kind sequences")
+      .field("longest_length", &RunTimes::longest, number(0, 1e9), "longest sequence, in tokens")
+      .only_where(of(Shape::sequences), "is an option of the kind sequences")
+      .field("mean_length", &RunTimes::mean, number(0, 1e9), "mean length of a sequence")
+      .only_where(of(Shape::sequences), "is an option of the kind sequences")
+      .field("length_deviation", &RunTimes::deviation, number(0, 1e9),
+             "standard deviation of the length of a sequence")
+      .only_where(of(Shape::sequences), "is an option of the kind sequences")
+      .field("sequences", &RunTimes::batch, integer(1, 65536),
+             "sequences in a worker's batch, the longest of which decides")
+      .only_where(of(Shape::sequences), "is an option of the kind sequences")
+      .field("fixed_share", &RunTimes::fixed_share, number(0, 1),
+             "share of the mean time that does not depend on the lengths")
+      .only_where(of(Shape::sequences), "is an option of the kind sequences")
+      .field("name", &RunTimes::name, one_of<std::string>(std::move(names)),
+             "which measured distribution")
+      .only_where(of(Shape::published), "is an option of the kind published");
+}
+
+RunTimes parse_run_times(const Json& j, const std::string& pointer) {
+  const RunTimes times = run_times_fields().parse(j, pointer);
+  switch (times.kind) {
+    case Shape::constant:
+    case Shape::lognormal: break;
+    case Shape::bounded:
+      check_bounds(times.smallest_s, times.mean_s, times.largest_s, times.deviation_s,
+                   child(pointer, "mean"));
+      break;
+    case Shape::sequences:
+      check_bounds(times.shortest, times.mean, times.longest, times.deviation,
+                   child(pointer, "mean_length"));
+      break;
+    case Shape::quantiles: {
+      const auto& q = times.quantiles;
+      const std::string at = child(pointer, "quantiles");
+      if (q.size() < 2 || q.front().share != 0 || q.back().share != 1)
+        throw ConfigError(at, "expected points from share 0 to share 1");
+      for (std::size_t i = 1; i < q.size(); ++i)
+        if (q[i].share <= q[i - 1].share || q[i].seconds < q[i - 1].seconds)
+          throw ConfigError(child(at, std::to_string(i)),
+                            "expected a larger share and no smaller time than before");
+      if (mean_of(q) == 0) throw ConfigError(at, "expected a mean above 0");
+      break;
+    }
+    case Shape::published:
+      if (times.name.empty())
+        throw ConfigError(child(pointer, "name"), "missing; which measured distribution");
+  }
+  return times;
+}
+
+RunTimeDraws::RunTimeDraws(const RunTimes& times) : times_(resolved(times)) {
+  times_.seed = times.seed;
+  switch (times_.kind) {
+    case Shape::constant:
+    case Shape::lognormal:
+    case Shape::published: return;
+    case Shape::quantiles: mean_ = mean_of(times_.quantiles); return;
+    case Shape::bounded:
+    case Shape::sequences: break;
+  }
+  // The cut, and the longest of a batch, have no closed form: the mean of draws that no run makes.
+  constexpr int kDraws = 1 << 14;
+  double sum = 0;
+  for (int i = 0; i < kDraws; ++i) sum += draw(Philox(0, i, 0, Purpose::run_time_mean));
+  mean_ = sum / kDraws;
+}
+
+double RunTimeDraws::draw(Philox random) const {
+  switch (times_.kind) {
+    case Shape::constant:
+    case Shape::published: return 1;
+    case Shape::lognormal: return lognormal(1, times_.variation, random);
+    case Shape::bounded:
+      return bounded(times_.smallest_s, times_.largest_s, times_.mean_s, times_.deviation_s,
+                     random);
+    case Shape::quantiles: return on_the_line(times_.quantiles, random.uniform());
+    case Shape::sequences: {
+      double longest = 0;
+      for (std::int64_t i = 0; i < times_.batch; ++i)
+        longest = std::max(longest, bounded(times_.shortest, times_.longest, times_.mean,
+                                            times_.deviation, random));
+      return longest;
+    }
+  }
+  return 1;
+}
+
+double RunTimeDraws::factor(int rank, long step) const {
+  if (times_.kind == Shape::constant) return 1;
+  const double drawn =
+      draw(Philox(static_cast<std::uint64_t>(times_.seed), rank, step, Purpose::run_time)) / mean_;
+  if (times_.kind != Shape::sequences) return drawn;
+  return times_.fixed_share + (1 - times_.fixed_share) * drawn;
+}
+
+}  // namespace trigram

@@ -1,0 +1,199 @@
+// How the time of a step's computation varies: distributions, their moments, and bad descriptions.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "netmodels/machines.h"
+
+namespace trigram {
+namespace {
+
+using testing::HasSubstr;
+
+Cluster cluster_with(const std::string& fields, int nodes = 8) {
+  return parse_cluster(Json::parse("{\"nodes\": " + std::to_string(nodes) + ", " + fields + "}"),
+                       "/cluster");
+}
+
+std::string error_of(const std::string& fields) {
+  try {
+    cluster_with(fields);
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+struct Moments {
+  double mean = 0, deviation = 0, smallest = 0, largest = 0;
+};
+
+/// Of the factors of 8 ranks and 5,000 steps.
+Moments moments_of(const std::string& run_times) {
+  const auto machine = make_machine_model(cluster_with("\"run_times\": " + run_times));
+  Moments m{.smallest = 1e300};
+  double squares = 0;
+  constexpr int kSteps = 5000, kRanks = 8;
+  for (int rank = 0; rank < kRanks; ++rank)
+    for (long step = 0; step < kSteps; ++step) {
+      const double factor = machine->compute_factor(rank, step);
+      m.mean += factor / (kSteps * kRanks);
+      squares += factor * factor / (kSteps * kRanks);
+      m.smallest = std::min(m.smallest, factor);
+      m.largest = std::max(m.largest, factor);
+    }
+  m.deviation = std::sqrt(std::max(0.0, squares - m.mean * m.mean - 1e-12));
+  return m;
+}
+
+TEST(RunTimes, are_constant_unless_asked_for) {
+  const auto machine = make_machine_model(cluster_with(R"("workers_per_node": 1)"));
+  EXPECT_EQ(machine->compute_factor(3, 7), 1);
+  EXPECT_EQ(moments_of(R"({"kind": "constant"})").deviation, 0);
+}
+
+TEST(RunTimes, are_drawn_anew_for_every_rank_and_step_and_alike_for_a_seed) {
+  const std::string fields = R"("run_times": {"kind": "lognormal", "variation": 0.5, "seed": 3})";
+  const auto machine = make_machine_model(cluster_with(fields));
+  const auto again = make_machine_model(cluster_with(fields, 64));  // more ranks, the same draws
+  std::set<double> drawn;
+  for (int rank = 0; rank < 8; ++rank)
+    for (long step = 0; step < 100; ++step) {
+      drawn.insert(machine->compute_factor(rank, step));
+      EXPECT_EQ(machine->compute_factor(rank, step), again->compute_factor(rank, step));
+    }
+  EXPECT_GT(drawn.size(), 790u);
+  const auto other = make_machine_model(
+      cluster_with(R"("run_times": {"kind": "lognormal", "variation": 0.5, "seed": 4})"));
+  EXPECT_NE(machine->compute_factor(0, 0), other->compute_factor(0, 0));
+}
+
+TEST(RunTimes, lognormal_ones_have_the_mean_1_and_their_variation) {
+  const Moments m = moments_of(R"({"kind": "lognormal", "variation": 0.5})");
+  EXPECT_NEAR(m.mean, 1, 0.02);
+  EXPECT_NEAR(m.deviation, 0.5, 0.03);
+  EXPECT_GT(m.smallest, 0);
+}
+
+TEST(RunTimes, bounded_ones_stay_within_their_bounds) {
+  const Moments m = moments_of(R"({"kind": "bounded", "smallest": "200ms", "largest": "3400ms",
+                                   "mean": "1200ms", "deviation": "400ms"})");
+  EXPECT_NEAR(m.mean, 1, 0.02);
+  EXPECT_NEAR(m.deviation, 400. / 1200, 0.03);
+  EXPECT_GE(m.smallest, 0.98 * 200 / 1200);
+  EXPECT_LE(m.largest, 1.02 * 3400 / 1200);
+}
+
+TEST(RunTimes, quantiles_hold_so_much_of_the_mass) {
+  const auto machine = make_machine_model(cluster_with(
+      R"("run_times": {"kind": "quantiles", "quantiles": [{"share": 0, "time": "1s"},
+         {"share": 0.75, "time": "2s"}, {"share": 1, "time": "10s"}]})"));
+  constexpr double kMean = 0.75 * 1.5 + 0.25 * 6;  // of two pieces, each even
+  int below = 0;
+  double sum = 0;
+  constexpr int kSteps = 20'000;
+  for (long step = 0; step < kSteps; ++step) {
+    const double seconds = kMean * machine->compute_factor(1, step);
+    EXPECT_GE(seconds, 1 - 1e-9);
+    EXPECT_LE(seconds, 10 + 1e-9);
+    below += seconds < 2;
+    sum += seconds;
+  }
+  EXPECT_NEAR(below / double{kSteps}, 0.75, 0.015);  // five standard deviations
+  EXPECT_NEAR(sum / kSteps, kMean, 0.1);
+}
+
+TEST(RunTimes, the_longest_of_more_sequences_varies_less) {
+  const std::string lengths =
+      R"({"kind": "sequences", "shortest_length": 29, "longest_length": 1776, "mean_length": 187,
+          "length_deviation": 97, "sequences": )";
+  const Moments one = moments_of(lengths + "1}"), many = moments_of(lengths + "64}");
+  const Moments half = moments_of(lengths + R"(1, "fixed_share": 0.5})");
+  EXPECT_NEAR(one.mean, 1, 0.03);
+  EXPECT_NEAR(many.mean, 1, 0.03);
+  EXPECT_NEAR(one.deviation, 97. / 187, 0.06);
+  EXPECT_LT(many.deviation, 0.8 * one.deviation);
+  EXPECT_NEAR(half.deviation, one.deviation / 2, 1e-9);
+  EXPECT_GE(half.smallest, 0.5);
+}
+
+TEST(RunTimes, published_ones_have_their_published_moments) {
+  for (const PublishedRunTimes& published : published_run_times()) {
+    EXPECT_THAT(published.source, HasSubstr("arXiv")) << published.name;
+    const Moments m = moments_of(R"({"kind": "published", "name": ")" + published.name + R"("})");
+    EXPECT_NEAR(m.mean, 1, 0.05) << published.name;
+    if (published.times.kind != RunTimes::Shape::bounded) continue;
+    const RunTimes& t = published.times;
+    // The cut at the longest time takes a little of the deviation.
+    EXPECT_NEAR(m.deviation, t.deviation_s / t.mean_s, 0.2 * t.deviation_s / t.mean_s)
+        << published.name;
+    EXPECT_NEAR(m.smallest, t.smallest_s / t.mean_s, 0.3) << published.name;
+    EXPECT_LE(m.largest, 1.05 * t.largest_s / t.mean_s) << published.name;
+  }
+}
+
+TEST(RunTimes, multiply_what_a_slow_worker_takes) {
+  const std::string run_times = R"("run_times": {"kind": "lognormal", "variation": 0.2})";
+  const auto plain = make_machine_model(cluster_with(run_times));
+  const auto slow = make_machine_model(
+      cluster_with(run_times + R"(, "slow_workers": [{"rank": 2, "factor": 2.2}])"));
+  EXPECT_EQ(slow->compute_factor(2, 5), 2.2 * plain->compute_factor(2, 5));
+  EXPECT_EQ(slow->compute_factor(1, 5), plain->compute_factor(1, 5));
+}
+
+TEST(RunTimes, errors_name_the_place) {
+  EXPECT_THAT(error_of(R"("run_times": {"kind": "lognormall"})"),
+              HasSubstr("/cluster/run_times/kind"));
+  EXPECT_THAT(error_of(R"("run_times": {"kind": "lognormal", "mean": "1s"})"),
+              HasSubstr("/cluster/run_times/mean: is an option of the kind bounded"));
+  EXPECT_THAT(error_of(R"("run_times": {"kind": "bounded", "smallest": "2s", "largest": "3s",
+                           "mean": "1s", "deviation": "1s"})"),
+              HasSubstr("/cluster/run_times/mean: expected a mean between the bounds 2 and 3"));
+  EXPECT_THAT(error_of(R"("run_times": {"kind": "quantiles", "quantiles": []})"),
+              HasSubstr("/cluster/run_times/quantiles: expected points from share 0 to share 1"));
+  EXPECT_THAT(error_of(R"("run_times": {"kind": "quantiles", "quantiles": [
+                           {"share": 0, "time": "2s"}, {"share": 1, "time": "1s"}]})"),
+              HasSubstr("/cluster/run_times/quantiles/1: expected a larger share"));
+  EXPECT_THAT(error_of(R"("run_times": {"kind": "published"})"),
+              HasSubstr("/cluster/run_times/name: missing"));
+  EXPECT_THAT(error_of(R"("run_times": {"kind": "published", "name": "ucf101"})"),
+              HasSubstr("ucf101_lstm"));
+  EXPECT_THAT(error_of(R"("run_times": {"kind": "sequences", "mean_length": 5})"),
+              HasSubstr("/cluster/run_times/mean_length: expected a mean between the bounds"));
+}
+
+TEST(Skew, grows_evenly_and_goes_round) {
+  const auto turning =
+      make_machine_model(cluster_with(R"("skew": {"smallest": "50ms", "largest": "400ms"})"));
+  const auto still = make_machine_model(
+      cluster_with(R"("skew": {"smallest": "50ms", "largest": "400ms", "rotates": false})"));
+  for (long step = 0; step < 20; ++step) {
+    double sum = 0;
+    for (int rank = 0; rank < 8; ++rank) {
+      EXPECT_DOUBLE_EQ(still->delay(rank, step), 0.05 + 0.05 * rank);
+      EXPECT_DOUBLE_EQ(turning->delay(rank, step),
+                       0.05 + 0.05 * static_cast<double>((rank + step) % 8));
+      sum += turning->delay(rank, step);
+    }
+    EXPECT_NEAR(sum, 8 * 0.225, 1e-12);
+  }
+}
+
+TEST(Skew, is_checked) {
+  EXPECT_THAT(error_of(R"("skew": {"smallest": "2s", "largest": "1s"})"),
+              HasSubstr("/cluster/skew/largest"));
+  EXPECT_THAT(error_of(R"("skew": {"smallest": "2s"})"),
+              HasSubstr("/cluster/skew/largest: missing"));
+}
+
+TEST(Skew, adds_to_stragglers) {
+  const auto machine = make_machine_model(cluster_with(
+      R"("skew": {"smallest": "1s", "largest": "1s"}, "stragglers": {"count": 8, "delay": "2s"})"));
+  EXPECT_DOUBLE_EQ(machine->delay(5, 3), 3);
+}
+
+}  // namespace
+}  // namespace trigram
