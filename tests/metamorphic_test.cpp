@@ -62,6 +62,13 @@ std::vector<Knob> knobs() {
        true},
       {"longer delays of more stragglers",
        [](Training& t) { t.cluster.stragglers = {.count = 2, .delay_s = 0.2}; }, true},
+      // Only workers that wait for the slowest must lose by it.
+      {"run times that vary",
+       [](Training& t) {
+         t.cluster.run_times.kind = RunTimes::Shape::lognormal;
+         t.cluster.run_times.variation = 1;
+       },
+       false},
       {"delays that grow from worker to worker",
        [](Training& t) { t.cluster.skew = {.smallest_s = 0.05, .largest_s = 0.4}; }, true},
       {"a tenth of the memory bandwidth",
