@@ -119,6 +119,8 @@ FieldTable<Cluster> cluster_fields() {
       .field(
           "topology", &Cluster::topology, topology_kind(),
           "how nodes are joined beyond their NICs, by default by one switch that is never narrow")
+      .field("transport", &Cluster::transport, nested(transport_fields()),
+             "what protocols and software take of the network between nodes")
       .field("accelerator", &Cluster::accelerator, nested(accelerator_fields()),
              "rates that price computation (roofline model)")
       .field("slow_workers", &Cluster::slow_workers, list_of(nested(slow_worker_fields())),

@@ -8,6 +8,7 @@
 #include "core/device.h"
 #include "core/layout.h"
 #include "netmodels/run_times.h"
+#include "netmodels/transport.h"
 
 namespace trigram {
 
@@ -81,6 +82,7 @@ struct Cluster {
   LinkSpec inter{12.5e9, 25e-6};  // between nodes: the NIC; latency is end to end, less topology's
   Nics nics = Nics::shared;
   TopologySpec topology;
+  Transport transport;
   Accelerator accelerator;
   std::vector<SlowWorker> slow_workers;
   Stragglers stragglers;

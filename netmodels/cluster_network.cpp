@@ -16,6 +16,7 @@ class ClusterNetwork final : public Network {
  public:
   explicit ClusterNetwork(const Cluster& cluster)
       : Network(cluster.ranks(), static_cast<int>(cluster.nodes), cluster.loopback_bandwidth()),
+        transport_(cluster.transport),
         workers_(static_cast<int>(cluster.workers_per_node)),
         shared_nic_(cluster.nics == Nics::shared && workers_ > 1),
         bridged_(cluster.intra.kind == IntraKind::pcie) {
@@ -36,7 +37,9 @@ class ClusterNetwork final : public Network {
       return;
     }
     leave(source, from, links);
+    if (capped()) links.push_back(caps_ + 2 * from);
     topology_->route(from, to, links);
+    if (capped()) links.push_back(caps_ + 2 * to + 1);
     links.push_back(nic(shared_nic_ ? to : destination) + 1);
     if (shared_nic_) links.push_back(reach_ + 2 * destination + 1);
   }
@@ -44,6 +47,7 @@ class ClusterNetwork final : public Network {
   void injection(int rank, bool inside, std::vector<LinkId>& links) const override {
     if (!inside) {
       leave(rank, rank / workers_, links);
+      if (capped()) links.push_back(caps_ + 2 * (rank / workers_));
       return;
     }
     links.push_back(port(rank));
@@ -52,7 +56,17 @@ class ClusterNetwork final : public Network {
 
   Bisection bisection() const override { return bisection_; }
 
+  double connection_cap(int source, int destination) const override {
+    if (!caps_connections() || source / workers_ == destination / workers_) return kUnlimited;
+    return transport_.connection_Bps(latency(source, destination));
+  }
+  bool caps_connections() const override {
+    return transport_.connection_cap_Bps != Transport::kNone ||
+           transport_.window_bytes != Transport::kNone;
+  }
+
  private:
+  bool capped() const { return transport_.node_cap_Bps != Transport::kNone; }
   // The link out; the one in comes after it.
   LinkId port(int rank) const { return ports_ + 2 * rank; }
   LinkId nic(int index) const { return nics_ + 2 * index; }
@@ -89,7 +103,19 @@ class ClusterNetwork final : public Network {
 
   void join(const Cluster& cluster) {
     const auto& entry = topology_of(cluster.topology);
+    const auto first = static_cast<std::size_t>(next_link());
     topology_ = entry.make(cluster.topology.options, cluster, graph_);
+    for (std::size_t id = first; id < graph_.links.size(); ++id)
+      graph_.links[id].bandwidth_Bps *= transport_.goodput;
+    std::vector<VertexId> exits;  // of nodes: where their NICs end
+    caps_ = next_link();
+    for (int node = 0; node < nodes(); ++node) {
+      exits.push_back(topology_->attach(node));
+      if (!capped()) continue;
+      const VertexId software = graph_.add(part(Vertex::Kind::nic, "transport", node, node));
+      graph_.add_duplex(software, exits.back(), transport_.node_cap_Bps, 0);
+      exits.back() = software;
+    }
     std::vector<VertexId> ends;  // of NICs: themselves where workers share them
     for (int i = 0; i < (shared_nic_ ? nodes() : ranks()); ++i)
       ends.push_back(shared_nic_ ? graph_.add(part(Vertex::Kind::nic, "NIC", i, i)) : worker(i));
@@ -100,8 +126,8 @@ class ClusterNetwork final : public Network {
     nics_ = next_link();
     for (int i = 0; i < static_cast<int>(ends.size()); ++i) {
       const VertexId end = ends[static_cast<std::size_t>(i)];
-      const VertexId at = topology_->attach(shared_nic_ ? i : i / workers_);
-      const double Bps = cluster.nic_bandwidth(i);
+      const VertexId at = exits[static_cast<std::size_t>(shared_nic_ ? i : i / workers_)];
+      const double Bps = transport_.goodput * cluster.nic_bandwidth(i);
       graph_.add(Link{end, at, Bps, cluster.inter.latency_s});
       graph_.add(Link{at, end, Bps, 0});
     }
@@ -112,6 +138,10 @@ class ClusterNetwork final : public Network {
   void set_bisection(const Cluster& cluster) {
     if (nodes() > 1) {
       bisection_ = topology_->bisection(cluster.inter.bandwidth_Bps * (shared_nic_ ? 1 : workers_));
+      bisection_.bandwidth_Bps *= transport_.goodput;
+      const double software = std::floor(nodes() / 2.0) * transport_.node_cap_Bps;
+      if (software < bisection_.bandwidth_Bps)
+        bisection_ = {software, "the software of half of the nodes"};
     } else if (workers_ > 1) {
       const double ports = std::floor(workers_ / 2.0) * cluster.intra.bandwidth_Bps;
       bisection_ = {ports, "ports of half of the workers"};
@@ -120,9 +150,10 @@ class ClusterNetwork final : public Network {
     }
   }
 
+  Transport transport_;
   int workers_;  // per node
   bool shared_nic_, bridged_;
-  LinkId reach_ = 0, nics_ = 0, ports_ = 0, bridges_ = 0;  // the first of each sort
+  LinkId reach_ = 0, nics_ = 0, caps_ = 0, ports_ = 0, bridges_ = 0;  // the first of each sort
   std::unique_ptr<Topology> topology_;
   Bisection bisection_;
 };

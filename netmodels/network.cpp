@@ -44,7 +44,7 @@ double Network::bandwidth(int source, int destination) const {
   if (source == destination) return loopback_Bps_;
   std::vector<LinkId> links;
   route(source, destination, links);
-  double narrowest = std::numeric_limits<double>::infinity();
+  double narrowest = connection_cap(source, destination);
   for (const LinkId id : links) narrowest = std::min(narrowest, link(id).bandwidth_Bps);
   return narrowest;
 }

@@ -70,6 +70,12 @@ class Network {
   /// in the closed form of the topology.
   virtual Bisection bisection() const = 0;
 
+  /// Bytes per second that all messages under way from one worker to another move together at most,
+  /// whatever their links could; infinite where there is no such limit.
+  virtual double connection_cap(int, int) const { return std::numeric_limits<double>::infinity(); }
+  /// Whether any connection has a limit.
+  virtual bool caps_connections() const { return false; }
+
   int ranks() const { return ranks_; }
   int nodes() const { return nodes_; }
   const std::vector<Vertex>& vertices() const { return graph_.vertices; }
@@ -86,7 +92,8 @@ class Network {
   /// Seconds from first byte sent to first byte received; 0 from a worker to itself.
   double latency(int source, int destination) const;
   double latency(std::span<const LinkId> route) const;
-  /// Bytes per second of the narrowest link between two workers when nothing else uses it.
+  /// Bytes per second of the narrowest link between two workers when nothing else uses it, or of
+  /// their connection if that is less.
   double bandwidth(int source, int destination) const;
   /// Seconds that one message takes when nothing else uses its links.
   double message_time(int source, int destination, double nbytes) const;

@@ -62,6 +62,21 @@ std::vector<Knob> knobs() {
        true},
       {"longer delays of more stragglers",
        [](Training& t) { t.cluster.stragglers = {.count = 2, .delay_s = 0.2}; }, true},
+      {"headers that take half of the network",
+       [](Training& t) { t.cluster.transport.goodput = 0.5; }, true},
+      {"software that moves half of what a NIC could",
+       [](Training& t) { t.cluster.transport.node_cap_Bps = 0.05e9; }, true},
+      {"connections that move a quarter of that",
+       [](Training& t) { t.cluster.transport.connection_cap_Bps = 0.0125e9; }, true},
+      {"small windows",
+       [](Training& t) {
+         t.cluster.transport.window_bytes = 0.0125e9 * 2 * t.cluster.inter.latency_s;
+       },
+       true},
+      {"software that takes time for messages",
+       [](Training& t) { t.cluster.transport.message_overhead_s = 1e-3; }, true},
+      {"software that takes time for stages",
+       [](Training& t) { t.cluster.transport.stage_overhead_s = 1e-3; }, true},
       // Only workers that wait for the slowest must lose by it.
       {"run times that vary",
        [](Training& t) {

@@ -14,6 +14,7 @@ int SimCommunicator::size() const { return stream_.world().layout().ranks(); }
 
 void SimCommunicator::transfer(std::span<const Transfer> batch) {
   stream_.check_current();
+  stream_.compute(overhead_s(batch));
   stream_.settle();
   const bool few = batch.size() <= few_.size() && !few_abandoned_;
   std::unique_ptr<InFlight[]> many;
@@ -26,6 +27,15 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
     stream_.set_wait({});
     throw;
   }
+}
+
+double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
+  const Transport& transport = stream_.world().cluster().transport;
+  if (transport.message_overhead_s == 0 && transport.stage_overhead_s == 0) return 0;
+  int messages = 0;
+  for (const Transfer& t : batch)
+    messages += t.kind == Transfer::send && !stream_.world().layout().same_node(rank(), t.peer);
+  return messages == 0 ? 0 : transport.stage_overhead_s + messages * transport.message_overhead_s;
 }
 
 void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight) {

@@ -35,6 +35,8 @@ class SimCommunicator final : public Communicator {
     std::unordered_map<int, simgrid::s4u::Mailbox*> by_peer;
   };
 
+  /// Seconds that the software spends on a batch before it leaves.
+  double overhead_s(std::span<const Transfer> batch) const;
   void run(std::span<const Transfer> batch, InFlight* in_flight);
   void prepare(const Transfer& transfer, InFlight& in_flight);
   static void start(std::span<const Transfer> batch, InFlight* in_flight);

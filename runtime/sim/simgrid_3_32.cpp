@@ -1,8 +1,12 @@
 // SimGrid 3.32: start-up, platform, actors and timers.
+#include <fmt/format.h>
 #include <xbt/log.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <csignal>
+#include <map>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
@@ -81,6 +85,7 @@ class NetworkZone final : public routing::NetZoneImpl {
                            : link("link " + std::to_string(id), own.bandwidth_Bps)->get_impl());
     }
     for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
+    if (network.caps_connections()) add_connections();
   }
 
   std::vector<s4u::Host*> add_hosts() {
@@ -109,6 +114,9 @@ class NetworkZone final : public routing::NetZoneImpl {
     links.push_back(entry(from));
     for (const LinkId id : route_)
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
+    if (!spare_.empty())
+      if (auto* own = connection(static_cast<int>(from), static_cast<int>(to)))
+        links.push_back(own);
     if (latency) *latency += even_ ? weight(route_) : network_.latency(route_);
   }
 
@@ -149,6 +157,29 @@ class NetworkZone final : public routing::NetZoneImpl {
     return all_s > 0 ? 1 : 0;
   }
 
+  /// The limit of a connection, a link of its own, taken when its first message leaves: few of all
+  /// pairs of workers ever talk. Links cannot be made any more then.
+  StandardLinkImpl* connection(int source, int destination) {
+    const double cap_Bps = network_.connection_cap(source, destination);
+    if (std::isinf(cap_Bps)) return nullptr;
+    auto& own = connections_[{source, destination}];
+    if (!own) {
+      const std::size_t taken = connections_.size() - 1;
+      TRIGRAM_CHECK(taken < spare_.size(),
+                    "more than {} connections between nodes; remove connection_cap and window from "
+                    "the cluster's transport, or let fewer workers talk to each other",
+                    spare_.size());
+      own = spare_[taken]->set_bandwidth(cap_Bps)->get_impl();
+    }
+    return own;
+  }
+  void add_connections() {
+    constexpr std::size_t kMost = 100'000;  // some 50 MB
+    const auto ranks = static_cast<std::size_t>(network_.ranks());
+    while (spare_.size() < std::min(kMost, ranks * (ranks - 1)))
+      spare_.push_back(link("connection " + std::to_string(spare_.size()), kUnlimited_Bps));
+  }
+
   s4u::Link* link(const std::string& name, double bandwidth_Bps) {
     return get_iface()->create_link(name, bandwidth_Bps);
   }
@@ -184,9 +215,11 @@ class NetworkZone final : public routing::NetZoneImpl {
   const Network& network_;
   std::vector<Entries> entries_;  // by rank
   s4u::Link* loopback_;
-  std::vector<StandardLinkImpl*> links_;  // null for those without limits
-  std::vector<LinkId> route_;             // scratch: routes are asked for with every message
-  bool even_ = false;                     // routes get weights for latencies, factors the rest
+  std::vector<StandardLinkImpl*> links_;                          // null for those without limits
+  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // of those that have limits
+  std::vector<s4u::Link*> spare_;                                 // limits, taken or to be taken
+  std::vector<LinkId> route_;  // scratch: routes are asked for with every message
+  bool even_ = false;          // routes get weights for latencies, factors the rest
 };
 
 }  // namespace

@@ -1,0 +1,134 @@
+// What protocols and software take of a simulated network between nodes, against closed forms.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "algorithms/collectives/collectives.h"
+#include "netmodels/cluster_network.h"
+#include "tests/support/networks.h"
+#include "tests/support/simulate.h"
+
+namespace trigram::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // of joined_by
+constexpr double kBytes = 1e6;
+
+Cluster with(const Transport& transport, int nodes = 2, int workers = 1) {
+  Cluster cluster = joined_by("flat", nodes, workers);
+  cluster.transport = transport;
+  return cluster;
+}
+
+/// When the last rank has ended that sends `messages` messages at once to the rank `distance` on.
+double last_end_s(const Cluster& cluster, int messages, int distance) {
+  const auto ends = simulate(cluster, [&](const Context& ctx) {
+    const int P = ctx.size();
+    const Tensor x = Tensor::phantom(static_cast<std::size_t>(kBytes), DType::u8,
+                                     static_cast<std::size_t>(kBytes));
+    std::vector<Transfer> batch;
+    for (int i = 0; i < messages; ++i) {
+      batch.push_back({Transfer::recv, x, (ctx.rank() + P - distance) % P});
+      batch.push_back({Transfer::send, x, (ctx.rank() + distance) % P});
+    }
+    ctx.comm->transfer(batch);
+    return ctx.stream->now();
+  });
+  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+}
+
+TEST(Transport, TakesNothingByDefault) {
+  EXPECT_NEAR(last_end_s(with({}), 1, 1), kLatency + kBytes / kNic_Bps, 1e-12);
+}
+
+TEST(Transport, GoodputIsAShareOfEveryLinkBetweenNodes) {
+  EXPECT_NEAR(last_end_s(with({.goodput = 0.8}), 1, 1), kLatency + kBytes / (0.8 * kNic_Bps),
+              1e-12);
+  Cluster tree = joined_by({{"kind", "fat_tree"}, {"k", 4}}, 16);
+  tree.transport.goodput = 0.5;
+  EXPECT_NEAR(last_end_s(tree, 1, 1), kLatency + kBytes / (0.5 * kNic_Bps), 1e-12);
+  EXPECT_EQ(make_network(tree)->bisection().bandwidth_Bps, 8 * 0.5 * kNic_Bps);
+}
+
+TEST(Transport, ANodesSoftwareIsSharedByItsNics) {
+  Cluster cluster = with({.node_cap_Bps = 1.5e9}, 2, 4);
+  cluster.nics = Nics::per_worker;
+  // Four workers of each node send to the other node.
+  EXPECT_NEAR(last_end_s(cluster, 1, 4), kLatency + 4 * kBytes / 1.5e9, 1e-12);
+  cluster.nics = Nics::shared;
+  EXPECT_NEAR(last_end_s(cluster, 1, 4), kLatency + 4 * kBytes / kNic_Bps, 1e-12);
+  cluster.transport.node_cap_Bps = 0.25e9;
+  EXPECT_NEAR(last_end_s(cluster, 1, 4), kLatency + 4 * kBytes / 0.25e9, 1e-12);
+}
+
+TEST(Transport, MessagesOfAConnectionShareItsLimit) {
+  const Cluster cluster = with({.connection_cap_Bps = 0.1e9}, 4);
+  EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / 0.1e9, 1e-12);
+  EXPECT_NEAR(last_end_s(cluster, 3, 1), kLatency + 3 * kBytes / 0.1e9, 1e-12);
+  EXPECT_EQ(make_network(cluster)->bandwidth(0, 1), 0.1e9);
+  EXPECT_NEAR(make_network(cluster)->message_time(0, 1, kBytes), kLatency + kBytes / 0.1e9, 1e-15);
+}
+
+TEST(Transport, AWindowIsSentOncePerRoundTrip) {
+  // 64 KiB over 20 us are less than the NIC moves; a hundredth of the latency is no limit.
+  Cluster cluster = with({.window_bytes = 8192}, 2);
+  const double Bps = 8192 / (2 * kLatency);
+  EXPECT_NEAR(last_end_s(cluster, 2, 1), kLatency + 2 * kBytes / Bps, 1e-12);
+  cluster.inter.latency_s /= 100;
+  EXPECT_NEAR(last_end_s(cluster, 2, 1), kLatency / 100 + 2 * kBytes / kNic_Bps, 1e-12);
+}
+
+TEST(Transport, MessagesInsideANodeAreFree) {
+  const Transport all{.goodput = 0.5,
+                      .node_cap_Bps = 1e6,
+                      .connection_cap_Bps = 1e6,
+                      .window_bytes = 1,
+                      .message_overhead_s = 1,
+                      .stage_overhead_s = 1};
+  EXPECT_EQ(last_end_s(with(all, 1, 2), 1, 1), last_end_s(with({}, 1, 2), 1, 1));
+}
+
+TEST(Transport, SoftwareIsBusyWithEveryStageAndMessage) {
+  const Cluster plain = with({}, 8);
+  const Cluster busy = with({.message_overhead_s = 3e-6, .stage_overhead_s = 5e-6}, 8);
+  EXPECT_NEAR(last_end_s(busy, 3, 1) - last_end_s(plain, 3, 1), 5e-6 + 3 * 3e-6, 1e-12);
+  const auto ring_s = [](const Cluster& cluster) {
+    const auto ends = simulate(cluster, [](const Context& ctx) {
+      ring_allreduce(ctx, ctx.device->empty(8000), Reduce::sum);
+      return ctx.stream->now();
+    });
+    return *std::max_element(ends.begin(), ends.end());
+  };
+  EXPECT_NEAR(ring_s(busy) - ring_s(plain), 2 * 7 * (3e-6 + 5e-6), 1e-12);
+}
+
+TEST(Transport, IsChecked) {
+  const auto error = [](const Json& transport) -> std::string {
+    try {
+      parse_cluster({{"nodes", 2}, {"transport", transport}}, "/cluster");
+    } catch (const ConfigError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error({{"goodput", 0}}), HasSubstr("/cluster/transport/goodput"));
+  EXPECT_THAT(error({{"goodput", 1.5}}), HasSubstr("/cluster/transport/goodput"));
+  EXPECT_THAT(error({{"node_cap", "0Gbps"}}), HasSubstr("/cluster/transport/node_cap"));
+  EXPECT_THAT(error({{"window", 65536}}), HasSubstr("/cluster/transport/window"));
+  EXPECT_THAT(error({{"message_overhead", 5}}), HasSubstr("/cluster/transport/message_overhead"));
+  EXPECT_THAT(error({{"window_size", "64KiB"}}), HasSubstr("\"window\""));
+  EXPECT_EQ(error(Json::object()), "no error");
+}
+
+TEST(Transport, SurvivesARoundTrip) {
+  const Json described = {{"goodput", 0.9}, {"window", "4MiB"}, {"stage_overhead", "20us"}};
+  const Json dumped = transport_fields().dump(transport_fields().parse(described, ""));
+  EXPECT_EQ(transport_fields().dump(transport_fields().parse(dumped, "")), dumped);
+  EXPECT_FALSE(dumped.contains("node_cap"));
+}
+
+}  // namespace
+}  // namespace trigram::test
