@@ -54,6 +54,9 @@ class Milestone {
 class AcceleratorStream {
  public:
   virtual ~AcceleratorStream() = default;
+  /// Called once by the thread that uses the stream from then on, which may not be the one that
+  /// made it: accelerators are chosen thread by thread.
+  virtual void enter() = 0;
   /// Vector operations, ordered on this queue.
   virtual Device& device() = 0;
   /// The data plane between the same-named streams of all ranks, ordered on this queue.
@@ -74,6 +77,9 @@ class AcceleratorBackend {
   /// `control` is the stream's own control plane, `waiter` its thread's.
   virtual std::unique_ptr<AcceleratorStream> stream(const std::string& name, Control& control,
                                                     Waiter& waiter) = 0;
+  /// Throws if the accelerator, or what joins it to others, has reported a failure on its own. Any
+  /// thread may ask, often.
+  virtual void check() = 0;
   /// Ends all that the accelerator does for this world, which has failed: waits of other threads
   /// return. Any thread may call it; the first call counts.
   virtual void abort() noexcept = 0;

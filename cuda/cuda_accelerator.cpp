@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "cuda/error.h"
@@ -13,7 +14,9 @@
 namespace trigram {
 namespace {
 
-constexpr double kShareOfFree = 0.9;  // the rest is for NCCL's buffers and the modules
+// What is left on a GPU for NCCL's buffers and the modules: a tenth, 3 GiB at least, but no more
+// than half.
+constexpr double kShareLeft = 0.1, kLeft = 3 * 1024.0 * 1024 * 1024;
 constexpr const char* kEnlarge =
     "give the runtime's option \"memory\" more, or let fewer ranks "
     "share a GPU";
@@ -29,8 +32,9 @@ int device_count() {
 std::size_t share_of_free(std::int64_t ranks_per_gpu) {
   std::size_t free = 0, total = 0;
   cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-  return static_cast<std::size_t>(kShareOfFree * static_cast<double>(free) /
-                                  static_cast<double>(ranks_per_gpu));
+  const auto all = static_cast<double>(free);
+  const double left = std::min(all / 2, std::max(kShareLeft * all, kLeft));
+  return static_cast<std::size_t>((all - left) / static_cast<double>(ranks_per_gpu));
 }
 
 /// The memory of this process on a device: taken once, for all worlds that it runs.
@@ -39,7 +43,9 @@ std::shared_ptr<CudaArena> arena_of(const CudaOptions& options, int device, Boot
   // Never destroyed: CUDA may be gone by then.
   static auto& arenas = *new std::map<std::pair<int, double>, std::shared_ptr<CudaArena>>;
   auto& arena = arenas[{device, options.memory_bytes}];
-  // Ranks of one GPU see how much is free before any of them has taken its share.
+  // Ranks of one GPU see how much is free when all of them have their contexts, and before any has
+  // taken its share.
+  bootstrap.fence("contexts", waiter);
   const std::size_t nbytes = options.memory_bytes > 0
                                  ? static_cast<std::size_t>(options.memory_bytes)
                                  : share_of_free(options.ranks_per_gpu);

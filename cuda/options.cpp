@@ -9,7 +9,8 @@ FieldTable<CudaOptions> cuda_fields() {
           "How many ranks share a GPU. More than one is for tests: NCCL does not support it, and "
           "the ranks take turns")
       .field("memory", &CudaOptions::memory_bytes, quantity(Dimension::bytes),
-             "GPU memory that each rank takes at start-up and lives on; 0: nine tenths of what is "
+             "GPU memory that each rank takes at start-up and lives on; 0: nine tenths, or all but "
+             "3 GiB, of what is "
              "free, shared by the ranks of the GPU")
       .field(
           "checked", &CudaOptions::checked, boolean(),

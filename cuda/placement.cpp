@@ -56,6 +56,10 @@ void prepare_environment() {
   // A module that is loaded when its kernel is first launched may wait for a kernel of NCCL that
   // itself waits for this rank.
   set_default("CUDA_MODULE_LOADING", "EAGER");
+  // NCCL would connect ranks for a collective when they first come to it.
+  set_default("NCCL_RUNTIME_CONNECT", "0");
+  // Streams that share one of the hardware's queues wait for one another.
+  set_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
 }
 
 void let_ranks_share_a_gpu(int rank) {

@@ -24,7 +24,7 @@ NcclBackend::~NcclBackend() {
 
 std::unique_ptr<AcceleratorStream> NcclBackend::stream(const std::string& name, Control& control,
                                                        Waiter& waiter) {
-  check(cudaSetDevice(device_), "cudaSetDevice");  // of this thread
+  cuda::check(cudaSetDevice(device_), "cudaSetDevice");  // of this thread
   const ncclUniqueId id = agree_on_id(waiter);
   return std::make_unique<CudaStream>(
       CudaStream::World{plan_, arena_, issuer_, bootstrap_.rank(), bootstrap_.size(), device_},
@@ -36,7 +36,7 @@ ncclUniqueId NcclBackend::agree_on_id(Waiter& waiter) {
   const std::string key = "nccl/" + std::to_string(streams_++);
   ncclUniqueId id;
   if (bootstrap_.rank() == 0) {
-    check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    cuda::check(ncclGetUniqueId(&id), "ncclGetUniqueId");
     bootstrap_.put(key, std::string(reinterpret_cast<const char*>(&id), sizeof id));
   }
   const std::string bytes = bootstrap_.wait(key, waiter);

@@ -21,6 +21,7 @@ class NcclBackend final : public AcceleratorBackend {
   ~NcclBackend() override;
   std::unique_ptr<AcceleratorStream> stream(const std::string& name, Control& control,
                                             Waiter& waiter) override;
+  void check() override { issuer_.check(); }
   void abort() noexcept override;
 
  private:

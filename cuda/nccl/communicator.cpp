@@ -49,6 +49,25 @@ Tensor from_description(const Message& m) {
   return kind % 2 ? Tensor::phantom(numel, dtype, priced) : Tensor(elsewhere, numel, dtype, priced);
 }
 
+/// Calls of NCCL that belong together. A group that an exception leaves is closed: all later calls
+/// would belong to it.
+class Group {
+ public:
+  Group() { check(ncclGroupStart(), "ncclGroupStart"); }
+  ~Group() {
+    if (open_) ncclGroupEnd();
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  void end() {
+    open_ = false;
+    check(ncclGroupEnd(), "ncclGroupEnd");
+  }
+
+ private:
+  bool open_ = true;
+};
+
 bool overlap(const Tensor& a, const Tensor& b) {
   return a.data() < b.data() + b.nbytes() && b.data() < a.data() + a.nbytes();
 }
@@ -116,19 +135,15 @@ void NcclCommunicator::connect(const ncclUniqueId& id) {
       });
 }
 
-NcclCommunicator::~NcclCommunicator() {
-  place_.issuer.post([handle = handle_] { handle->destroy(); });
-}
-
 /// On the issuing thread: one batch.
 void NcclCommunicator::issue(ncclComm_t comm, const std::vector<Half>& halves, cudaStream_t queue) {
-  check(ncclGroupStart(), "ncclGroupStart");
+  Group group;
   for (const Half& h : halves) {
     if (h.kind == Transfer::send)
       check(ncclSend(h.data, h.nbytes, ncclUint8, h.peer, comm, queue), "ncclSend");
     else check(ncclRecv(h.data, h.nbytes, ncclUint8, h.peer, comm, queue), "ncclRecv");
   }
-  check(ncclGroupEnd(), "ncclGroupEnd");
+  group.end();
 }
 
 void NcclCommunicator::transfer(std::span<const Transfer> batch) {

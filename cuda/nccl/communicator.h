@@ -54,7 +54,7 @@ class NcclCommunicator final : public Communicator {
   /// Collective: connects every pair of ranks, so that no later call has to wait for a peer.
   NcclCommunicator(const NcclPlan& plan, const Place& place, const ncclUniqueId& id,
                    std::shared_ptr<NcclHandle> handle);
-  ~NcclCommunicator() override;
+  ~NcclCommunicator() override = default;
   int rank() const override { return place_.rank; }
   int size() const override { return place_.size; }
   void transfer(std::span<const Transfer> batch) override;

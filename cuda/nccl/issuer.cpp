@@ -81,16 +81,18 @@ void Issuer::work(int device) noexcept {
   } catch (...) {
     failure_ = std::current_exception();
   }
+  auto next_poll = std::chrono::steady_clock::now() + kPollEvery;
   for (;;) {
     const bool woken =
-        changed_.wait_for(lock, kPollEvery, [this] { return closing_ || !jobs_.empty(); });
+        changed_.wait_until(lock, next_poll, [this] { return closing_ || !jobs_.empty(); });
     if (woken && jobs_.empty()) break;
-    if (!woken) {
+    if (const auto now = std::chrono::steady_clock::now(); now >= next_poll) {
+      next_poll = now + kPollEvery;
       lock.unlock();
       poll_now();
       lock.lock();
-      continue;
     }
+    if (jobs_.empty()) continue;
     const auto job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();

@@ -26,12 +26,15 @@ CudaStream::Queue::~Queue() { cudaStreamDestroy(handle); }
 
 CudaStream::CudaStream(const World& world, const std::string& name, const ncclUniqueId& id,
                        std::shared_ptr<NcclHandle> handle, Control& control, Waiter& waiter)
-    : clock_(queue_.handle),
+    : ordinal_(world.device),
+      clock_(queue_.handle),
       device_(queue_.handle, world.arena, waiter),
       communicator_(
           world.plan,
           {name, world.rank, world.size, queue_.handle, *this, control, waiter, world.issuer}, id,
           std::move(handle)) {}
+
+void CudaStream::enter() { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
 
 Device& CudaStream::device() { return device_; }
 

@@ -26,6 +26,7 @@ class CudaStream final : public AcceleratorStream {
   CudaStream(const World& world, const std::string& name, const ncclUniqueId& id,
              std::shared_ptr<NcclHandle> handle, Control& control, Waiter& waiter);
 
+  void enter() override;
   Device& device() override;
   Communicator& communicator() override { return communicator_; }
   std::shared_ptr<Milestone> record() override;
@@ -42,6 +43,7 @@ class CudaStream final : public AcceleratorStream {
     cudaStream_t handle = nullptr;
   };
 
+  const int ordinal_;  // of the GPU
   Queue queue_;
   QueueClock clock_;
   CudaDevice device_;

@@ -92,6 +92,7 @@ void HostStream::start_worker() {
 void HostStream::work_off() noexcept {
   this_endpoint() = &self_;
   try {
+    if (queue_) queue_->enter();
     for (;;) {
       std::unique_lock lock(self_.mutex);
       self_.park(
@@ -105,6 +106,8 @@ void HostStream::work_off() noexcept {
     }
     drain();
   } catch (const Aborted&) {
+  } catch (...) {
+    world().fail(std::current_exception());
   }
   std::deque<Job> dropped;  // destroyed without the mutex
   std::lock_guard lock(self_.mutex);

@@ -14,6 +14,7 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
   bool reported = false;  // that this stream waits
   do {
     self.world.check_not_failed();
+    if (AcceleratorBackend* const accelerator = self.world.accelerator()) accelerator->check();
     self.world.idle();
     if (back_off.patient() && !reported && why.kind != Wait::none) {
       self.set_state(Endpoint::State::blocked, why);

@@ -94,6 +94,13 @@ class Gpus(JobTest):
         self.assertRegex(err, "rank [013] waits for ")
         self.assertEqual(len(self.done()), 1)
 
+    def test_a_library_that_is_too_old_is_said(self) -> None:
+        path = self.write(experiment(runtime=RUNTIME))
+        self.environment = {**ENVIRONMENT, "TRIGRAM_EMULATED_NCCL": "21703"}
+        _, err = self.job(4, "run", path, code=1)
+        self.assertIn("NCCL 2.17.3 is loaded, and 2.18.0 or newer is needed", err)
+        self.assertFalse(self.done())
+
     def test_memory_that_does_not_suffice_is_said(self) -> None:
         path = self.write(experiment(runtime={**RUNTIME, "memory": "1MiB"}))
         self.assertIn('"memory"', self.on_gpus(4, "run", path, code=1))

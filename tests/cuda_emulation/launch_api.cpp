@@ -60,7 +60,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
   const std::lock_guard lock(queues().mutex);
   const Shape shape = shape_of(config);
   if (const cudaError_t error = check_shape(shape, allowed(kernel))) return remember(error);
-  if (!shared_stream(config.stream)) return remember(cudaErrorInvalidResourceHandle);
+  const auto stream = shared_stream(config.stream);
+  if (!stream || !is_current(stream->device)) return remember(cudaErrorInvalidResourceHandle);
   enqueue(config.stream, [shape, thread = std::move(thread)] {
     if (queues().kernel_error.empty()) queues().kernel_error = run_kernel(shape, thread);
     return true;

@@ -98,6 +98,7 @@ cudaError_t with_stream(cudaStream_t handle, const Use& use) {
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   const std::lock_guard lock(queues().mutex);
   queues().streams.push_back(std::make_shared<cuda_emulation::Stream>());
+  cudaGetDevice(&queues().streams.back()->device);
   *stream = queues().streams.back().get();
   return remember(cudaSuccess);
 }
@@ -170,6 +171,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new cuda_emulation::Event;
+  cudaGetDevice(&(*event)->device);
   return remember(cudaSuccess);
 }
 
@@ -183,8 +185,11 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
-  return with_stream(handle, [event](const auto& stream) {
+  bool same_device = true;
+  const auto status = with_stream(handle, [&](const auto& stream) {
     const std::lock_guard lock(queues().mutex);
+    same_device = stream->device == cuda_emulation::kAnyDevice || stream->device == event->device;
+    if (!same_device) return;
     event->marker = std::make_shared<cuda_emulation::Marker>();
     event->marker->stream = stream;
     stream->queue.push_back([marker = event->marker] {
@@ -194,6 +199,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
       return true;
     });
   });
+  return same_device ? status : remember(cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {

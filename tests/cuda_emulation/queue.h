@@ -16,8 +16,18 @@ namespace cuda_emulation {
 /// An operation of a stream. False: it cannot run yet, ask again.
 using Operation = std::function<bool()>;
 
+inline constexpr int kAnyDevice = -1;  // of the null stream
+/// Whether the calling thread has chosen this device: CUDA launches kernels, and records events, on
+/// no other.
+inline bool is_current(int device) {
+  int current = 0;
+  cudaGetDevice(&current);
+  return device == kAnyDevice || device == current;
+}
+
 struct Stream {
   std::deque<Operation> queue;
+  int device = kAnyDevice;
 };
 
 /// A place in a stream's queue.
@@ -28,6 +38,7 @@ struct Marker {
 };
 
 struct Event {
+  int device = kAnyDevice;
   std::shared_ptr<Marker> marker;  // null: never recorded
 };
 

@@ -131,6 +131,10 @@ using nccl_emulation::mpi_op;
 using nccl_emulation::nbytes_of;
 
 ncclResult_t ncclGetVersion(int* version) {
+  if (const char* const other = std::getenv("TRIGRAM_EMULATED_NCCL")) {
+    *version = std::atoi(other);
+    return ncclSuccess;
+  }
   *version = NCCL_VERSION_CODE;
   return ncclSuccess;
 }
