@@ -195,6 +195,18 @@ TEST_P(Collectives, NativeAllreduceIsTheWorldsOwnOrARing) {
       [](Context ctx, std::size_t n) { expect_allreduces(ctx, n, AllreduceAlgorithm::native); });
 }
 
+/// MPI cannot tell; a GPU that waits for a rank that never comes could not be got back.
+TEST_P(Collectives, NativeCollectivesOfUnequalLengthsEndOnGpus) {
+  if (world() != "nccl" || ranks() == 1) GTEST_SKIP() << "of several GPUs";
+  const WorldError e = error([](Context ctx) {
+    const Tensor x = ctx.device->empty(ctx.rank() == 0 ? 100 : 101);
+    ctx.device->fill(x, 1);
+    ctx.comm->native({Collective::allreduce, x, Reduce::sum});
+  });
+  EXPECT_EQ(e.kind, WorldError::invariant) << e.text;
+  EXPECT_NE(e.text.find("make different collectives on stream main"), std::string::npos) << e.text;
+}
+
 TEST_P(Collectives, NativeReductionsReduce) {
   for_each_length([native = has_native(world())](Context ctx, std::size_t n) {
     const auto rank = static_cast<std::size_t>(ctx.rank());

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "core/check.h"
 #include "cuda/nccl/communicator.h"
 #include "cuda/nccl/error.h"
@@ -18,6 +20,15 @@ ncclDataType_t type_of(DType type) {
   return ncclUint8;
 }
 
+constexpr int kSaysCollective = -103;  // beside those of messages, in communicator.cpp
+
+/// A collective in a control message.
+Message described(const Collective& c, int peer) {
+  const std::int64_t what = static_cast<std::int64_t>(c.kind) * 4 + static_cast<std::int64_t>(c.op);
+  return {peer, static_cast<std::int64_t>(c.x.numel()),
+          (what * 4 + static_cast<std::int64_t>(c.x.dtype())) * (std::int64_t{1} << 32) + c.root};
+}
+
 ncclRedOp_t op_of(Reduce op) {
   return op == Reduce::max ? ncclMax : op == Reduce::avg ? ncclAvg : ncclSum;
 }
@@ -35,6 +46,33 @@ void NcclCommunicator::exchange_parts(const Collective& c) {
   transfer(batch);
 }
 
+/// Returns when all ranks have come to the same collective: a dissemination barrier (Hensgen,
+/// Finkel and Manber, "Two algorithms for barrier synchronization", 1988).
+void NcclCommunicator::agree_on(const Collective& c) {
+  const int P = place_.size;
+  for (int distance = 1; distance < P; distance *= 2) {
+    const int to = (place_.rank + distance) % P, from = (place_.rank + P - distance) % P;
+    const Message mine = described(c, from);
+    place_.control.post(to, kSaysCollective, mine.a, mine.b);
+    auto& said = said_of_collectives_[from];
+    place_.waiter.await({.kind = Wait::collective, .peer = from}, [&] {
+      while (said.empty()) {
+        const auto message = place_.control.poll(kSaysCollective);
+        if (!message) return false;
+        said_of_collectives_[message->source].push_back(*message);
+      }
+      return true;
+    });
+    const Message theirs = said.front();
+    said.pop_front();
+    TRIGRAM_CHECK(
+        theirs.a == mine.a && theirs.b == mine.b,
+        "ranks {} and {} make different collectives on stream {}: of {} and of {} elements, "
+        "or of another kind",
+        place_.rank, from, place_.stream_name, mine.a, theirs.a);
+  }
+}
+
 bool NcclCommunicator::native(const Collective& c) {
   const auto ranks = static_cast<std::size_t>(place_.size);
   const bool reduces = c.kind == Collective::allreduce || c.kind == Collective::reduce_scatter;
@@ -50,6 +88,7 @@ bool NcclCommunicator::native(const Collective& c) {
     return true;
   }
   const Range range("collective", place_.stream_name);
+  if (plan_.checked) agree_on(c);
   const Tensor mine = in_parts ? c.x.part(static_cast<std::size_t>(place_.rank), ranks) : c.x;
   issue_and_limit([c, count, mine, queue = place_.queue](ncclComm_t comm) {
     const ncclDataType_t type = type_of(c.x.dtype());

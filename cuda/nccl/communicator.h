@@ -66,6 +66,7 @@ class NcclCommunicator final : public Communicator {
   struct Half;
   void connect(const ncclUniqueId& id);
   void agree(std::span<const Transfer> batch);
+  void agree_on(const Collective& collective);
   bool agreed(const Transfer& mine);
   std::vector<Half> halves_of(std::span<const Transfer> batch);
   void add_halves(std::vector<Half>& halves, const Transfer& transfer, const Tensor& values);
@@ -79,6 +80,7 @@ class NcclCommunicator final : public Communicator {
   const std::shared_ptr<NcclHandle> handle_;
   Tensor filler_;
   std::map<int, std::deque<Message>> said_;  // by peer: of messages that this rank has not posted
+  std::map<int, std::deque<Message>> said_of_collectives_;  // the same of collectives
   std::deque<std::shared_ptr<Milestone>> under_way_;
 };
 
