@@ -5,13 +5,24 @@
 
 namespace trigram {
 
+/// Reports events when their time is known, and counts it as time of transfers unless nothing was
+/// transferred. The communicator may be gone by then; the rank, which keeps the tally, is not.
+auto MeteredCommunicator::reporter(std::vector<Event> events, bool transferred) {
+  return [&rank = rank_, &tally = tally_, events = std::move(events), transferred](
+             double begin_s, double end_s) mutable {
+    if (transferred) tally.transfer_s.add(end_s - begin_s);
+    for (Event& event : events) {
+      event.begin_s = begin_s;
+      event.end_s = end_s;
+      rank.sink()(event);
+    }
+  };
+}
+
 void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
   timed(
       clock_, rank_, [&] { raw_.transfer(batch); },
-      [&] {
-        return [this, events = rank_.sink() ? events_of(batch) : std::vector<Event>{}](
-                   double begin_s, double end_s) mutable { report(events, begin_s, end_s); };
-      });
+      [&] { return reporter(rank_.sink() ? events_of(batch) : std::vector<Event>{}); });
   for (const Transfer& t : batch)
     if (t.kind == Transfer::send) count(t.peer, t.tensor.priced_nbytes());
 }
@@ -28,12 +39,7 @@ bool MeteredCommunicator::native(const Collective& collective) {
   bool made = false;
   timed(
       clock_, rank_, [&] { made = raw_.native(collective); },
-      [&] {
-        return [this, made, events = std::vector<Event>(reported ? 1 : 0, event)](
-                   double begin_s, double end_s) mutable {
-          if (made) report(events, begin_s, end_s);
-        };
-      });
+      [&] { return reporter(std::vector<Event>(reported && made ? 1 : 0, event), made); });
   if (!made) return false;
   for (const auto& [peer, bytes] : messages) count(peer, bytes);
   if (reported) ++batches_;
@@ -60,15 +66,6 @@ std::vector<Event> MeteredCommunicator::events_of(std::span<const Transfer> batc
     events.push_back(event);
   }
   return events;
-}
-
-void MeteredCommunicator::report(std::vector<Event>& events, double begin_s, double end_s) {
-  tally_.transfer_s.add(end_s - begin_s);
-  for (Event& event : events) {
-    event.begin_s = begin_s;
-    event.end_s = end_s;
-    rank_.sink()(event);
-  }
 }
 
 }  // namespace trigram

@@ -20,7 +20,7 @@ class MeteredCommunicator final : public Communicator {
  private:
   void count(int peer, std::uint64_t bytes);
   std::vector<Event> events_of(std::span<const Transfer> batch);
-  void report(std::vector<Event>& events, double begin_s, double end_s);
+  auto reporter(std::vector<Event> events, bool transferred = true);
 
   Communicator& raw_;
   Stream& clock_;

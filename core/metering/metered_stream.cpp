@@ -35,14 +35,14 @@ Task MeteredStream::metered(Task task) {
   };
 }
 
-/// Runs `operation` and reports it, as time of `tally` too if that is given.
+/// Runs `operation` and reports it, as time of `tally` too if that is given. The stream may be gone
+/// when the accelerator tells the time; the rank is not.
 template <class F>
 void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally) {
-  timed(*raw_, *rank_, operation, [=, this] {
-    return [=, this](double begin_s, double end_s) {
+  timed(*raw_, *rank_, operation, [=, this, &rank = *rank_] {
+    return [=, &rank, name = rank.sink() ? name_ : std::string()](double begin_s, double end_s) {
       if (tally) tally->add(end_s - begin_s);
-      if (rank_->sink() && end_s > begin_s)
-        rank_->sink()({kind, rank_->rank(), name_, begin_s, end_s});
+      if (rank.sink() && end_s > begin_s) rank.sink()({kind, rank.rank(), name, begin_s, end_s});
     };
   });
 }

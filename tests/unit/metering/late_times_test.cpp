@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include "core/device/null_device.h"
+#include "core/metering/meter.h"
+#include "tests/support/lone_rank.h"
+
+// Times that an accelerator tells when the stream that they are of has gone.
+
+namespace trigram::test {
+namespace {
+
+class Silent final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  void transfer(std::span<const Transfer>) override {}
+};
+
+/// A stream that issues to an accelerator, which gets nowhere until `*known`.
+class LateStream final : public Stream {
+ public:
+  LateStream(std::string name, const bool* known) : name_(std::move(name)), known_(known) {}
+  std::string_view name() const override { return name_; }
+  double now() const override { return 0; }
+  std::unique_ptr<Moment> mark() override { return std::make_unique<LateMoment>(known_, marks_++); }
+  void sleep_for(double) override {}
+  void charge(const Cost&) override {}
+  void compute(double) override {}
+  std::unique_ptr<Stream> fork(const std::string& name) override {
+    return std::make_unique<LateStream>(name, known_);
+  }
+  std::shared_ptr<Work> submit(const Context& after, Task task) override {
+    Context context = after;
+    context.stream = this;
+    context.comm = &silent_;
+    task(context);
+    return nullptr;
+  }
+  void wait(Work&) override {}
+  void synchronize() override {}
+  std::unique_ptr<Mutex> make_mutex() override { return nullptr; }
+
+ private:
+  class LateMoment final : public Moment {
+   public:
+    LateMoment(const bool* known, int seconds) : known_(known), seconds_(seconds) {}
+    bool known() const override { return *known_; }
+    double seconds() const override { return seconds_; }
+
+   private:
+    const bool* known_;
+    int seconds_;
+  };
+  std::string name_;
+  const bool* known_;
+  int marks_ = 0;
+  Silent silent_;
+};
+
+TEST(LateTimes, AreCountedWhenTheirStreamHasGone) {
+  NullDevice device;
+  LoneRank lone(device);
+  bool known = false;
+  LateStream main("main", &known);
+  Silent silent;
+  lone.ctx.stream = &main;
+  lone.ctx.comm = &silent;
+  const Layout layout(1, 1);
+  lone.ctx.layout = &layout;
+  std::vector<Event> events;
+  MeterOptions options;
+  options.sink = [&](const Event& event) { events.push_back(event); };
+  const auto meter = instrument(lone.ctx, std::move(options));
+  const std::string name = "a name that is too long for a string to hold within itself";
+  meter->context().stream->fork(name)->submit(meter->context(), [](const Context& c) {
+    c.stream->compute(1);
+    const Transfer itself[] = {{Transfer::send, Tensor::phantom(5, DType::u8, 5), 0}};
+    c.comm->transfer(itself);
+  });
+  EXPECT_EQ(meter->counters().communication_s, 0);
+  EXPECT_TRUE(events.empty());
+  known = true;
+  EXPECT_EQ(meter->counters().communication_s, 1);  // a second from mark to mark
+  ASSERT_EQ(events.size(), 3u);                     // the computation; the batch, and its message
+  for (const Event& event : events) {
+    EXPECT_EQ(event.stream, name);
+    EXPECT_EQ(event.end_s - event.begin_s, 1);
+  }
+  EXPECT_EQ(events.back().bytes, 5u);
+}
+
+}  // namespace
+}  // namespace trigram::test
