@@ -69,7 +69,7 @@ Quality judge(const ImageData& data, const ImageSet& set, const Architecture& ar
   std::size_t correct = 0;
   for (std::size_t begin = 0; begin < set.size();) {
     const std::size_t batch = std::min(kBatch, set.size() - begin);
-    Network network(host, architecture, batch);  // memory is pooled
+    NeuralNetwork network(host, architecture, batch);  // memory is pooled
     std::vector<std::uint32_t> chosen(batch);
     std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(begin));
     data.gather(host, set, chosen, network.images(), network.labels());

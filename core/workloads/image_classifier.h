@@ -35,7 +35,7 @@ class ImageClassifier final : public Model {
   Architecture architecture_;
   std::size_t batch_;
   std::uint64_t seed_;
-  Network network_;
+  NeuralNetwork network_;
   Sampler sampler_;
 };
 

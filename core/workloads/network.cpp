@@ -40,7 +40,7 @@ std::vector<std::unique_ptr<Layer>> make_layers(Device& device, const Architectu
 
 }  // namespace
 
-Network::Network(Device& device, const Architecture& architecture, std::size_t batch)
+NeuralNetwork::NeuralNetwork(Device& device, const Architecture& architecture, std::size_t batch)
     : batch_(batch),
       classes_(architecture.classes),
       layers_(make_layers(device, architecture, batch)),
@@ -57,7 +57,7 @@ Network::Network(Device& device, const Architecture& architecture, std::size_t b
   }
 }
 
-std::vector<std::size_t> Network::tensor_lengths() const {
+std::vector<std::size_t> NeuralNetwork::tensor_lengths() const {
   std::vector<std::size_t> lengths;
   for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
     lengths.push_back((*layer)->shape().bias);
@@ -66,7 +66,7 @@ std::vector<std::size_t> Network::tensor_lengths() const {
   return lengths;
 }
 
-void Network::initialise(std::span<float> weights, std::uint64_t seed) const {
+void NeuralNetwork::initialise(std::span<float> weights, std::uint64_t seed) const {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerShape shape = layers_[i]->shape();
     const auto bias = weights.subspan(offsets_[i], shape.bias);
@@ -78,21 +78,21 @@ void Network::initialise(std::span<float> weights, std::uint64_t seed) const {
   }
 }
 
-void Network::forward(NnOps& nn, const Tensor& weights) {
+void NeuralNetwork::forward(NnOps& nn, const Tensor& weights) {
   for (std::size_t i = 0; i < layers_.size(); ++i)
     inputs_[i + 1] = &layers_[i]->forward(nn, tensors(i, weights), *inputs_[i]);
   nn.softmax_xent(batch_, classes_, logits(), labels_, dlogits_, loss_);
 }
 
-void Network::backward(NnOps& nn, const Tensor& weights, const Tensor& gradients,
-                       const std::function<void()>& on_tensor) {
+void NeuralNetwork::backward(NnOps& nn, const Tensor& weights, const Tensor& gradients,
+                             const std::function<void()>& on_tensor) {
   const Tensor* dy = &dlogits_;
   for (std::size_t i = layers_.size(); i-- > 0;)
     dy = &layers_[i]->backward(nn, tensors(i, weights), *inputs_[i], *dy, tensors(i, gradients),
                                on_tensor);
 }
 
-LayerTensors Network::tensors(std::size_t layer, const Tensor& flat) const {
+LayerTensors NeuralNetwork::tensors(std::size_t layer, const Tensor& flat) const {
   const LayerShape shape = layers_[layer]->shape();
   // Real lengths are the price here, whatever the flat vector is priced as.
   return {flat.slice(offsets_[layer], shape.bias, shape.bias),

@@ -21,9 +21,9 @@ struct Architecture {
 /// A sequential network for one batch size: forward, softmax cross-entropy, backward. Its flat
 /// weights hold bias and weight of the last layer, then of the one before, and so on: the order in
 /// which backward completes their gradients.
-class Network {
+class NeuralNetwork {
  public:
-  Network(Device& device, const Architecture& architecture, std::size_t batch);
+  NeuralNetwork(Device& device, const Architecture& architecture, std::size_t batch);
 
   /// Lengths of the parameter tensors, in their flat order.
   std::vector<std::size_t> tensor_lengths() const;

@@ -43,7 +43,7 @@ class Gradient : public ::testing::TestWithParam<Case> {
   }
 
   HostDevice host_;
-  Network network_;
+  NeuralNetwork network_;
   std::size_t numel_ = 0;
   Tensor weights_, gradients_;
 };
