@@ -41,4 +41,16 @@ bool Subset::native(const Collective& collective) {
   return parent_.native(collective);
 }
 
+void Subset::coupled(const Rounds& rounds, const std::function<void()>& messages) {
+  const auto translated = [&](int rank) { return members_[static_cast<std::size_t>(rank)]; };
+  std::vector<Rounds::Sent> sent(rounds.sent.begin(), rounds.sent.end());
+  for (Rounds::Sent& s : sent) s.to = translated(s.to);
+  std::vector<int> members(rounds.members.size());
+  std::transform(rounds.members.begin(), rounds.members.end(), members.begin(), translated);
+  Rounds of_parent = rounds;
+  of_parent.sent = sent;
+  of_parent.members = members.empty() ? members_ : std::span<const int>(members);
+  parent_.coupled(of_parent, messages);
+}
+
 }  // namespace trigram

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <span>
 
+#include "core/cost.h"
 #include "core/tensor.h"
 
 namespace trigram {
@@ -27,6 +31,35 @@ struct Collective {
   Tensor y = {};            // all_to_all: as long as x
 };
 
+/// What a collective's messages are, as one rank sees them: rounds that follow each other, in each
+/// of which a rank sends at most one message and receives at most one, and then computes.
+struct Rounds {
+  enum Pattern {
+    ring,      // in every round rank r sends to r + 1, the last to the first
+    chain,     // the same, around from some rank, but the last of them sends to nobody
+    rotation,  // in round i, from 1, rank r sends to r + i
+  } pattern = ring;
+  /// Rounds after each of which this rank computes for `each` at most, and at their end for
+  /// `after`.
+  struct Phase {
+    int rounds = 0;
+    Cost each = {}, after = {};
+  };
+  std::array<Phase, 2> phases = {};
+  /// Priced bytes of the longest message of this rank.
+  std::size_t longest = 0;
+  /// What this rank sends in all, and to whom.
+  struct Sent {
+    int to;
+    std::uint64_t messages, bytes;
+  };
+  std::span<const Sent> sent = {};
+  /// The messages carry values: they have to be made.
+  bool valued = false;
+  /// Who takes part, as ranks of the communicator; empty for all of them.
+  std::span<const int> members = {};
+};
+
 /// The data plane: moves tensors between the ranks of one stream (same-named streams talk to each
 /// other). `transfer` is all that a runtime must implement.
 class Communicator {
@@ -44,6 +77,13 @@ class Communicator {
   /// transfers. All ranks call it with the same operands, which it cannot check. Sums are formed in
   /// an order of the library's choice.
   virtual bool native(const Collective&) { return false; }
+  /// Makes a collective by calling `messages`, whose transfers are as `rounds` says. A world whose
+  /// time is modelled may price it as a whole: then the transfers within take no time, and without
+  /// values they are not even made. All members call it with the same pattern and the same numbers
+  /// of rounds.
+  virtual void coupled(const Rounds&, const std::function<void()>& messages) { messages(); }
+  /// Whether what is called now is part of a collective that is priced as a whole.
+  virtual bool untimed() const { return false; }
 };
 
 /// The members of `parent` as a communicator of their own: ranks are translated, nothing is
@@ -58,6 +98,8 @@ class Subset final : public Communicator {
   void transfer(std::span<const Transfer> batch) override;
   /// The parent's, for a subset of all its ranks in their order; none otherwise.
   bool native(const Collective& collective) override;
+  void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
+  bool untimed() const override { return parent_.untimed(); }
 
  private:
   Communicator& parent_;

@@ -7,18 +7,12 @@
 #include <vector>
 
 #include "core/codec.h"
+#include "core/cost.h"
 #include "core/nn_ops.h"
 #include "core/random/philox.h"
 #include "core/tensor.h"
 
 namespace trigram {
-
-/// Memory traffic and arithmetic of one operation, in bytes and floating-point operations. What it
-/// costs in seconds is the accelerator's matter (its memory bandwidth, flop rate, launch overhead).
-struct Cost {
-  double bytes = 0;
-  double flops = 0;
-};
 
 /// One step of SGD: m = momentum * m + (g + weight_decay * w);  w -= lr * m. Without momentum, m is
 /// not touched and may be Tensor{}.

@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "core/config/kinds.h"
 #include "core/context.h"
 
 namespace trigram {
@@ -14,6 +15,8 @@ class Runtime {
   /// returns when all have ended. An exception on any stream of any rank ends the world on all
   /// ranks and is rethrown here; so is a hang, as a HangError that names who waits for whom.
   virtual void launch(const Layout& layout, const Task& rank_main) = 0;
+  /// What the world has to say of itself after a launch, for the result: names and values.
+  virtual Json notes() const { return Json::object(); }
 };
 
 /// No rank can go on: `what()` says "rank 3 waits for ...", one line per waiting stream.

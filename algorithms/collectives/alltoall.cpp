@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
 
@@ -7,11 +10,24 @@ void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<cons
   const int P = ctx.size(), rank = ctx.rank();
   const auto self = static_cast<std::size_t>(rank);
   ctx.device->copy(recv[self], send[self]);
+  if (P == 1) return;
+  Rounds rounds{.pattern = Rounds::rotation, .phases = {{{P - 1}}}};
+  std::vector<Rounds::Sent> sent;
   for (int i = 1; i < P; ++i) {
-    const int to = (rank + i) % P, from = (rank - i + P) % P;
-    send_receive(ctx, send[static_cast<std::size_t>(to)], to, recv[static_cast<std::size_t>(from)],
-                 from);
+    const int to = (rank + i) % P;
+    const Tensor& x = send[static_cast<std::size_t>(to)];
+    sent.push_back({to, 1, x.priced_nbytes()});
+    rounds.longest = std::max(rounds.longest, x.priced_nbytes());
+    rounds.valued = rounds.valued || !x.is_phantom();
   }
+  rounds.sent = sent;
+  ctx.comm->coupled(rounds, [&] {
+    for (int i = 1; i < P; ++i) {
+      const int to = (rank + i) % P, from = (rank - i + P) % P;
+      send_receive(ctx, send[static_cast<std::size_t>(to)], to,
+                   recv[static_cast<std::size_t>(from)], from);
+    }
+  });
 }
 
 }  // namespace trigram

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
 #include "algorithms/collectives/reduction.h"
@@ -13,6 +17,8 @@ Tensor longest_part(const Tensor& x, std::size_t of) {
   return x.slice(0, (x.numel() + of - 1) / of, (x.priced_numel() + of - 1) / of);
 }
 
+bool valued(const Tensor& x) { return !x.is_phantom(); }
+
 /// P-1 steps; in step s the part that `owner` - s holds moves one rank to the right.
 template <class Part>
 void circulate(Context ctx, const Part& part, int owner) {
@@ -21,9 +27,32 @@ void circulate(Context ctx, const Part& part, int owner) {
     send_receive(ctx, part((owner - s + P) % P), right, part((owner - s - 1 + P) % P), left);
 }
 
-}  // namespace
+/// Bytes of all parts of x but one.
+std::size_t all_but(Context ctx, const Tensor& x, int part) {
+  const auto P = static_cast<std::size_t>(ctx.size());
+  return x.priced_nbytes() - x.part(static_cast<std::size_t>(part), P).priced_nbytes();
+}
 
-void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
+/// Calls `messages`, in which every rank sends bytes to the right in P-1 steps for each phase.
+void around(Context ctx, std::array<Rounds::Phase, 2> phases, std::size_t longest,
+            std::size_t bytes, bool valued, const std::function<void()>& messages) {
+  const int rounds = phases[0].rounds + phases[1].rounds;
+  if (rounds == 0) return messages();
+  const Rounds::Sent sent[] = {{right_of(ctx), static_cast<std::uint64_t>(rounds), bytes}};
+  ctx.comm->coupled({.pattern = Rounds::ring,
+                     .phases = phases,
+                     .longest = longest,
+                     .sent = sent,
+                     .valued = valued},
+                    messages);
+}
+
+/// The steps of a reduce-scatter, and what is computed in them.
+Rounds::Phase reducing(Context ctx, const Tensor& part, Reduce op) {
+  return {ctx.size() - 1, accumulation_cost(op, part), finish_cost(op, part)};
+}
+
+void reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
   const int P = ctx.size(), left = left_of(ctx), right = right_of(ctx);
   if (P == 1) return;
   auto part = [&](int i) {
@@ -39,20 +68,47 @@ void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
   finish_reduction(ctx, op, part(ctx.rank()));
 }
 
-void ring_allgather(Context ctx, const Tensor& x) {
+void allgather(Context ctx, const Tensor& x) {
   const auto P = static_cast<std::size_t>(ctx.size());
   circulate(
       ctx, [&](int i) { return x.part(static_cast<std::size_t>(i), P); }, ctx.rank());
 }
 
+}  // namespace
+
+void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
+  const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
+  around(ctx, {reducing(ctx, part, op)}, part.priced_nbytes(), all_but(ctx, x, ctx.rank()),
+         valued(x), [&] { reduce_scatter(ctx, x, op); });
+}
+
+void ring_allgather(Context ctx, const Tensor& x) {
+  const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
+  around(ctx, {{{ctx.size() - 1}}}, part.priced_nbytes(), all_but(ctx, x, right_of(ctx)), valued(x),
+         [&] { allgather(ctx, x); });
+}
+
 void ring_allgather(Context ctx, std::span<const Tensor> parts) {
-  circulate(
-      ctx, [&](int i) { return parts[static_cast<std::size_t>(i)]; }, ctx.rank());
+  std::size_t longest = 0, bytes = 0;
+  for (const Tensor& part : parts) {
+    longest = std::max(longest, part.priced_nbytes());
+    bytes += part.priced_nbytes();
+  }
+  bytes -= parts[static_cast<std::size_t>(right_of(ctx))].priced_nbytes();
+  const bool any_valued = std::any_of(parts.begin(), parts.end(), valued);
+  around(ctx, {{{ctx.size() - 1}}}, longest, bytes, any_valued, [&] {
+    circulate(
+        ctx, [&](int i) { return parts[static_cast<std::size_t>(i)]; }, ctx.rank());
+  });
 }
 
 void ring_allreduce(Context ctx, const Tensor& x, Reduce op) {
-  ring_reduce_scatter(ctx, x, op);
-  ring_allgather(ctx, x);
+  const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
+  around(ctx, {reducing(ctx, part, op), {ctx.size() - 1}}, part.priced_nbytes(),
+         all_but(ctx, x, ctx.rank()) + all_but(ctx, x, right_of(ctx)), valued(x), [&] {
+           reduce_scatter(ctx, x, op);
+           allgather(ctx, x);
+         });
 }
 
 }  // namespace trigram

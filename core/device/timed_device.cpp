@@ -6,10 +6,17 @@ namespace trigram {
 namespace {
 
 // `passes` readings or writings of x, and `flops` operations on each of its elements.
+Cost cost(const Tensor& x, double passes, double flops) {
+  return {passes * static_cast<double>(x.priced_nbytes()),
+          flops * static_cast<double>(x.priced_numel())};
+}
+
+void charge(Stream& stream, const Cost& cost) {
+  if (!cost.nothing()) stream.charge(cost);
+}
+
 void charge(Stream& stream, const Tensor& x, double passes, double flops) {
-  if (x.priced_numel() == 0) return;
-  stream.charge({passes * static_cast<double>(x.priced_nbytes()),
-                 flops * static_cast<double>(x.priced_numel())});
+  charge(stream, cost(x, passes, flops));
 }
 
 // What a codec's operations cost, without doing them.
@@ -79,6 +86,9 @@ class TimedCodec final : public Codec {
 
 }  // namespace
 
+Cost axpby_cost(float b, const Tensor& y) { return b == 0 ? cost(y, 2, 1) : cost(y, 3, 3); }
+Cost maximum_cost(const Tensor& y) { return cost(y, 3, 1); }
+
 void TimedDevice::fill(const Tensor& x, float value) {
   inner_.fill(x, value);
   charge(stream_, x, 1, 0);
@@ -97,13 +107,12 @@ void TimedDevice::copy(const Tensor& dst, const Tensor& src) {
 
 void TimedDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {
   inner_.axpby(a, x, b, y);
-  if (b == 0) return charge(stream_, y, 2, 1);
-  charge(stream_, y, 3, 3);
+  charge(stream_, axpby_cost(b, y));
 }
 
 void TimedDevice::maximum(const Tensor& x, const Tensor& y) {
   inner_.maximum(x, y);
-  charge(stream_, y, 3, 1);
+  charge(stream_, maximum_cost(y));
 }
 
 void TimedDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {

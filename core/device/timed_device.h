@@ -6,6 +6,10 @@
 
 namespace trigram {
 
+/// What Device::axpby and Device::maximum cost.
+Cost axpby_cost(float b, const Tensor& y);
+Cost maximum_cost(const Tensor& y);
+
 /// A device that calls `inner`, then charges what the operation costs to `stream`: memory traffic
 /// in priced bytes, and arithmetic. An operation on no priced elements costs nothing. In real time,
 /// where the operation itself takes its time, charging does nothing. Both outlive the TimedDevice.

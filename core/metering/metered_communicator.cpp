@@ -20,9 +20,11 @@ auto MeteredCommunicator::reporter(std::vector<Event> events, bool transferred) 
 }
 
 void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
-  timed(
-      clock_, rank_, [&] { raw_.transfer(batch); },
-      [&] { return reporter(rank_.sink() ? events_of(batch) : std::vector<Event>{}); });
+  if (inside_) raw_.transfer(batch);
+  else
+    timed(
+        clock_, rank_, [&] { raw_.transfer(batch); },
+        [&] { return reporter(rank_.sink() ? events_of(batch) : std::vector<Event>{}); });
   for (const Transfer& t : batch)
     if (t.kind == Transfer::send) count(t.peer, t.tensor.priced_nbytes());
 }
@@ -46,9 +48,33 @@ bool MeteredCommunicator::native(const Collective& collective) {
   return true;
 }
 
-void MeteredCommunicator::count(int peer, std::uint64_t bytes) {
+void MeteredCommunicator::coupled(const Rounds& rounds, const std::function<void()>& messages) {
+  if (inside_) return messages();
+  Rounds mine = rounds;
+  const double factor = rank_.compute_factor();
+  for (Rounds::Phase& phase : mine.phases)
+    for (Cost* cost : {&phase.each, &phase.after}) *cost = factor * *cost;
+  const double begin_s = clock_.now();
+  bool whole = true, made = false;
+  raw_.coupled(mine, [&] {
+    made = true;
+    whole = inside_ = raw_.untimed();
+    messages();
+    inside_ = false;
+  });
+  if (!whole) return;
+  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
+  event.batch = batches_++;
+  for (const Rounds::Sent& sent : rounds.sent) {
+    event.bytes += sent.bytes;
+    if (!made) count(sent.to, sent.bytes, sent.messages);
+  }
+  reporter(std::vector<Event>(rank_.sink() ? 1 : 0, event))(begin_s, clock_.now());
+}
+
+void MeteredCommunicator::count(int peer, std::uint64_t bytes, std::uint64_t messages) {
   const bool intra = rank_.same_node(peer);
-  (intra ? tally_.messages_intra : tally_.messages_inter).add(1);
+  (intra ? tally_.messages_intra : tally_.messages_inter).add(messages);
   (intra ? tally_.bytes_intra : tally_.bytes_inter).add(bytes);
 }
 

@@ -16,9 +16,11 @@ class MeteredCommunicator final : public Communicator {
   void transfer(std::span<const Transfer> batch) override;
   /// Counted as if made of messages, whatever the library does: `ring_messages`.
   bool native(const Collective& collective) override;
+  /// Reported, if priced as a whole, as one transfer.
+  void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
 
  private:
-  void count(int peer, std::uint64_t bytes);
+  void count(int peer, std::uint64_t bytes, std::uint64_t messages = 1);
   std::vector<Event> events_of(std::span<const Transfer> batch);
   auto reporter(std::vector<Event> events, bool transferred = true);
 
@@ -27,6 +29,7 @@ class MeteredCommunicator final : public Communicator {
   MeteredRank& rank_;
   StreamTally& tally_;
   std::uint64_t batches_ = 0;
+  bool inside_ = false;  // a collective that is priced as a whole
 };
 
 }  // namespace trigram

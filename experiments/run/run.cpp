@@ -55,6 +55,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   if (simulated) check_lower_bound(e.cluster, shared.results);
   output.timeline(timeline.to_json());
   Json json = summary.to_json(shared.results, simulated ? std::optional(wall_s) : std::nullopt);
+  json["world"] = runtime->notes();
   if (simulated) json["lower_bound_s"] = lower_bound(e.cluster, shared.results);
   return json;
 }

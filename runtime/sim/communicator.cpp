@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "runtime/sim/fluid.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
@@ -14,6 +15,11 @@ int SimCommunicator::size() const { return stream_.world().layout().ranks(); }
 
 void SimCommunicator::transfer(std::span<const Transfer> batch) {
   stream_.check_current();
+  FluidCollectives* fluid = stream_.world().fluid();
+  if (fluid) {
+    if (stream_.untimed()) return fluid->untimed().transfer(stream_, batch);
+    fluid->batch_starts(rank(), batch);
+  }
   stream_.compute(overhead_s(batch));
   stream_.settle();
   const bool few = batch.size() <= few_.size() && !few_abandoned_;
@@ -27,7 +33,16 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
     stream_.set_wait({});
     throw;
   }
+  if (fluid) fluid->batch_ends();
 }
+
+void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>& messages) {
+  stream_.check_current();
+  FluidCollectives* fluid = stream_.world().fluid();
+  if (!fluid || stream_.untimed() || !fluid->make(stream_, rounds, messages)) messages();
+}
+
+bool SimCommunicator::untimed() const { return stream_.untimed(); }
 
 double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
   const Transport& transport = stream_.world().cluster().transport;

@@ -22,6 +22,8 @@ class SimCommunicator final : public Communicator {
   int rank() const override;
   int size() const override;
   void transfer(std::span<const Transfer> batch) override;
+  void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
+  bool untimed() const override;
 
  private:
   struct InFlight {

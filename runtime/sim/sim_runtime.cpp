@@ -20,11 +20,14 @@ class SimRuntime final : public Runtime {
       static_cast<void>(world.release());  // actors that were left in the middle refer to it
       std::rethrow_exception(failure);
     }
+    notes_ = world->notes();
   }
+  Json notes() const override { return notes_; }
 
  private:
   SimOptions options_;
   Cluster cluster_;
+  Json notes_ = Json::object();
 };
 
 }  // namespace

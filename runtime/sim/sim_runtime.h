@@ -18,9 +18,15 @@ struct SimOptions {
   /// rendezvous: bytes flow once both sides are there, as in NCCL. eager: they flow as soon as they
   /// are sent, into buffers without limit at the receiver.
   enum class Protocol { rendezvous, eager } protocol = Protocol::rendezvous;
+  /// How collectives are simulated that the algorithms make of rounds (Communicator::coupled).
+  /// message: each message by itself. fluid: as coupled flows, at a cost that grows with the number
+  /// of workers instead of its square. auto: as flows where that is known to give the same times.
+  enum class Fidelity { message, fluid, automatic } fidelity = Fidelity::message;
 };
 
 FieldTable<SimOptions> sim_fields();
+/// Throws ConfigError where options exclude each other.
+void check_sim_options(const SimOptions& options, const std::string& pointer);
 
 /// False in a build without SimGrid.
 bool sim_available();

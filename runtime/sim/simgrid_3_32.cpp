@@ -67,6 +67,8 @@ void start_engine(const SimOptions& options) {
 /// Thrown in SimGrid's main loop, to leave it.
 struct Stop {};
 
+}  // namespace
+
 /// The links of a network, and its routes, computed when asked for: memory is linear in the number
 /// of links, and the latency of a route is what the description says, to the last bit. SimGrid's
 /// own zones for trees, tori and dragonflies route in their own ways, and differ between versions.
@@ -90,7 +92,7 @@ class NetworkZone final : public routing::NetZoneImpl {
 
   std::vector<s4u::Host*> add_hosts() {
     std::vector<s4u::Host*> hosts;
-    for (int rank = 0; rank < network_.ranks(); ++rank) {
+    for (int rank = 0; rank < network_.ranks() + 2; ++rank) {
       auto* host = get_iface()->create_host(std::to_string(rank), 1.0);
       TRIGRAM_CHECK(host->get_netpoint()->id() == static_cast<unsigned long>(rank),
                     "host {} has another place in its zone", rank);
@@ -104,6 +106,7 @@ class NetworkZone final : public routing::NetZoneImpl {
                        routing::Route* route, double* latency) override {
     const auto from = source->id(), to = destination->id();
     auto& links = route->link_list_;
+    if (is_coupled(from)) return route_coupled(links, latency);
     if (from == to) {
       links.push_back(loopback_->get_impl());
       return;
@@ -119,6 +122,9 @@ class NetworkZone final : public routing::NetZoneImpl {
         links.push_back(own);
     if (latency) *latency += even_ ? weight(route_) : network_.latency(route_);
   }
+
+  /// What the next flow between the two hosts beyond the workers goes along.
+  void couple(const CoupledRounds* rounds) { coupled_ = rounds; }
 
   /// Makes flows share links evenly, whatever their latencies.
   ///
@@ -136,14 +142,30 @@ class NetworkZone final : public routing::NetZoneImpl {
                                                                const s4u::Host* destination,
                                                                const auto&, const auto&) {
       route_.clear();
-      network_.route(static_cast<int>(source->get_netpoint()->id()),
-                     static_cast<int>(destination->get_netpoint()->id()), route_);
+      if (is_coupled(source->get_netpoint()->id()))
+        network_.route(coupled_->slowest_source(), coupled_->slowest_destination(), route_);
+      else
+        network_.route(static_cast<int>(source->get_netpoint()->id()),
+                       static_cast<int>(destination->get_netpoint()->id()), route_);
       const double latency_s = network_.latency(route_);
       return latency_s > 0 ? latency_s / weight(route_) : 1;
     });
   }
 
  private:
+  bool is_coupled(std::size_t host) const {
+    return host >= static_cast<std::size_t>(network_.ranks());
+  }
+  /// All links of a round, one that two messages pass twice, with the latency of a slowest message.
+  void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
+    const int source = coupled_->slowest_source();
+    links.push_back(entry(static_cast<std::size_t>(source)));
+    for (const LinkId id : coupled_->links()) links.push_back(links_[static_cast<std::size_t>(id)]);
+    route_.clear();
+    network_.route(source, coupled_->slowest_destination(), route_);
+    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_);
+  }
+
   /// The latency of the link by which a message leaves; 1 where that has none and others have.
   double weight(const std::vector<LinkId>& route) const {
     double all_s = 0;
@@ -218,17 +240,16 @@ class NetworkZone final : public routing::NetZoneImpl {
   std::vector<StandardLinkImpl*> links_;                          // null for those without limits
   std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // of those that have limits
   std::vector<s4u::Link*> spare_;                                 // limits, taken or to be taken
-  std::vector<LinkId> route_;  // scratch: routes are asked for with every message
-  bool even_ = false;          // routes get weights for latencies, factors the rest
+  std::vector<LinkId> route_;               // scratch: routes are asked for with every message
+  const CoupledRounds* coupled_ = nullptr;  // whose flow starts
+  bool even_ = false;                       // routes get weights for latencies, factors the rest
 };
-
-}  // namespace
 
 Simulation::Simulation(const SimOptions& options, const Network& network) {
   start_engine(options);
-  auto* zone = new NetworkZone(network);  // the first zone is the root, and the engine owns it
-  hosts_ = zone->add_hosts();
-  if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone->share_evenly();
+  zone_ = new NetworkZone(network);  // the first zone is the root, and the engine owns it
+  hosts_ = zone_->add_hosts();
+  if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone_->share_evenly();
 }
 
 double Simulation::clock() { return s4u::Engine::get_clock(); }
@@ -239,6 +260,20 @@ s4u::ActorPtr Simulation::spawn(int rank, const std::string& name, std::function
 
 void Simulation::at(double date, std::function<void()> action) {
   simgrid::kernel::timer::Timer::set(date, std::move(action));
+}
+
+s4u::CommPtr Simulation::start_flow(const CoupledRounds& rounds, double bytes) {
+  s4u::CommPtr flow;
+  in_one_switch([&] {
+    zone_->couple(&rounds);
+    // It starts when its ends are known, and once more, doubled, if it is told to.
+    flow = s4u::Comm::sendto_init();
+    flow->set_rate(rounds.bandwidth());
+    flow->set_payload_size(static_cast<std::uint64_t>(bytes));
+    flow->set_source(hosts_[hosts_.size() - 2]);
+    flow->set_destination(hosts_.back());
+  });
+  return flow;
 }
 
 void Simulation::in_one_switch(const std::function<void()>& action) {

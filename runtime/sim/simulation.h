@@ -2,14 +2,18 @@
 
 #include <functional>
 #include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Host.hpp>
 #include <string>
 #include <vector>
 
+#include "netmodels/coupled_rounds.h"
 #include "netmodels/network.h"
 #include "runtime/sim/sim_runtime.h"
 
 namespace trigram::sim {
+
+class NetworkZone;
 
 /// The one simulation of this process: SimGrid's engine, configured, with the platform of a
 /// network. Whatever SimGrid changes from version to version lies behind this class, in one file
@@ -28,6 +32,8 @@ class Simulation {
   /// Calls `action`, which must not block, for the running actor at the price of one switch of
   /// context, whatever it asks of SimGrid.
   static void in_one_switch(const std::function<void()>& action);
+  /// Starts bytes along each of the messages of a round together, at one common rate.
+  simgrid::s4u::CommPtr start_flow(const CoupledRounds& rounds, double bytes);
   /// Runs until every actor has ended, `stop` is called, or none can go on: then calls
   /// `on_deadlock`.
   ///
@@ -38,7 +44,8 @@ class Simulation {
   void stop();
 
  private:
-  std::vector<simgrid::s4u::Host*> hosts_;  // by rank
+  NetworkZone* zone_;                       // SimGrid owns it
+  std::vector<simgrid::s4u::Host*> hosts_;  // by rank, and two more: the ends of coupled flows
 };
 
 }  // namespace trigram::sim

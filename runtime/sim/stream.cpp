@@ -86,7 +86,7 @@ void SimStream::charge(const Cost& cost) { compute(world_.cluster().accelerator.
 
 void SimStream::compute(double seconds) {
   check_current();
-  if (seconds > 0) owed_s_ += seconds;
+  if (seconds > 0 && !untimed_) owed_s_ += seconds;
 }
 
 void SimStream::pay() {

@@ -70,6 +70,9 @@ class alignas(64) SimStream final : public Stream {
   template <class Ready>
   void block(const Wait& wait, Ready ready);
   void wake();
+  /// Whether what this stream does now takes no time.
+  bool untimed() const { return untimed_; }
+  void set_untimed(bool untimed) { untimed_ = untimed; }
   /// What is being waited for, should the simulation hang. Outlives the stream's stack.
   void set_wait(const Wait& wait) { wait_ = wait; }
   const Wait& waiting() const { return wait_; }
@@ -105,6 +108,7 @@ class alignas(64) SimStream final : public Stream {
   const int rank_;
   bool parked_ = false;
   bool closing_ = false;
+  bool untimed_ = false;
   SimCommunicator communicator_;
   SimControl control_;
   const StreamId id_;

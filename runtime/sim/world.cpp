@@ -6,6 +6,7 @@
 #include "core/wait_text.h"
 #include "netmodels/cluster_network.h"
 #include "runtime/sim/caught.h"
+#include "runtime/sim/fluid.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
@@ -15,7 +16,13 @@ World::World(const SimOptions& options, const Cluster& cluster, const Layout& la
       cluster_(cluster),
       network_(make_network(cluster)),
       layout_(layout),
-      simulation_(options, *network_) {}
+      simulation_(options, *network_) {
+  using Fidelity = SimOptions::Fidelity;
+  const bool plain = options.network_model == SimOptions::NetworkModel::alpha_beta &&
+                     options.protocol == SimOptions::Protocol::rendezvous;
+  if (options.fidelity != Fidelity::message && plain)
+    fluid_ = std::make_unique<FluidCollectives>(*this, options.fidelity == Fidelity::fluid);
+}
 
 World::~World() = default;
 
@@ -35,6 +42,7 @@ SimStream& World::add_stream(int rank, StreamId id, const std::string& name,
   if (streams.name.empty()) streams.name = name;
   check_fork_name(rank, name, streams.name);
   SimStream& stream = *streams_.emplace_back(std::make_unique<SimStream>(*this, rank, id, name));
+  streams.streams[static_cast<std::size_t>(rank)] = &stream;
   auto actor =
       simulation_.spawn(rank, fmt::format("rank {} {}", rank, name),
                         [this, &stream, body = std::move(body)] { run_actor(stream, body); });
@@ -61,8 +69,23 @@ SimStream* World::current() const {
 
 World::Group& World::group(StreamId id) {
   Group& group = groups_[id];
-  if (group.inboxes.empty()) group.inboxes.resize(static_cast<std::size_t>(layout_.ranks()));
+  if (group.inboxes.empty()) {
+    group.inboxes.resize(static_cast<std::size_t>(layout_.ranks()));
+    group.streams.resize(static_cast<std::size_t>(layout_.ranks()));
+  }
   return group;
+}
+
+Json World::notes() const {
+  if (!fluid_) return Json::object();
+  const auto& counts = fluid_->counts();
+  return {{"collectives_fluid", counts.fluid},
+          {"collectives_by_messages", counts.by_messages},
+          {"collectives_sharing_links", counts.shared}};
+}
+
+SimStream& World::stream(StreamId id, int rank) {
+  return *group(id).streams[static_cast<std::size_t>(rank)];
 }
 
 Inbox& World::inbox(StreamId id, int rank) {

@@ -15,6 +15,7 @@
 
 namespace trigram::sim {
 
+class FluidCollectives;
 class SimStream;
 
 /// Names a stream in the same way on all ranks: 1 is the main stream, and the n-th stream (from 1)
@@ -37,6 +38,9 @@ class World {
   /// Adds stream `id` of `rank`, whose actor runs `body`. Ranks must agree on the name.
   SimStream& add_stream(int rank, StreamId id, const std::string& name,
                         std::function<void(SimStream&)> body);
+  /// A stream of a rank that has been added.
+  SimStream& stream(StreamId id, int rank);
+  std::size_t streams_per_rank() const { return groups_.size(); }
   /// The stream whose actor is running; null outside all streams.
   SimStream* current() const;
 
@@ -58,6 +62,11 @@ class World {
   const Network& network() const { return *network_; }
   const Layout& layout() const { return layout_; }
   bool eager() const { return options_.protocol == SimOptions::Protocol::eager; }
+  /// How collectives went, where not all went by messages.
+  Json notes() const;
+  Simulation& simulation() { return simulation_; }
+  /// Null where every collective is made of messages.
+  FluidCollectives* fluid() { return fluid_.get(); }
   ParcelPool& parcels() { return parcels_; }
   Device& device() { return device_; }
 
@@ -66,6 +75,7 @@ class World {
   struct Group {
     std::string name;
     std::vector<Inbox> inboxes;
+    std::vector<SimStream*> streams;  // null before they are added
   };
   struct Delivery {
     Inbox* inbox;
@@ -87,6 +97,7 @@ class World {
   Simulation simulation_;
   HostDevice device_;
   ParcelPool parcels_;
+  std::unique_ptr<FluidCollectives> fluid_;
   std::vector<std::unique_ptr<SimStream>> streams_;
   std::vector<SimStream*> by_actor_;  // by SimGrid's number of the actor
   std::vector<simgrid::s4u::ActorPtr> main_actors_;

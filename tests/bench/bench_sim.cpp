@@ -34,4 +34,11 @@ int main() {
     print(fmt::format("{} ranks, uneven chunks", ranks),
           compare_rings(ring_cluster(ranks), {kNumel + 7, true, ring.rounds}, repeats));
   }
+  fmt::print("\nthe same as a coupled flow, milliseconds of processor time\n");
+  for (const int ranks : {64, 256, 1024, 4096}) {
+    const trigram::SimOptions automatic{.fidelity = trigram::SimOptions::Fidelity::automatic};
+    const RingRun run = run_ring(ring_cluster(ranks), {kNumel}, automatic);
+    fmt::print("{:<34} {:>10.3f} {:>14.9g}\n", fmt::format("{} ranks", ranks), 1e3 * run.cpu_s,
+               run.simulated_s);
+  }
 }

@@ -52,6 +52,11 @@ RingRun result(Child& child, double messages) {
   return {values[0], values[1], messages};
 }
 
+double messages_of(const Cluster& cluster, const Ring& ring) {
+  const double ranks = cluster.ranks();
+  return ranks * (ranks - 1) * (ring.allgather ? 2 : 1) * ring.rounds;
+}
+
 /// One actor of the program written by hand.
 void ring_actor(int rank, int ranks, const Ring& ring) {
   namespace s4u = simgrid::s4u;
@@ -91,18 +96,18 @@ Program hand_written_ring(const Cluster& cluster, const Ring& ring) {
   };
 }
 
-Program full_stack_ring(const Cluster& cluster, const Ring& ring) {
+Program full_stack_ring(const Cluster& cluster, const Ring& ring, const SimOptions& options) {
   return [=](double& started, double& simulated_s) {
-    make_sim_runtime({}, cluster)->launch(cluster.layout(), [&](const Context& raw) {
+    make_sim_runtime(options, cluster)->launch(cluster.layout(), [&](const Context& raw) {
       if (started == 0) started = cpu_time();
-      MeterOptions options;
-      options.phantom = true;
-      const auto meter = instrument(raw, options);
+      MeterOptions metering;
+      metering.phantom = true;
+      const auto meter = instrument(raw, metering);
       const Context ctx = meter->context();
       const Tensor x = ctx.device->empty(ring.numel);
       for (int round = 0; round < ring.rounds; ++round) {
-        ring_reduce_scatter(ctx, x, Reduce::sum);
-        if (ring.allgather) ring_allgather(ctx, x);
+        if (ring.allgather) ring_allreduce(ctx, x, Reduce::sum);
+        else ring_reduce_scatter(ctx, x, Reduce::sum);
       }
       simulated_s = std::max(simulated_s, ctx.stream->now());
     });
@@ -145,14 +150,18 @@ double Comparison::full_stack_cost_s() const {
   return median(pairs, [](const Pair& pair) { return pair.full_stack.cost_s(); });
 }
 
+RingRun run_ring(const Cluster& cluster, const Ring& ring, const SimOptions& options) {
+  Child child = start(sched_getcpu(), full_stack_ring(cluster, ring, options));
+  return result(child, messages_of(cluster, ring));
+}
+
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs) {
-  const double ranks = cluster.ranks();
-  const double messages = ranks * (ranks - 1) * (ring.allgather ? 2 : 1) * ring.rounds;
+  const double messages = messages_of(cluster, ring);
   Comparison all;
   for (int i = 0; i < pairs; ++i) {
     const int cpu = sched_getcpu();
     Child by_hand = start(cpu, hand_written_ring(cluster, ring));
-    Child full_stack = start(cpu, full_stack_ring(cluster, ring));
+    Child full_stack = start(cpu, full_stack_ring(cluster, ring, {}));
     all.pairs.push_back({result(by_hand, messages), result(full_stack, messages)});
   }
   return all;

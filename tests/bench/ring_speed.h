@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "netmodels/cluster.h"
+#include "runtime/sim/sim_runtime.h"
 
 namespace trigram::test {
 
@@ -46,5 +47,8 @@ struct Comparison {
 /// communicator) with one written by hand on SimGrid's S4U: an actor per rank, mailboxes looked up
 /// once, receive posted before send, one wait for each; same engine settings, platform, chunks.
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs);
+
+/// The full stack alone.
+RingRun run_ring(const Cluster& cluster, const Ring& ring, const SimOptions& options);
 
 }  // namespace trigram::test

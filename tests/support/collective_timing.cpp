@@ -111,10 +111,11 @@ std::vector<Slot> schedule(const std::vector<TimedCollective>& all, const CostMo
 }
 
 /// Runs the slots; returns when the last rank ended each.
-std::vector<double> measure(const std::vector<Slot>& slots, const CostModel& costs, int ranks) {
+std::vector<double> measure(const std::vector<Slot>& slots, const CostModel& costs, int ranks,
+                            const SimOptions& options) {
   std::vector<double> last_s(slots.size(), 0);
   const Cluster cluster = cluster_of(costs, ranks);
-  make_sim_runtime({}, cluster)->launch(cluster.layout(), [&](const Context& raw) {
+  make_sim_runtime(options, cluster)->launch(cluster.layout(), [&](const Context& raw) {
     auto meter = instrument(raw, {.phantom = true, .sink = {}});
     const Context ctx = meter->context();
     for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -172,9 +173,10 @@ std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& n
 }
 
 void expect_closed_forms(const std::vector<TimedCollective>& collectives, const CostModel& costs,
-                         int ranks, const std::vector<std::size_t>& lengths, double tolerance) {
+                         int ranks, const std::vector<std::size_t>& lengths, double tolerance,
+                         const SimOptions& options) {
   const auto slots = schedule(collectives, costs, ranks, lengths);
-  const auto last_s = values_from_child<double>([&] { return measure(slots, costs, ranks); },
+  const auto last_s = values_from_child<double>([&] { return measure(slots, costs, ranks, options); },
                                                 std::chrono::seconds(110));
   ASSERT_EQ(last_s.size(), slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/context.h"
+#include "runtime/sim/sim_runtime.h"
 #include "tests/oracles/cost_model.h"
 
 namespace trigram::test {
@@ -25,7 +26,8 @@ std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& n
 /// workers on a flat network, and compares the time from the common start to the end of the last
 /// rank with the closed form. A failure names collective and length.
 void expect_closed_forms(const std::vector<TimedCollective>& collectives, const CostModel& costs,
-                         int ranks, const std::vector<std::size_t>& lengths, double tolerance);
+                         int ranks, const std::vector<std::size_t>& lengths, double tolerance,
+                         const SimOptions& options = {});
 
 /// A network of 12.5 GB/s and 25 us, with reductions that are free, or charged as on a V100.
 CostModel free_reductions();

@@ -32,7 +32,7 @@ std::unique_ptr<Runtime> make_runtime(const Training& training) {
     return make_mpi_runtime(options, [](Bootstrap& bootstrap, Waiter& waiter) {
       return make_cuda_accelerator({.ranks_per_gpu = 8, .memory_bytes = 256e6}, bootstrap, waiter);
     });
-  return make_sim_runtime({}, training.cluster);
+  return make_sim_runtime(training.sim, training.cluster);
 }
 
 /// What the ranks of a run share.

@@ -8,6 +8,7 @@
 #include "core/config/kinds.h"
 #include "core/metering/meter.h"
 #include "netmodels/cluster.h"
+#include "runtime/sim/sim_runtime.h"
 
 namespace trigram::test {
 
@@ -20,6 +21,7 @@ struct Training {
   Json optimizer = {{"name", "sgd"}, {"lr", 0.05}, {"momentum", 0.9}};
   std::uint64_t seed = 7;
   std::string world = "sim";
+  SimOptions sim = {};  // of that world
   bool events = false;  // collect the trace
 };
 

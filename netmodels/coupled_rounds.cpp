@@ -1,0 +1,103 @@
+#include "netmodels/coupled_rounds.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trigram {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
+                             Rounds::Pattern pattern, std::span<const int> members,
+                             std::size_t first)
+    : pattern_(pattern), bandwidth_Bps_(kInfinity) {
+  passing_.resize(network.links().size());
+  const bool rotates = pattern == Rounds::rotation;
+  const std::size_t distinct = rotates ? members.size() - 1 : 1;
+  for (std::size_t shift = 1; shift <= distinct; ++shift)
+    add_round(network, cluster, members, first, shift, pattern != Rounds::chain);
+  routes_ = {};
+  passing_ = {};
+  if (!rotates) return;
+  const Edge& one = slowest_.front();
+  for (const Edge& edge : slowest_)
+    exact_ = exact_ && edge.latency_s == one.latency_s && edge.per_byte_s == one.per_byte_s;
+}
+
+void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
+                              std::span<const int> members, std::size_t first, std::size_t shift,
+                              bool closed) {
+  const Transport& transport = cluster.transport;
+  const std::size_t size = members.size(), messages = closed ? size : size - 1;
+  const auto ends = [&](std::size_t i) {
+    return std::pair(members[(first + i) % size], members[(first + i + shift) % size]);
+  };
+  routes_.resize(messages);
+  for (std::size_t i = 0; i < messages; ++i) {
+    routes_[i].clear();
+    network.route(ends(i).first, ends(i).second, routes_[i]);
+    for (const LinkId link : routes_[i]) ++passing_[static_cast<std::size_t>(link)];
+  }
+  const bool shown = shift == 1;  // the links of one round stand for those of all
+  std::vector<Edge> round;
+  for (std::size_t i = 0; i < messages; ++i) {
+    const auto [source, destination] = ends(i);
+    double bandwidth_Bps = network.connection_cap(source, destination);
+    for (const LinkId id : routes_[i]) {
+      const Link& link = network.link(id);
+      if (link.unlimited()) continue;
+      const int sharing = passing_[static_cast<std::size_t>(id)];
+      bandwidth_Bps = std::min(bandwidth_Bps, link.bandwidth_Bps / sharing);
+      exact_ = exact_ && sharing == 1;
+      if (shown) links_.push_back(id);
+    }
+    const bool inside = cluster.node_of(source) == cluster.node_of(destination);
+    const double overhead_s =
+        inside ? 0 : transport.stage_overhead_s + transport.message_overhead_s;
+    round.push_back({network.latency(routes_[i]) + overhead_s, 1 / bandwidth_Bps});
+    if (bandwidth_Bps < bandwidth_Bps_) {
+      bandwidth_Bps_ = bandwidth_Bps;
+      slowest_source_ = source;
+      slowest_destination_ = destination;
+    }
+  }
+  for (const auto& route : routes_)
+    for (const LinkId link : route) passing_[static_cast<std::size_t>(link)] = 0;
+  if (pattern_ != Rounds::rotation) {
+    edges_ = std::move(round);
+    return;
+  }
+  // Of unlike messages no single one need be the slowest at all lengths.
+  Edge slowest;
+  for (const Edge& edge : round) {
+    slowest.latency_s = std::max(slowest.latency_s, edge.latency_s);
+    slowest.per_byte_s = std::max(slowest.per_byte_s, edge.per_byte_s);
+    exact_ =
+        exact_ && edge.latency_s == round[0].latency_s && edge.per_byte_s == round[0].per_byte_s;
+  }
+  slowest_.push_back(slowest);
+}
+
+double CoupledRounds::seconds(int rounds, double bytes, std::span<const double> work_s) const {
+  if (pattern_ == Rounds::rotation) {
+    double sum_s = 0;
+    for (int i = 0; i < rounds; ++i)
+      sum_s += slowest_[static_cast<std::size_t>(i) % slowest_.size()].seconds(bytes);
+    return sum_s;
+  }
+  const bool closed = pattern_ == Rounds::ring;
+  double round_s = 0;
+  const std::size_t size = edges_.size() + (closed ? 0 : 1);
+  for (std::size_t i = 0; i < size; ++i) {
+    const double out_s = i < edges_.size() ? edges_[i].seconds(bytes) : 0;
+    const double in_s =
+        i > 0 ? edges_[i - 1].seconds(bytes) : (closed ? edges_.back().seconds(bytes) : 0);
+    round_s = std::max(round_s, std::max(out_s, in_s) + (work_s.empty() ? 0 : work_s[i]));
+  }
+  return rounds * round_s;
+}
+
+}  // namespace trigram

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/communicator.h"
+#include "netmodels/cluster.h"
+#include "netmodels/network.h"
+
+namespace trigram {
+
+/// The time of collectives whose ranks keep in step, in closed form: what the rounds of a pattern
+/// among some ranks of a network have in common.
+///
+/// In a ring no rank can go ahead of its neighbours by more than a round, so all go at the pace of
+/// the slowest: a round takes the longest, over the ranks, of its slower message and of what it
+/// computes after that. Messages of one round that pass the same link share it evenly.
+class CoupledRounds {
+ public:
+  /// `members` are ranks of the network, in the order of the pattern; a chain starts at `first` of
+  /// them.
+  CoupledRounds(const Network& network, const Cluster& cluster, Rounds::Pattern pattern,
+                std::span<const int> members, std::size_t first);
+
+  /// Seconds of the messages of `rounds` rounds in which they have `bytes` bytes, with what each
+  /// member computes after a round; `work_s` is empty where none computes.
+  double seconds(int rounds, double bytes, std::span<const double> work_s) const;
+
+  /// All links that the messages pass, as often as messages of one round do.
+  std::span<const LinkId> links() const { return links_; }
+  /// Bytes per second at which all messages go on together, with nothing else on their links.
+  double bandwidth() const { return bandwidth_Bps_; }
+  /// The ends of a message that is no faster.
+  int slowest_source() const { return slowest_source_; }
+  int slowest_destination() const { return slowest_destination_; }
+  /// Whether messages keep to `seconds`: no two of a round pass the same link, and, where the
+  /// partners change from round to round, all messages take equally long. Otherwise ranks drift
+  /// apart, and one's message hides another's latency.
+  bool exact() const { return exact_; }
+
+ private:
+  /// A message: what is spent before it moves, and seconds for each byte.
+  struct Edge {
+    double latency_s = 0, per_byte_s = 0;
+    double seconds(double bytes) const { return latency_s + bytes * per_byte_s; }
+  };
+  void add_round(const Network& network, const Cluster& cluster, std::span<const int> members,
+                 std::size_t first, std::size_t shift, bool closed);
+
+  Rounds::Pattern pattern_;
+  std::vector<Edge> edges_;    // of a ring or chain, by place in it: to the next
+  std::vector<Edge> slowest_;  // of a rotation, by round
+  std::vector<LinkId> links_;
+  double bandwidth_Bps_ = 0;
+  int slowest_source_ = 0, slowest_destination_ = 0;
+  bool exact_ = true;
+  // Scratch of add_round.
+  std::vector<int> passing_;  // by link
+  std::vector<std::vector<LinkId>> routes_;
+};
+
+}  // namespace trigram

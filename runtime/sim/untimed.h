@@ -1,0 +1,26 @@
+#pragma once
+
+#include <map>
+#include <queue>
+#include <span>
+#include <tuple>
+
+#include "core/communicator.h"
+#include "runtime/sim/parcel.h"
+#include "runtime/sim/world.h"
+
+namespace trigram::sim {
+
+/// Messages that take no time and load no link: those of a collective that is priced as a whole.
+class UntimedMessages {
+ public:
+  explicit UntimedMessages(World& world) : world_(world) {}
+  void transfer(SimStream& stream, std::span<const Transfer> batch);
+
+ private:
+  using Way = std::tuple<StreamId, int, int>;  // stream, source, destination
+  World& world_;
+  std::map<Way, std::queue<Parcel*>> arrived_;
+};
+
+}  // namespace trigram::sim

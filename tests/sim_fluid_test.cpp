@@ -1,0 +1,263 @@
+// Collectives as coupled flows, against closed forms and against all their messages.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "algorithms/collectives/collectives.h"
+#include "core/metering/meter.h"
+#include "experiments/config/cluster_file.h"
+#include "tests/support/collective_timing.h"
+#include "tests/support/in_child.h"
+#include "tests/support/networks.h"
+#include "tests/support/simulate.h"
+#include "tests/support/training.h"
+
+namespace trigram::test {
+namespace {
+
+using Fidelity = SimOptions::Fidelity;
+
+const std::vector<std::string> kCoupled = {
+    "ring_allreduce, sum",      "ring_allreduce, average",
+    "ring_reduce_scatter, sum", "ring_reduce_scatter, average",
+    "ring_allgather",           "ring_allgather of unequal tensors",
+    "pairwise_alltoall"};
+
+class FluidClosedForms : public ::testing::TestWithParam<int> {};
+
+TEST_P(FluidClosedForms, HoldAsForMessages) {
+  const std::vector<std::size_t> lengths = {0, 1, 5, 1000, 100'003, 25'000'000};
+  const SimOptions fluid{.fidelity = Fidelity::fluid};
+  for (const CostModel& costs : {free_reductions(), charged_reductions()}) {
+    expect_closed_forms(timed_collectives(kCoupled), costs, GetParam(), lengths, 1e-9, fluid);
+    // All segments are taken to be as long as the longest.
+    expect_closed_forms(timed_collectives({"pipelined_broadcast"}), costs, GetParam(), lengths,
+                        2e-5, fluid);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, FluidClosedForms, ::testing::Values(2, 3, 4, 7, 16, 64, 256),
+                         ::testing::PrintToStringParamName());
+
+/// A collective of the first `ranks` ranks, one of which comes late.
+struct Slot {
+  std::string name;
+  std::function<void(Context, std::size_t)> run;
+  int ranks;
+  std::size_t numel;
+  double late_s;
+};
+
+template <class Collective>
+auto on_vector(Collective collective) {
+  return [collective](Context ctx, std::size_t n) { collective(ctx, ctx.device->empty(n)); };
+}
+
+void alltoall(Context ctx, std::size_t n) {
+  const auto P = static_cast<std::size_t>(ctx.size());
+  const std::vector<Tensor> parts(P, ctx.device->empty(n / P));
+  pairwise_alltoall(ctx, parts, parts);
+}
+
+std::vector<Slot> slots(int most_ranks) {
+  const std::vector<std::pair<std::string, std::function<void(Context, std::size_t)>>> all = {
+      {"allreduce",
+       on_vector([](Context c, const Tensor& x) { ring_allreduce(c, x, Reduce::avg); })},
+      {"reduce_scatter",
+       on_vector([](Context c, const Tensor& x) { ring_reduce_scatter(c, x, Reduce::sum); })},
+      {"allgather", on_vector([](Context c, const Tensor& x) { ring_allgather(c, x); })},
+      {"broadcast", on_vector([](Context c, const Tensor& x) { pipelined_broadcast(c, x, 1, 9); })},
+      {"all_to_all", alltoall}};
+  std::vector<Slot> slots;
+  for (const auto& [name, run] : all)
+    for (const int ranks : {2, 8, most_ranks})
+      for (const std::size_t numel :
+           {std::size_t{100}, std::size_t{100'000}, std::size_t{5'000'000}})
+        for (const double late_s : {0.0, 0.013}) slots.push_back({name, run, ranks, numel, late_s});
+  return slots;
+}
+
+/// What the slots took, from the common start to the last end; at the end, how often flows and
+/// messages were used.
+std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slots,
+                            Fidelity fidelity) {
+  return values_from_child<double>(
+      [&] {
+        std::vector<double> last_s(slots.size(), 0);
+        const auto runtime = make_sim_runtime({.fidelity = fidelity}, cluster);
+        runtime->launch(cluster.layout(), [&](const Context& raw) {
+          const auto meter = instrument(raw, {.phantom = true, .sink = {}});
+          const Context ctx = meter->context();
+          std::vector<int> members(static_cast<std::size_t>(ctx.size()));
+          std::iota(members.begin(), members.end(), 0);
+          for (std::size_t i = 0; i < slots.size(); ++i) {
+            const Slot& slot = slots[i];
+            const double start_s = 100.0 * static_cast<double>(i + 1);
+            if (ctx.rank() >= slot.ranks) continue;
+            Subset subset(*ctx.comm, std::span(members).first(std::size_t(slot.ranks)));
+            const bool late = ctx.rank() == slot.ranks / 2;
+            ctx.stream->sleep_for(start_s + (late ? slot.late_s : 0) - ctx.stream->now());
+            slot.run(ctx.with(subset), slot.numel);
+            last_s[i] = std::max(last_s[i], ctx.stream->now() - start_s);
+          }
+        });
+        const Json notes = runtime->notes();
+        last_s.push_back(notes.value("collectives_fluid", 0.0));
+        last_s.push_back(notes.value("collectives_by_messages", 0.0));
+        return last_s;
+      },
+      std::chrono::seconds(110));
+}
+
+/// A preset, or one of small_networks().
+Cluster network_of(const std::string& name) {
+  for (const NamedCluster& network : small_networks())
+    if (network.name == name) return network.cluster;
+  return parse_cluster(read_cluster_file(name, "/cluster").description, "/cluster");
+}
+
+class FluidAgainstMessages : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(FluidAgainstMessages, AgreeWhereAutoTakesFlows) {
+  const Cluster cluster = network_of(GetParam());
+  const auto cases = slots(std::min(cluster.ranks(), 48));
+  const auto by_messages = seconds(cluster, cases, Fidelity::message);
+  const auto automatic = seconds(cluster, cases, Fidelity::automatic);
+  ASSERT_EQ(by_messages.size(), cases.size() + 2);
+  ASSERT_EQ(automatic.size(), cases.size() + 2);
+  double worst = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const double error = std::abs(automatic[i] / by_messages[i] - 1);
+    worst = std::max(worst, error);
+    EXPECT_LT(error, 0.01) << cases[i].name << " of " << cases[i].numel << " elements on "
+                           << cases[i].ranks << " ranks, one late by " << cases[i].late_s
+                           << " s: " << automatic[i] << " s, by messages " << by_messages[i]
+                           << " s";
+  }
+  fmt::print(stderr, "{}: {} of {} collectives as flows, at most {:.2e} off\n", GetParam(),
+             automatic[cases.size()], cases.size(), worst);
+  EXPECT_EQ(automatic[cases.size()] + automatic[cases.size() + 1],
+            static_cast<double>(cases.size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, FluidAgainstMessages,
+                         ::testing::Values<std::string>("bagua_v100_100gbps", "bagua_v100_25gbps",
+                                                        "bagua_v100_10gbps", "ethernet_10g",
+                                                        "ib_100g", "piz_daint", "world"),
+                         [](const auto& preset) { return preset.param; });
+
+TEST(FluidAuto, TakesFlowsForRingsAndMessagesForChains) {
+  const Cluster cluster = round_cluster(8);
+  const std::vector<Slot> cases = slots(8);
+  const auto automatic = seconds(cluster, cases, Fidelity::automatic);
+  ASSERT_EQ(automatic.size(), cases.size() + 2);
+  const auto chains = std::count_if(cases.begin(), cases.end(),
+                                    [](const Slot& slot) { return slot.name == "broadcast"; });
+  EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(chains));
+}
+
+/// What is common to a run at any fidelity.
+void expect_same_result(const Trained& a, const Trained& b) {
+  ASSERT_FALSE(a.weights.empty());
+  EXPECT_EQ(a.weights, b.weights);
+  ASSERT_EQ(a.counters.size(), b.counters.size());
+  for (std::size_t rank = 0; rank < a.counters.size(); ++rank) {
+    const Counters &x = a.counters[rank], &y = b.counters[rank];
+    EXPECT_EQ(x.bytes_intra, y.bytes_intra);
+    EXPECT_EQ(x.bytes_inter, y.bytes_inter);
+    EXPECT_EQ(x.messages_intra, y.messages_intra);
+    EXPECT_EQ(x.messages_inter, y.messages_inter);
+  }
+}
+
+class FluidTraining : public ::testing::TestWithParam<NamedAlgorithm> {
+ protected:
+  Training training(Fidelity fidelity, bool values) const {
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.workload["values"] = values;
+    training.cluster = small_cluster(4, 2);
+    training.cluster.slow_workers = {{1, 1.3}};
+    training.sim.fidelity = fidelity;
+    return training;
+  }
+};
+
+TEST_P(FluidTraining, GivesTheSameWeightsAndTraffic) {
+  const Trained by_messages = train(training(Fidelity::message, true));
+  for (const Fidelity fidelity : {Fidelity::fluid, Fidelity::automatic}) {
+    const Trained fluid = train(training(fidelity, true));
+    expect_same_result(by_messages, fluid);
+    Trained phantom = train(training(fidelity, false));
+    EXPECT_EQ(phantom.ended_s, fluid.ended_s);
+    phantom.weights = by_messages.weights;
+    expect_same_result(by_messages, phantom);
+  }
+}
+
+TEST_P(FluidTraining, TakesAsLongAsByMessagesWhereAutoTakesFlows) {
+  const Trained by_messages = train(training(Fidelity::message, false));
+  const Trained automatic = train(training(Fidelity::automatic, false));
+  EXPECT_NEAR(automatic.seconds(), by_messages.seconds(), 0.01 * by_messages.seconds());
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, FluidTraining, ::testing::ValuesIn(deterministic_algorithms()),
+                         TestName{});
+
+/// A ring allreduce of `numel` on the forked stream `name`, begun at `start_s`.
+std::shared_ptr<Work> ring_at(Context ctx, Stream& stream, double start_s, std::size_t numel) {
+  return stream.submit(ctx, [=](const Context& c) {
+    c.stream->sleep_for(start_s - c.stream->now());
+    ring_allreduce(c, phantom_bytes(numel), Reduce::sum);
+  });
+}
+
+/// When two rings that overlap have both ended.
+double concurrent_s(Fidelity fidelity, double second_start_s, std::size_t second_bytes) {
+  const auto ends = simulate(round_cluster(8),
+                             [&](const Context& raw) {
+                               const auto meter = instrument(raw, {.phantom = true, .sink = {}});
+                               const Context ctx = meter->context();
+                               auto one = ctx.stream->fork("one"),
+                                    other = ctx.stream->fork("other");
+                               const auto a = ring_at(ctx, *one, 0.001, 8'000'000);
+                               const auto b = ring_at(ctx, *other, second_start_s, second_bytes);
+                               ctx.stream->wait(*a);
+                               ctx.stream->wait(*b);
+                               return ctx.stream->now();
+                             },
+                             {.fidelity = fidelity});
+  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+}
+
+TEST(FluidConcurrent, RingsShareTheirLinks) {
+  // Two alike: twice as long, but for latencies that flows have once.
+  const double two_s = concurrent_s(Fidelity::fluid, 0.001, 8'000'000) - 0.001;
+  const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, sums_s = 7 * 3e6 / 100e9;
+  EXPECT_NEAR(two_s, 2 * bytes_s + latencies_s + sums_s, 1e-9);
+  // The later one is smaller: all bytes of both pass each link once.
+  const double later_s = concurrent_s(Fidelity::fluid, 0.005, 4'000'000) - 0.001;
+  EXPECT_NEAR(later_s, 1.5 * bytes_s + latencies_s + sums_s, 1e-9);
+}
+
+TEST(FluidConcurrent, AutoLeavesRingsOfTwoStreamsToMessages) {
+  for (const auto& [start_s, bytes] : {std::pair(0.001, 8'000'000), std::pair(0.005, 4'000'000)})
+    EXPECT_EQ(concurrent_s(Fidelity::automatic, start_s, static_cast<std::size_t>(bytes)),
+              concurrent_s(Fidelity::message, start_s, static_cast<std::size_t>(bytes)));
+}
+
+TEST(FluidHang, NamesWhoWaits) {
+  const std::string failure = failure_of(round_cluster(3),
+                                         [](Context ctx) {
+                                           if (ctx.rank() != 1)
+                                             ring_allreduce(ctx, phantom_bytes(1000), Reduce::sum);
+                                         },
+                                         {.fidelity = Fidelity::fluid});
+  EXPECT_TRUE(failure.starts_with("hang: ")) << failure;
+  EXPECT_NE(failure.find("rank 0"), std::string::npos) << failure;
+}
+
+}  // namespace
+}  // namespace trigram::test
