@@ -25,7 +25,7 @@ struct Options {
   double interval_s = 0.5;
   std::int64_t interval_steps = 0;
   std::int64_t warmup_steps = 0;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 class AsyncModelAverage final : public Algorithm {

@@ -19,6 +19,7 @@ struct Options {
   Execution execution{.hierarchical = true};
   CodecSpec codec{"minmax_uint8"};
   bool error_feedback = false;
+  SecondPhase phase2 = SecondPhase::direct;
 };
 
 using ByteGrad = TrainsOnCodedGradients<Options, coded_average>;
@@ -31,7 +32,8 @@ AlgorithmEntry bytegrad_entry() {
                                     .trigram = kSyncLowCentralised,
                                     .execution_options = "OFH",
                                     .source = "BAGUA, arXiv 2107.01499"},
-                                   coding_fields<Options>("gradients"), check_coding<Options>);
+                                   scatter_reduce_fields<Options>("gradients"),
+                                   check_coding<Options>);
 }
 
 }  // namespace trigram

@@ -22,7 +22,7 @@ enum class Mode { all, shift_one, ring };
 struct Options {
   Execution execution{.hierarchical = true};
   Mode mode = Mode::all;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 PeerGraphSpec graph_of(Mode mode) { return {mode == Mode::shift_one ? "shift_one" : "ring"}; }

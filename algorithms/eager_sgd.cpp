@@ -33,7 +33,7 @@ struct Options {
   Execution execution;
   Mode mode = Mode::majority;
   std::int64_t sync_every = 100;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 class EagerSgd final : public Algorithm {

@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
   Execution execution;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 class GradientAllreduce final : public Algorithm {

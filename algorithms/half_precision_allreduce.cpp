@@ -15,7 +15,7 @@ namespace {
 struct Options {
   Execution execution;
   DType format = DType::f16;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 class HalfPrecisionAllreduce final : public Algorithm {

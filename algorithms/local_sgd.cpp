@@ -15,7 +15,7 @@ namespace {
 struct Options {
   Execution execution;
   std::int64_t sync_every = 8;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 class LocalSgd final : public Algorithm {

@@ -23,8 +23,9 @@ struct Options {
   Execution execution;
   CodecSpec codec{"sign"};
   bool error_feedback = true;
+  SecondPhase phase2 = SecondPhase::direct;
   std::int64_t warmup_steps = 100;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 using OneBitAdam = TrainsOnCodedMoments<Options, BiasCorrection::frozen>;

@@ -7,17 +7,61 @@
 
 namespace trigram {
 
-Kind<AllreduceAlgorithm> allreduce_kind() {
-  return one_of<AllreduceAlgorithm>({{"ring", AllreduceAlgorithm::ring},
-                                     {"recursive_doubling", AllreduceAlgorithm::recursive_doubling},
-                                     {"rabenseifner", AllreduceAlgorithm::rabenseifner},
-                                     {"native", AllreduceAlgorithm::native}});
+namespace {
+
+FieldTable<Rings> ring_fields() {
+  return FieldTable<Rings>{}
+      .field("channels", &Rings::channels, integer(1, 64),
+             "Rings at once, each over its part of the vector; they leave nodes by other workers")
+      .field("in_flight", &Rings::in_flight, integer(1, 1024),
+             "Chunks that a rank passes on together; best the workers of a node, or 1");
 }
 
-Kind<AllreduceAlgorithm> group_allreduce_kind() {
-  return one_of<AllreduceAlgorithm>({{"butterfly", AllreduceAlgorithm::recursive_doubling},
-                                     {"ring", AllreduceAlgorithm::ring},
-                                     {"rabenseifner", AllreduceAlgorithm::rabenseifner}});
+/// "name" or, for rings, {"name": "ring", options}; dumped as a name where options are defaults.
+Kind<AllreduceSpec> kind_of(const std::vector<std::pair<std::string, AllreduceAlgorithm>>& names) {
+  const Kind<AllreduceAlgorithm> name = one_of(names);
+  const FieldTable<Rings> fields = ring_fields();
+  Json with_options = fields.schema();
+  with_options["properties"]["name"] = {{"const", "ring"}};
+  with_options["required"].push_back("name");
+  return {[name, fields](const Json& j, const std::string& pointer) -> AllreduceSpec {
+            if (!j.is_object()) return name.parse(j, pointer);
+            const AllreduceAlgorithm algorithm =
+                name.parse(component_name(j, pointer), child(pointer, "name"));
+            const Json options = component_options(j);
+            if (algorithm != AllreduceAlgorithm::ring && !options.empty())
+              throw ConfigError(child(pointer, options.begin().key()),
+                                fmt::format("only rings have options; expected none for {}",
+                                            component_name(j, pointer)));
+            return {algorithm, fields.parse(options, pointer)};
+          },
+          [name, fields](const AllreduceSpec& spec) -> Json {
+            if (spec.rings == Rings{}) return name.dump(spec.algorithm);
+            Json j = fields.dump(spec.rings);
+            j["name"] = name.dump(spec.algorithm);
+            return j;
+          },
+          {{"anyOf", {name.schema, with_options}}}};
+}
+
+}  // namespace
+
+Kind<AllreduceSpec> allreduce_kind() {
+  return kind_of({{"ring", AllreduceAlgorithm::ring},
+                  {"recursive_doubling", AllreduceAlgorithm::recursive_doubling},
+                  {"rabenseifner", AllreduceAlgorithm::rabenseifner},
+                  {"native", AllreduceAlgorithm::native}});
+}
+
+Kind<AllreduceSpec> group_allreduce_kind() {
+  return kind_of({{"butterfly", AllreduceAlgorithm::recursive_doubling},
+                  {"ring", AllreduceAlgorithm::ring},
+                  {"rabenseifner", AllreduceAlgorithm::rabenseifner}});
+}
+
+Kind<SecondPhase> second_phase_kind() {
+  return one_of<SecondPhase>(
+      {{"direct", SecondPhase::direct}, {"allgather", SecondPhase::allgather}});
 }
 
 void require_contraction(const CodecSpec& codec, const std::string& pointer) {

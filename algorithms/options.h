@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/collectives/collectives.h"
+#include "algorithms/primitives/primitives.h"
 #include "core/codecs/registry.h"
 #include "core/config/fields.h"
 #include "core/layout.h"
@@ -12,9 +12,11 @@ namespace trigram {
 
 // Kinds of options that several algorithms have.
 
-Kind<AllreduceAlgorithm> allreduce_kind();
+Kind<AllreduceSpec> allreduce_kind();
 /// The same in groups of a power of two, where recursive doubling is called a butterfly.
-Kind<AllreduceAlgorithm> group_allreduce_kind();
+Kind<AllreduceSpec> group_allreduce_kind();
+
+Kind<SecondPhase> second_phase_kind();
 
 /// Throws ConfigError at `pointer` unless the codec is a contraction: for methods that code again
 /// what a code has lost.
@@ -42,11 +44,19 @@ void check_coding(const Options& options, const Layout&, const std::string& poin
   if (options.error_feedback) require_contraction(options.codec, pointer + "/codec");
 }
 
+/// The fields of `coding_fields`, and, with a `SecondPhase phase2`, that of a coded scatter-reduce.
+template <class Options>
+FieldTable<Options> scatter_reduce_fields(const std::string& coded) {
+  return coding_fields<Options>(coded).field(
+      "phase2", &Options::phase2, second_phase_kind(),
+      "How coded means go from their owners to all: to everybody at once, or around a ring");
+}
+
 /// The same fields, and those of a method that trains on moments after a warm-up
 /// (`train_on_moments`).
 template <class Options>
 FieldTable<Options> moment_fields() {
-  return coding_fields<Options>("moments")
+  return scatter_reduce_fields<Options>("moments")
       .field("warmup_steps", &Options::warmup_steps, integer(0),
              "Steps of the optimizer on gradients of full precision, before its variance is frozen "
              "and its moment exchanged")

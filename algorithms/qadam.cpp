@@ -20,8 +20,9 @@ struct Options {
   Execution execution{.hierarchical = true};
   CodecSpec codec{"minmax_uint8"};
   bool error_feedback = false;
+  SecondPhase phase2 = SecondPhase::direct;
   std::int64_t warmup_steps = 100;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 using QAdam = TrainsOnCodedMoments<Options, BiasCorrection::grows>;

@@ -20,6 +20,7 @@ struct Options {
   Execution execution;
   CodecSpec codec{"qsgd"};
   bool error_feedback = false;
+  SecondPhase phase2 = SecondPhase::direct;
 };
 
 using Qsgd = TrainsOnCodedGradients<Options, coded_average>;
@@ -33,7 +34,7 @@ AlgorithmEntry qsgd_entry() {
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Alistarh et al., QSGD, arXiv 1610.02132"},
-      coding_fields<Options>("gradients"), check_coding<Options>);
+      scatter_reduce_fields<Options>("gradients"), check_coding<Options>);
 }
 
 }  // namespace trigram

@@ -27,7 +27,7 @@ struct Options {
   std::int64_t sync_every = 48;
   double slow_momentum = 0.5;
   double slow_lr = 1;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec allreduce;
 };
 
 class SlowMo final : public Algorithm {

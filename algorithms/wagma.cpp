@@ -38,8 +38,8 @@ struct Options {
   std::int64_t tau = 10;
   std::int64_t group_size = 0;
   Grouping grouping = Grouping::dynamic;
-  AllreduceAlgorithm group_allreduce = AllreduceAlgorithm::recursive_doubling;
-  AllreduceAlgorithm allreduce = AllreduceAlgorithm::ring;
+  AllreduceSpec group_allreduce = AllreduceAlgorithm::recursive_doubling;
+  AllreduceSpec allreduce;
   std::optional<CodecSpec> codec;
 };
 

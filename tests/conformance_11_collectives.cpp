@@ -54,7 +54,7 @@ void expect_reduced(const Context& ctx, const Tensor& x, std::size_t begin, Redu
   }
 }
 
-void expect_allreduces(Context ctx, std::size_t n, AllreduceAlgorithm algorithm) {
+void expect_allreduces(Context ctx, std::size_t n, const AllreduceSpec& algorithm) {
   for (Reduce op : {Reduce::sum, Reduce::avg, Reduce::max}) {
     const Tensor x = unique_tensor(ctx, n, ctx.rank());
     allreduce(ctx, x, op, algorithm);
@@ -65,6 +65,28 @@ void expect_allreduces(Context ctx, std::size_t n, AllreduceAlgorithm algorithm)
 TEST_P(Collectives, RingAllreduce) {
   for_each_length(
       [](Context ctx, std::size_t n) { expect_allreduces(ctx, n, AllreduceAlgorithm::ring); });
+}
+
+TEST_P(Collectives, ChannelledRingAllreduce) {
+  for (const Rings rings : {Rings{3, 1}, Rings{1, 2}, Rings{2, 4}, Rings{5, 7}})
+    for_each_length([&](Context ctx, std::size_t n) {
+      expect_allreduces(ctx, n, {AllreduceAlgorithm::ring, rings});
+    });
+}
+
+/// How many chunks are in flight decides when they travel, not how they are added up.
+TEST_P(Collectives, ChunksInFlightLeaveSumsAsTheyAreToTheLastBit) {
+  run([](Context ctx) {
+    const auto averaged = [&](const Rings& rings) {
+      const Tensor x = unique_tensor(ctx, 1003, ctx.rank());
+      ctx.device->axpby(1e-3f / 7, x, 0, x);  // no whole numbers
+      allreduce(ctx, x, Reduce::avg, {AllreduceAlgorithm::ring, rings});
+      return ctx.device->download(x);
+    };
+    const auto plain = averaged({});
+    for (const int in_flight : {2, 3, 4, 8}) EXPECT_EQ(averaged({1, in_flight}), plain);
+    EXPECT_EQ(averaged({3, 2}), averaged({3, 1}));
+  });
 }
 
 TEST_P(Collectives, RecursiveDoublingAllreduce) {
@@ -121,16 +143,24 @@ TEST_P(Collectives, RecursiveDoublingAllgather) {
       [](Context ctx, std::size_t n) { expect_allgathers(ctx, n, recursive_doubling_allgather); });
 }
 
+/// Rank r contributes 10 r elements.
+void expect_gathers_unequal_parts(Context ctx,
+                                  void (*allgather)(Context, std::span<const Tensor>)) {
+  std::vector<Tensor> parts;
+  for (int r = 0; r < ctx.size(); ++r)
+    parts.push_back(
+        unique_tensor(ctx, 10 * static_cast<std::size_t>(r), r == ctx.rank() ? r : ctx.size()));
+  allgather(ctx, parts);
+  for (int r = 0; r < ctx.size(); ++r)
+    expect_unique_values(ctx, parts[static_cast<std::size_t>(r)], r);
+}
+
 TEST_P(Collectives, RingAllgatherOfUnequalParts) {
-  run([](Context ctx) {
-    std::vector<Tensor> parts;  // of 0, 10, 20, ... elements
-    for (int r = 0; r < ctx.size(); ++r)
-      parts.push_back(
-          unique_tensor(ctx, 10 * static_cast<std::size_t>(r), r == ctx.rank() ? r : ctx.size()));
-    ring_allgather(ctx, std::span<const Tensor>(parts));
-    for (int r = 0; r < ctx.size(); ++r)
-      expect_unique_values(ctx, parts[static_cast<std::size_t>(r)], r);
-  });
+  run([](Context ctx) { expect_gathers_unequal_parts(ctx, ring_allgather); });
+}
+
+TEST_P(Collectives, DirectAllgatherOfUnequalParts) {
+  run([](Context ctx) { expect_gathers_unequal_parts(ctx, direct_allgather); });
 }
 
 TEST_P(Collectives, BroadcastFromEveryRoot) {

@@ -36,16 +36,34 @@ TEST_P(InvariantD, GradientAllreduce) {
       }
 }
 
+TEST_P(InvariantD, ChannelledRings) {
+  const auto workers = static_cast<std::size_t>(GetParam().workers);
+  for (const int in_flight : {1, 2, 4}) {
+    SCOPED_TRACE(in_flight);
+    const Json rings = {{"name", "ring"}, {"channels", 3}, {"in_flight", in_flight}};
+    const Trained trained =
+        train(training_of({{"name", "gradient_allreduce"}, {"allreduce", rings}}, GetParam()));
+    expect_volume(trained, bucket_volume(layout(), buckets_of(trained), 3, false,
+                                         [&](Traffic& t, const Members& members, auto n) {
+                                           add_channelled_ring(t, members, n, 3, workers);
+                                         }));
+  }
+}
+
 TEST_P(InvariantD, ByteGrad) {
-  for (const bool hierarchical : {false, true})
-    for (const char* bucket : {"0B", "2kB", "10MiB"}) {
-      SCOPED_TRACE(testing::Message() << hierarchical << bucket);
-      const Training training = training_of(
-          {{"name", "bytegrad"}, {"hierarchical", hierarchical}, {"bucket", bucket}}, GetParam());
-      const Trained trained = train(training);
-      expect_volume(trained,
-                    bytegrad_volume(layout(), buckets_of(trained), training.steps, hierarchical));
-    }
+  for (const char* phase2 : {"direct", "allgather"})
+    for (const bool hierarchical : {false, true})
+      for (const char* bucket : {"0B", "2kB", "10MiB"}) {
+        SCOPED_TRACE(testing::Message() << phase2 << hierarchical << bucket);
+        const Training training = training_of({{"name", "bytegrad"},
+                                               {"phase2", phase2},
+                                               {"hierarchical", hierarchical},
+                                               {"bucket", bucket}},
+                                              GetParam());
+        const Trained trained = train(training);
+        expect_volume(trained, bytegrad_volume(layout(), buckets_of(trained), training.steps,
+                                               hierarchical, phase2));
+      }
 }
 
 TEST_P(InvariantD, Decentralized) {

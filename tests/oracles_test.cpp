@@ -43,6 +43,26 @@ TEST(ClosedForms, ReductionsAreChargedWhereTheyHappen) {
   }
 }
 
+/// Even chunks: 2(P-1) stages and W - 1 to fill the groups, of which every turn makes as many as
+/// there are for it.
+TEST(ClosedForms, ChannelledRingsWaitForEveryTurn) {
+  for (const int P : {4, 16, 64}) {
+    for (const int channels : {1, 4})
+      EXPECT_NEAR(
+          channelled_ring_allreduce_s(kModel, P, 1 << 20, true, channels, 1) /
+              (ring_allreduce_s(kModel, P, 1 << 20, true) + (channels - 1) * P * kModel.launch_s),
+          1, 1e-12);
+    const CostModel free{.alpha_s = kModel.alpha_s, .beta_s = kModel.beta_s};
+    const double chunk = 4.0 * (1 << 20) / P * free.beta_s;
+    for (const int W : {2, 4}) {
+      const int turns = 2 * (P - 1) + W - 1;
+      EXPECT_NEAR(channelled_ring_allreduce_s(free, P, 1 << 20, false, 1, W) /
+                      (turns * free.alpha_s + 2 * (P - 1) * W * chunk),
+                  1, 1e-12);
+    }
+  }
+}
+
 TEST(ClosedForms, FoldedRanksAddTheStatedSteps) {
   const std::size_t n = 1000;
   const double before = kModel.message(n) + kModel.accumulate(n), after = kModel.message(n);

@@ -105,11 +105,15 @@ std::vector<float> compressed_scatter_reduce(const Vectors& inputs) {
 TEST_P(Primitives, CentralisedLowPrecisionIsTheCompressedScatterReduce) {
   for (const std::size_t n : {0u, 1u, 5u, 257u}) {
     const Vectors inputs = make_inputs(ranks(), n);
-    const auto outputs = apply_flat(inputs, [](Context ctx, const Tensor& x) {
-      c_lp_s(ctx, x, *ctx.device->codec({"minmax_uint8"}));
-    });
+    const auto outputs = [&](SecondPhase phase2) {
+      return apply_flat(inputs, [phase2](Context ctx, const Tensor& x) {
+        c_lp_s(ctx, x, *ctx.device->codec({"minmax_uint8"}), phase2);
+      });
+    };
     const auto expected = ranks() == 1 ? inputs[0] : compressed_scatter_reduce(inputs);
-    for (const auto& output : outputs) expect_near(output, expected);
+    const Vectors direct = outputs(SecondPhase::direct);
+    for (const auto& output : direct) expect_near(output, expected);
+    EXPECT_EQ(outputs(SecondPhase::allgather), direct) << "not the same bits";
   }
 }
 

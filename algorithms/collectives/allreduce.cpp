@@ -1,5 +1,6 @@
 #include <functional>
 
+#include "algorithms/collectives/channels.h"
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
 #include "algorithms/collectives/fold.h"
@@ -58,9 +59,11 @@ void native_allreduce(Context ctx, const Tensor& x, Reduce op) {
   if (!ctx.comm->native({Collective::allreduce, x, op})) ring_allreduce(ctx, x, op);
 }
 
-void allreduce(Context ctx, const Tensor& x, Reduce op, AllreduceAlgorithm algorithm) {
-  switch (algorithm) {
-    case AllreduceAlgorithm::ring: return ring_allreduce(ctx, x, op);
+void allreduce(Context ctx, const Tensor& x, Reduce op, const AllreduceSpec& spec) {
+  switch (spec.algorithm) {
+    case AllreduceAlgorithm::ring:
+      if (spec.rings == Rings{}) return ring_allreduce(ctx, x, op);
+      return channelled_ring_allreduce(ctx, x, op, spec.rings);
     case AllreduceAlgorithm::recursive_doubling: return recursive_doubling_allreduce(ctx, x, op);
     case AllreduceAlgorithm::rabenseifner: return rabenseifner_allreduce(ctx, x, op);
     case AllreduceAlgorithm::native: return native_allreduce(ctx, x, op);

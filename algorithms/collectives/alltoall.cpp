@@ -30,4 +30,16 @@ void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<cons
   });
 }
 
+void direct_allgather(Context ctx, std::span<const Tensor> parts) {
+  const int P = ctx.size(), rank = ctx.rank();
+  if (P == 1) return;
+  std::vector<Transfer> batch;
+  for (int i = 1; i < P; ++i) {
+    const int to = (rank + i) % P, from = (rank - i + P) % P;
+    batch.push_back({Transfer::recv, parts[static_cast<std::size_t>(from)], from});
+    batch.push_back({Transfer::send, parts[static_cast<std::size_t>(rank)], to});
+  }
+  ctx.comm->transfer(batch);
+}
+
 }  // namespace trigram

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "core/context.h"
@@ -18,8 +19,23 @@ namespace trigram {
 /// ranks and operands at hand.
 enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, native };
 
+/// How the rings of an allreduce run; see channels.h.
+struct Rings {
+  std::int64_t channels = 1;   // rings at once, over so many parts of the vector
+  std::int64_t in_flight = 1;  // chunks that ranks pass on together
+  bool operator==(const Rings&) const = default;
+};
+
+/// An algorithm, and the options of its rings.
+struct AllreduceSpec {
+  AllreduceSpec(AllreduceAlgorithm which = AllreduceAlgorithm::ring, Rings its_rings = {})
+      : algorithm(which), rings(its_rings) {}
+  AllreduceAlgorithm algorithm;
+  Rings rings;
+};
+
 /// x = reduction of all ranks' x, on every rank, by the given algorithm.
-void allreduce(Context ctx, const Tensor& x, Reduce op, AllreduceAlgorithm algorithm);
+void allreduce(Context ctx, const Tensor& x, Reduce op, const AllreduceSpec& spec);
 
 /// Ring: P-1 steps of reduce-scatter, P-1 of allgather (Patarasuk and Yuan, JPDC 2009).
 /// 2(P-1)(a + n/P b).
@@ -49,6 +65,9 @@ void recursive_doubling_allgather(Context ctx, const Tensor& x);  // lg P a + n(
 
 /// Allgather of P tensors of any lengths: rank r contributes parts[r].
 void ring_allgather(Context ctx, std::span<const Tensor> parts);
+/// The same in one batch, in which rank r sends parts[r] to every other: a + (P-1) n b, with n the
+/// longest of the parts.
+void direct_allgather(Context ctx, std::span<const Tensor> parts);
 
 /// All ranks end with root's x. Binomial tree: ceil(lg P)(a + n b).
 void binomial_broadcast(Context ctx, const Tensor& x, int root);

@@ -20,6 +20,11 @@ inline void send_receive(Context ctx, const Tensor& out, int to, const Tensor& i
   ctx.comm->transfer(batch);
 }
 
+/// The longest of the parts of x, real and priced.
+inline Tensor longest_part(const Tensor& x, std::size_t of) {
+  return x.slice(0, (x.numel() + of - 1) / of, (x.priced_numel() + of - 1) / of);
+}
+
 /// Room for what a peer sends: cut to any piece of a tensor that is no longer than `longest`.
 class Scratch {
  public:

@@ -12,11 +12,6 @@ namespace {
 int left_of(Context ctx) { return (ctx.rank() + ctx.size() - 1) % ctx.size(); }
 int right_of(Context ctx) { return (ctx.rank() + 1) % ctx.size(); }
 
-/// The longest of the parts of x, real and priced.
-Tensor longest_part(const Tensor& x, std::size_t of) {
-  return x.slice(0, (x.numel() + of - 1) / of, (x.priced_numel() + of - 1) / of);
-}
-
 bool valued(const Tensor& x) { return !x.is_phantom(); }
 
 /// P-1 steps; in step s the part that `owner` - s holds moves one rank to the right.

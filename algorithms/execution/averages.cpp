@@ -3,8 +3,6 @@
 #include <map>
 #include <memory>
 
-#include "algorithms/primitives/primitives.h"
-
 namespace trigram {
 namespace {
 
@@ -19,9 +17,9 @@ class Residuals {
   std::map<int, Feedback> by_bucket_;
 };
 
-using Average = void (*)(Context, const Tensor&, Codec&, const Feedback*);
-
-Exchange coded(const Coding& coding, Average average) {
+/// `average` is called with a codec, and with feedback if the coding has it.
+template <class Average>
+Exchange coded(const Coding& coding, const Average& average) {
   auto residuals = coding.error_feedback ? std::make_shared<Residuals>() : nullptr;
   return [coding, residuals, average](Context c, const Tensor& x, Slot slot) {
     const auto codec = c.device->codec(coding.codec, codec_key(c, coding.seed, slot));
@@ -31,11 +29,16 @@ Exchange coded(const Coding& coding, Average average) {
 
 }  // namespace
 
-Exchange full_average(AllreduceAlgorithm algorithm) {
+Exchange full_average(const AllreduceSpec& algorithm) {
   return [algorithm](Context c, const Tensor& x, Slot) { c_fp_s(c, x, algorithm); };
 }
 
-Exchange coded_average(const Coding& coding) { return coded(coding, c_lp_s); }
+Exchange coded_average(const Coding& coding) {
+  return coded(coding, [phase2 = coding.phase2](Context c, const Tensor& x, Codec& codec,
+                                                const Feedback* feedback) {
+    c_lp_s(c, x, codec, phase2, feedback);
+  });
+}
 
 Exchange gathered_average(const Coding& coding) { return coded(coding, c_lp_gather); }
 

@@ -2,6 +2,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/execution/execution.h"
+#include "algorithms/primitives/primitives.h"
 
 // Exchanges that leave the mean over the ranks.
 
@@ -13,10 +14,11 @@ struct Coding {
   CodecSpec codec;
   bool error_feedback = false;
   std::uint64_t seed = 0;
+  SecondPhase phase2 = SecondPhase::direct;  // of the coded scatter-reduce
 };
 
 /// By an allreduce (`c_fp_s`).
-Exchange full_average(AllreduceAlgorithm algorithm);
+Exchange full_average(const AllreduceSpec& algorithm);
 
 /// By coded scatter-reduce (`c_lp_s`).
 Exchange coded_average(const Coding& coding);

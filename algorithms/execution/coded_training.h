@@ -5,9 +5,17 @@
 #include "core/algorithm.h"
 
 // Algorithms that differ in their codec and defaults alone. Options are those of `coding_fields`
-// or, with a warm-up, `moment_fields` (algorithms/options.h), beside an Execution.
+// (`scatter_reduce_fields` where they go by one) or, with a warm-up, `moment_fields`
+// (algorithms/options.h), beside an Execution.
 
 namespace trigram {
+
+template <class Options>
+Coding coding_of(const Options& options, std::uint64_t seed) {
+  Coding coding{options.codec, options.error_feedback, seed};
+  if constexpr (requires { options.phase2; }) coding.phase2 = options.phase2;
+  return coding;
+}
 
 /// x = x - lr U(g), where g is the average of all coded gradients, bucket by bucket.
 template <class Options, Exchange (*average)(const Coding&)>
@@ -17,8 +25,7 @@ class TrainsOnCodedGradients final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    const auto exchange =
-        across(run.execution, average({options_.codec, options_.error_feedback, run.seed}));
+    const auto exchange = across(run.execution, average(coding_of(options_, run.seed)));
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
   }
 
@@ -34,7 +41,7 @@ class TrainsOnCodedMoments final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     train_on_moments(ctx, run, options_.warmup_steps, options_.allreduce,
-                     {options_.codec, options_.error_feedback, run.seed}, correction);
+                     coding_of(options_, run.seed), correction);
   }
 
  private:

@@ -2,7 +2,7 @@
 
 namespace trigram {
 
-void train_on_moments(Context ctx, Run& run, long warmup_steps, AllreduceAlgorithm dense,
+void train_on_moments(Context ctx, Run& run, long warmup_steps, const AllreduceSpec& dense,
                       const Coding& coding, BiasCorrection correction) {
   auto comm = ctx.stream->fork("comm");
   const auto average = across(run.execution, full_average(dense));

@@ -9,7 +9,7 @@ enum class BiasCorrection { frozen, grows };
 
 /// Training in two phases: `warmup_steps` of the optimizer on the mean gradient; then its moments
 /// are what is averaged, coded, while the rest of its state is frozen.
-void train_on_moments(Context ctx, Run& run, long warmup_steps, AllreduceAlgorithm dense,
+void train_on_moments(Context ctx, Run& run, long warmup_steps, const AllreduceSpec& dense,
                       const Coding& coding, BiasCorrection correction);
 
 }  // namespace trigram

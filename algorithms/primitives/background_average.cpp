@@ -11,7 +11,7 @@ BackgroundAverage::BackgroundAverage(Context ctx, Run& run)
       guard(ctx.stream->make_mutex()),
       steps(run.steps) {}
 
-void BackgroundAverage::average(Context c, AllreduceAlgorithm kind) {
+void BackgroundAverage::average(Context c, const AllreduceSpec& kind) {
   long taken_at = 0;
   {
     Lock lock(*guard);

@@ -15,7 +15,7 @@ struct BackgroundAverage {
 
   /// On the agent: s = weights; weights += mean of all ranks' s - s. The steps that the worker
   /// takes meanwhile are kept; how many they were is recorded as staleness.
-  void average(Context c, AllreduceAlgorithm kind);
+  void average(Context c, const AllreduceSpec& kind);
 
   Tensor weights, snapshot, mean;
   std::unique_ptr<Mutex> guard;  // of the weights

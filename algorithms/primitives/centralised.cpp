@@ -4,7 +4,7 @@
 
 namespace trigram {
 
-void c_fp_s(Context ctx, const Tensor& x, AllreduceAlgorithm algorithm) {
+void c_fp_s(Context ctx, const Tensor& x, const AllreduceSpec& algorithm) {
   allreduce(ctx, x, Reduce::avg, algorithm);
 }
 
@@ -26,7 +26,8 @@ void encode(Device& device, Codec& codec, std::span<const Tensor> wires, std::sp
 
 }  // namespace
 
-void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
+void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2,
+            const Feedback* feedback) {
   const auto P = static_cast<std::size_t>(ctx.size()), self = static_cast<std::size_t>(ctx.rank());
   if (P == 1) return;
   Device& device = *ctx.device;
@@ -45,7 +46,8 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback
   merged = std::move(outgoing);  // the same sizes: chunk by chunk
   // Added in rank order, whoever owns the chunk.
   codec.encode_mean(device, merged[self], incoming, mine, feedback ? &feedback->server : nullptr);
-  ring_allgather(ctx, merged);
+  if (phase2 == SecondPhase::direct) direct_allgather(ctx, merged);
+  else ring_allgather(ctx, merged);
   codec.decode_each(parts, merged);
 }
 

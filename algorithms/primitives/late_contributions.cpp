@@ -18,7 +18,7 @@ void LateGradients::add(Context ctx, const Tensor& gradient, long step) {
   newest_ = step;
 }
 
-void LateGradients::sum(Context ctx, long step, AllreduceAlgorithm algorithm) {
+void LateGradients::sum(Context ctx, long step, const AllreduceSpec& algorithm) {
   {
     Lock lock(*guard_);
     std::swap(working_, waiting_);

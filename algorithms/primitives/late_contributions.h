@@ -21,7 +21,7 @@ class LateGradients {
   void add(Context ctx, const Tensor& gradient, long step);
   /// Agent: takes what waits and sums it over all ranks, in iteration `step` of those that are in
   /// time. Records how many iterations late each gradient is.
-  void sum(Context ctx, long step, AllreduceAlgorithm algorithm);
+  void sum(Context ctx, long step, const AllreduceSpec& algorithm);
   /// Worker: gradient = 1/P of all sums since the last call; 0 when there was none.
   void take_mean(Context ctx, const Tensor& gradient);
 

@@ -6,7 +6,7 @@
 namespace trigram {
 
 ModelSums::ModelSums(Context ctx, Run& run, std::optional<CodecSpec> codec,
-                     AllreduceAlgorithm algorithm)
+                     const AllreduceSpec& algorithm)
     : codec_(std::move(codec)), algorithm_(algorithm), seed_(run.seed) {
   if (!codec_) return;
   reference_ = ctx.device->empty_like(run.workload.weights());

@@ -19,7 +19,7 @@ namespace trigram {
 class ModelSums {
  public:
   /// `algorithm` is that of exact sums. The first reference is the run's weights.
-  ModelSums(Context ctx, Run& run, std::optional<CodecSpec> codec, AllreduceAlgorithm algorithm);
+  ModelSums(Context ctx, Run& run, std::optional<CodecSpec> codec, const AllreduceSpec& algorithm);
   /// x = (about) the sum of all x over ctx.comm.
   void add_up(Context ctx, const Tensor& x, long step);
   /// From here on, on all ranks, differences are those from `model`.
@@ -27,7 +27,7 @@ class ModelSums {
 
  private:
   std::optional<CodecSpec> codec_;
-  AllreduceAlgorithm algorithm_;
+  AllreduceSpec algorithm_;
   std::uint64_t seed_;
   Tensor reference_;              // only with a codec
   std::optional<Feedback> lost_;  // likewise: of the sum at hand

@@ -21,14 +21,20 @@
 
 namespace trigram {
 
-void c_fp_s(Context ctx, const Tensor& x, AllreduceAlgorithm algorithm);
+void c_fp_s(Context ctx, const Tensor& x, const AllreduceSpec& algorithm);
+
+/// How the owners of the chunks hand their coded means to all: in one batch of P-1 messages to
+/// everybody (as the paper describes it), or in P-1 stages around a ring (an allgather, as the
+/// paper's implementation has it). The same bytes, the same result.
+enum class SecondPhase { direct, allgather };
 
 /// Scatter-reduce: chunk j of every rank goes, coded, to rank j, which averages the decoded chunks
 /// and sends the code of the mean to all. Two codings per element whatever P is; every rank, the
 /// chunk's owner included, ends with the decoded mean.
 ///
 /// With `feedback`, both codings have error feedback (as in 1-bit Adam, arXiv 2102.02888).
-void c_lp_s(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
+void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2 = SecondPhase::direct,
+            const Feedback* feedback = nullptr);
 
 /// x = the mean of all Q(x_j), for codes that are small but do not add up, such as sparse ones:
 /// every rank's code goes to every rank, (P-1) C bytes, and all decode them in rank order.

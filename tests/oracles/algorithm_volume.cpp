@@ -36,11 +36,11 @@ Traffic gradient_allreduce_volume(const Layout& layout, const Buckets& buckets, 
   return bucket_volume(layout, buckets, steps, hierarchical, by_allreduce(allreduce));
 }
 
-Traffic bytegrad_volume(const Layout& layout, const Buckets& buckets, long steps,
-                        bool hierarchical) {
+Traffic bytegrad_volume(const Layout& layout, const Buckets& buckets, long steps, bool hierarchical,
+                        const std::string& phase2) {
   return bucket_volume(layout, buckets, steps, hierarchical,
-                       [](Traffic& traffic, const Members& members, std::uint64_t n) {
-                         add_compressed_scatter_reduce(traffic, members, n);
+                       [&](Traffic& traffic, const Members& members, std::uint64_t n) {
+                         add_compressed_scatter_reduce(traffic, members, n, coded_bytes, phase2);
                        });
 }
 

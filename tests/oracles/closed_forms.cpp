@@ -1,5 +1,6 @@
 #include "tests/oracles/closed_forms.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/oracles/clocks.h"
@@ -39,12 +40,55 @@ double ring_allgather_of_s(const CostModel& c, int P, std::size_t longest) {
   return times(P - 1, c.message(longest));
 }
 
+// P - 1 messages leave every rank at once, and as many arrive, so no fair share is below
+// 1 / (P - 1) of a link; those of the rank that has the longest tensor have no more either.
+double direct_allgather_of_s(const CostModel& c, int P, std::size_t longest) {
+  return P == 1 ? 0 : c.message(static_cast<std::size_t>(P - 1) * longest);
+}
+
 double ring_allgather_s(const CostModel& c, int P, std::size_t n) {
   return ring_allgather_of_s(c, P, ceil_div(n, P));
 }
 
 double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) {
   return ring_reduce_scatter_s(c, P, n, average) + ring_allgather_s(c, P, n);
+}
+
+// Groups of W ranks. In turn i the (i mod W)-th rank of every group hands the next rank the chunks
+// of the W stages up to i, in every channel, and all others wait for theirs. In
+// stage k the chunk that ends its reduction at rank j leaves rank j + 1 + k; a stage up to the
+// (P-1)th adds. A message starts when both of its ranks are there.
+double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
+                                   int channels, int in_flight) {
+  const int stages = 2 * (P - 1), W = in_flight;
+  const auto chunk = [&](int channel, int index) {
+    const auto of = static_cast<std::size_t>(channels), at = static_cast<std::size_t>(channel);
+    const auto ranks = static_cast<std::size_t>(P);
+    return part_length(part_length(n, at, of), static_cast<std::size_t>(index % P), ranks);
+  };
+  std::vector<double> now(static_cast<std::size_t>(P), 0);
+  for (int turn = 0; turn < stages + W - 1; ++turn) {
+    const int first = std::max(0, turn - W + 1), last = std::min(stages - 1, turn);
+    std::vector<double> after = now, reducing_s_of(now.size(), 0);
+    for (int p = turn % W; p < P; p += W) {
+      const auto self = static_cast<std::size_t>(p), next = static_cast<std::size_t>((p + 1) % P);
+      std::size_t moved = 0;
+      double reducing_s = 0;
+      for (int k = first; k <= last; ++k)
+        for (int channel = 0; channel < channels; ++channel) {
+          const std::size_t length = chunk(channel, p - 1 - k + 2 * P);
+          moved += length;
+          if (k < P - 1) reducing_s += c.accumulate(length);
+          if (k == P - 2 && average) reducing_s += c.scale(length);
+        }
+      const double ends = std::max(now[self], now[next]) + c.message(moved);
+      after[self] = std::max(after[self], ends);
+      after[next] = std::max(after[next], ends);
+      reducing_s_of[next] = reducing_s;
+    }
+    for (std::size_t r = 0; r < now.size(); ++r) now[r] = after[r] + reducing_s_of[r];
+  }
+  return *std::max_element(now.begin(), now.end());
 }
 
 // Ranks beyond a power of two (Thakur, Rabenseifner and Gropp, IJHPCA 2005): one whole message and

@@ -21,7 +21,14 @@ double ring_reduce_scatter_s(const CostModel& c, int P, std::size_t n, bool aver
 double ring_allgather_s(const CostModel& c, int P, std::size_t n);
 /// Allgather of one tensor per rank, the longest of `longest` elements.
 double ring_allgather_of_s(const CostModel& c, int P, std::size_t longest);
+/// The same, each tensor from its rank to all at once.
+double direct_allgather_of_s(const CostModel& c, int P, std::size_t longest);
 double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average);
+
+/// By rings over `channels` parts of the vector, with so many chunks in flight, where ranks are
+/// equally far from one another: followed from turn to turn. `in_flight` must divide P.
+double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
+                                   int channels, int in_flight);
 
 double recursive_doubling_allreduce_s(const CostModel& c, int P, std::size_t n, bool average);
 double rabenseifner_allreduce_s(const CostModel& c, int P, std::size_t n, bool average);

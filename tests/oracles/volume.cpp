@@ -100,20 +100,36 @@ void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
   else throw std::invalid_argument("no formula for allreduce " + algorithm);
 }
 
+void add_channelled_ring(Traffic& traffic, const Members& members, std::uint64_t n,
+                         std::size_t channels, std::size_t workers) {
+  for (std::size_t c = 0; c < channels; ++c) {
+    Members order;
+    for (std::size_t first = 0; first < members.size(); first += workers)
+      for (std::size_t i = 0; i < workers; ++i) order.push_back(members[first + (i + c) % workers]);
+    add_ring_allreduce(traffic, order, span_of(n, c, c + 1, channels));
+  }
+}
+
 std::uint64_t coded_bytes(std::uint64_t n) { return 32 + (n + 31) / 32 * 32; }
 
-/// Rank r sends part j to rank j; then every coded mean passes it on the ring but its right
-/// neighbour's.
+/// Rank r sends part j to rank j; then its own coded mean to all, or every coded mean passes it on
+/// the ring but its right neighbour's.
 void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
-                                   const CodeBytes& code) {
+                                   const CodeBytes& code, const std::string& phase2) {
   const std::size_t P = members.size();
   if (P == 1) return;
+  if (phase2 != "direct" && phase2 != "allgather")
+    throw std::invalid_argument("no formula for phase 2 " + phase2);
   for (std::size_t r = 0; r < P; ++r) {
     const std::size_t right = (r + 1) % P;
     for (std::size_t j = 0; j < P; ++j) {
       const std::uint64_t bytes = code(span_of(n, j, j + 1, P));
       if (j != r) traffic.send(members[r], members[j], 1, bytes);
-      if (j != right) traffic.send(members[r], members[right], 1, bytes);
+      if (phase2 == "allgather") {
+        if (j != right) traffic.send(members[r], members[right], 1, bytes);
+      } else if (j != r) {
+        traffic.send(members[r], members[j], 1, code(span_of(n, r, r + 1, P)));
+      }
     }
   }
 }

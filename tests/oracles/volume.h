@@ -40,13 +40,19 @@ Members all_ranks(const Layout& layout);
 /// By "ring", "recursive_doubling" or "rabenseifner".
 void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
                    const std::string& algorithm);
+/// By rings over `channels` parts of the vector; the c-th visits the `workers` of each node from
+/// the c-th on.
+void add_channelled_ring(Traffic& traffic, const Members& members, std::uint64_t n,
+                         std::size_t channels, std::size_t workers = 1);
 /// Bytes of the code of n elements.
 using CodeBytes = std::function<std::uint64_t(std::uint64_t n)>;
 /// Those of MinMaxUInt8: a header of 32, and a byte per element rounded up to a multiple of 32.
 std::uint64_t coded_bytes(std::uint64_t n);
-/// Scatter-reduce of coded parts, then a ring allgather of the coded means.
+/// Scatter-reduce of coded parts, whose coded means go "direct" from their owners to everybody, or
+/// by an "allgather" around a ring.
 void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
-                                   const CodeBytes& code = coded_bytes);
+                                   const CodeBytes& code = coded_bytes,
+                                   const std::string& phase2 = "direct");
 /// Everybody's code of the whole vector to everybody, by a ring.
 void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
                         const CodeBytes& code);

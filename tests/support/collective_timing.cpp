@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
-#include "algorithms/collectives/collectives.h"
+#include "algorithms/collectives/channels.h"
 #include "core/metering/meter.h"
 #include "runtime/sim/sim_runtime.h"
 #include "tests/oracles/closed_forms.h"
@@ -41,11 +42,12 @@ void alltoall(Context ctx, std::size_t n) {
 }
 
 /// Rank r contributes n + 3 r elements.
+template <void (*allgather)(Context, std::span<const Tensor>)>
 void allgather_of_unequal(Context ctx, std::size_t n) {
   std::vector<Tensor> parts;
   for (int r = 0; r < ctx.size(); ++r)
     parts.push_back(ctx.device->empty(n + 3 * static_cast<std::size_t>(r)));
-  ring_allgather(ctx, parts);
+  allgather(ctx, parts);
 }
 
 /// A collective that works on a vector.
@@ -82,8 +84,25 @@ void add_reductions(std::vector<TimedCollective>& all) {
                      }});
 }
 
+/// Rings of 2 channels, with as many chunks in flight as divide the number of ranks; all nodes have
+/// one worker.
+template <int in_flight>
+TimedCollective channelled() {
+  return {"channelled_ring_allreduce, " + std::to_string(in_flight) + " in flight, average",
+          on_vector([](Context c, const Tensor& x) {
+            channelled_ring_allreduce(c, x, Reduce::avg, {.channels = 2, .in_flight = in_flight});
+          }),
+          [](const CostModel& c, int P, std::size_t n) {
+            return channelled_ring_allreduce_s(c, P, n, true, 2, std::gcd(P, in_flight));
+          }};
+}
+
 double unequal_s(const CostModel& c, int P, std::size_t n) {
   return ring_allgather_of_s(c, P, n + 3 * static_cast<std::size_t>(P - 1));
+}
+
+double unequal_at_once_s(const CostModel& c, int P, std::size_t n) {
+  return direct_allgather_of_s(c, P, n + 3 * static_cast<std::size_t>(P - 1));
 }
 
 double pipelined_s(const CostModel& c, int P, std::size_t n) {
@@ -145,10 +164,15 @@ CostModel charged_reductions() {
 std::vector<TimedCollective> timed_collectives() {
   std::vector<TimedCollective> all;
   add_reductions(all);
+  all.push_back(channelled<1>());
+  all.push_back(channelled<4>());
   all.push_back({"ring_allgather",
                  on_vector([](Context c, const Tensor& x) { ring_allgather(c, x); }),
                  ring_allgather_s});
-  all.push_back({"ring_allgather of unequal tensors", allgather_of_unequal, unequal_s});
+  all.push_back(
+      {"ring_allgather of unequal tensors", allgather_of_unequal<ring_allgather>, unequal_s});
+  all.push_back({"direct_allgather of unequal tensors", allgather_of_unequal<direct_allgather>,
+                 unequal_at_once_s});
   all.push_back({"recursive_doubling_allgather", on_vector(recursive_doubling_allgather),
                  recursive_doubling_allgather_s});
   all.push_back({"binomial_broadcast", on_vector([](Context c, const Tensor& x) {

@@ -168,6 +168,9 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   };
   for (const char* allreduce : {"ring", "recursive_doubling", "rabenseifner"})
     add("gradient_allreduce", "allreduce", allreduce);
+  all.push_back({"gradient_allreduce_channels",
+                 {{"name", "gradient_allreduce"},
+                  {"allreduce", {{"name", "ring"}, {"channels", 3}, {"in_flight", 2}}}}});
   all.push_back({"parameter_server", {{"name", "parameter_server"}}});
   all.push_back({"parameter_server_two",
                  {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}});
@@ -180,6 +183,7 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                   {"partition", "1MB"},
                   {"priority", "need"}}});
   add("bytegrad", nullptr, nullptr);
+  add("bytegrad", "phase2", "allgather");
   for (const char* format : {"fp16", "bf16"}) add("half_precision_allreduce", "format", format);
   auto add_with = [&](const std::string& name, const char* option, int value) {
     for (bool hierarchical : {false, true})
