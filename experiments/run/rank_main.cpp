@@ -6,6 +6,7 @@
 
 #include "core/logging/rank_log.h"
 #include "core/optimizers/registry.h"
+#include "core/workloads/slowed_workload.h"
 #include "experiments/config/sha256.h"
 #include "experiments/run/divergence.h"
 #include "experiments/run/rank_report.h"
@@ -132,6 +133,8 @@ void train(const Context& raw, Shared& shared) {
                                 .sink = shared.timeline.sink(raw.world_rank, watch.steps())});
   const Context ctx = meter->context();
   auto workload = shared.workload.make(workers.numbered(ctx), static_cast<std::uint64_t>(e.seed));
+  if (!shared.simulated && shared.machine && shared.workload.has_values())
+    workload = slowed(std::move(workload), *raw.stream, *shared.machine, watch.steps());
   const Execution execution = e.algorithm_entry().execution(e.algorithm);
   workload->bucketize(execution.bucket_bytes);
   auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")

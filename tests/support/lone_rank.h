@@ -10,7 +10,7 @@
 namespace trigram::test {
 
 /// A stream on which nothing takes time: it adds up what it was asked to compute and charge.
-class RecordingStream final : public Stream {
+class RecordingStream : public Stream {
  public:
   std::string_view name() const override { return "recording"; }
   double now() const override { return computed_s; }

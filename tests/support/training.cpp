@@ -10,6 +10,7 @@
 #include "algorithms/registry.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
+#include "core/workloads/slowed_workload.h"
 #include "cuda/cuda_accelerator.h"
 #include "netmodels/machines.h"
 #include "runtime/mpi/mpi_runtime.h"
@@ -69,6 +70,8 @@ class Session {
                                   .sink = training_.events ? sink(rank) : EventSink{}});
     const Context ctx = meter->context();
     auto workload = factory_->make(workers.numbered(ctx), training_.seed);
+    if (training_.world != "sim" && factory_->has_values())
+      workload = slowed(std::move(workload), *raw.stream, *machine_, steps);
     const Execution execution = entry_.execution(algorithm_);
     workload->bucketize(execution.bucket_bytes);
     auto optimizer =

@@ -1,0 +1,87 @@
+#include "core/workloads/slowed_workload.h"
+
+#include <ctime>
+
+namespace trigram {
+namespace {
+
+/// Seconds that the calling thread has had a processor: whoever else runs does not count.
+double processor_s() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+class SlowedWorkload final : public Workload {
+ public:
+  SlowedWorkload(std::unique_ptr<Workload> workload, Stream& stream, const MachineModel& machine,
+                 const Steps& steps)
+      : workload_(std::move(workload)), stream_(stream), machine_(machine), steps_(steps) {}
+
+  void forward(Context ctx) override {
+    Stretch stretch(*this, ctx);
+    workload_->forward(ctx);
+    stretch.end();
+  }
+  void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override {
+    Stretch stretch(*this, ctx);
+    workload_->forward_by_bucket(ctx, stretch.ended_by(before));
+    stretch.end();
+  }
+  void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override {
+    Stretch stretch(*this, ctx);
+    workload_->backward(ctx, stretch.ended_by(on_ready));
+    stretch.end();
+  }
+
+  void bucketize(std::size_t bucket_bytes) override { workload_->bucketize(bucket_bytes); }
+  std::span<Bucket> buckets() override { return workload_->buckets(); }
+  Tensor weights() override { return workload_->weights(); }
+  Tensor gradients() override { return workload_->gradients(); }
+  double loss() override { return workload_->loss(); }
+  bool has_values() const override { return workload_->has_values(); }
+  bool learns() const override { return workload_->learns(); }
+  Quality evaluate(std::span<const float> weights) override { return workload_->evaluate(weights); }
+  std::size_t batch() const override { return workload_->batch(); }
+
+ private:
+  /// Computation from one moment to the next at which the rank does something else.
+  class Stretch {
+   public:
+    Stretch(SlowedWorkload& slowed, const Context& ctx)
+        : stream_(slowed.stream_),
+          extra_(slowed.machine_.compute_factor(ctx.world_rank, slowed.steps_.current()) - 1),
+          begin_s_(processor_s()) {}
+    void end() {
+      if (extra_ > 0) stream_.sleep_for(extra_ * (processor_s() - begin_s_));
+      begin_s_ = processor_s();
+    }
+    /// `then`, at the end of one stretch and before the next.
+    std::function<void(Bucket&)> ended_by(const std::function<void(Bucket&)>& then) {
+      return [this, &then](Bucket& bucket) {
+        end();
+        then(bucket);
+        begin_s_ = processor_s();
+      };
+    }
+
+   private:
+    Stream& stream_;
+    double extra_, begin_s_;
+  };
+
+  std::unique_ptr<Workload> workload_;
+  Stream& stream_;
+  const MachineModel& machine_;
+  const Steps& steps_;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> slowed(std::unique_ptr<Workload> workload, Stream& stream,
+                                 const MachineModel& machine, const Steps& steps) {
+  if (stream.mark()) return workload;  // computes on an accelerator
+  return std::make_unique<SlowedWorkload>(std::move(workload), stream, machine, steps);
+}
+
+}  // namespace trigram
