@@ -65,6 +65,19 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
 
+    def popen(self, command: list[Any], **options: Any) -> subprocess.Popen[str]:
+        """Starts a command that is killed at the end of the test, if it lives as long."""
+        process = subprocess.Popen(
+            [str(word) for word in command],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+        self.addCleanup(process.kill)
+        return process
+
     def run_config(self, config: Any, *arguments: Any, code: int = 0) -> list[dict[str, Any]]:
         """Runs a config and returns the manifests by the order of their folders."""
         self.trigram("run", self.write(config), *arguments, code=code)

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 from typing import Any, Callable
 
-from harness import TRIGRAM, CommandTest
+from harness import TRIGRAM, CommandTest, experiment
 
 ENVIRONMENT = {
     **os.environ,
@@ -41,16 +41,7 @@ class JobTest(CommandTest):
     environment = ENVIRONMENT
 
     def start(self, ranks: int, *arguments: Any) -> subprocess.Popen[str]:
-        job = subprocess.Popen(
-            ["mpirun", "-n", str(ranks), self.program, *map(str, arguments)],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(job.kill)
-        return job
+        return self.popen(["mpirun", "-n", ranks, self.program, *arguments], env=self.environment)
 
     def job(self, ranks: int, *arguments: Any, code: int = 0) -> tuple[str, str]:
         job = self.start(ranks, *arguments)
@@ -84,6 +75,26 @@ class JobTest(CommandTest):
     def rank_of(self, pid: int) -> int:
         environment = Path(f"/proc/{pid}/environ").read_text()
         return int(re.search(r"OMPI_COMM_WORLD_RANK=(\d+)", environment)[1])
+
+    def check_that_a_stopped_process_is_named(self, runtime: dict[str, Any]) -> None:
+        """Stops rank 2 of four in their second run: the others name it, and the first is kept."""
+        path = self.write(
+            experiment(runtime={**runtime, "watchdog": "2s"}, sweep={"/steps": [3, ENDLESS]})
+        )
+        job = self.start(4, "run", path, "--quiet")
+        ranks = self.ranks_in_second_run(job)
+        os.kill(ranks[2], signal.SIGSTOP)
+        self.addCleanup(self.go_on, ranks[2])
+        _, err = job.communicate(timeout=90)
+        self.assertEqual(job.returncode, 124, err)
+        # It may have been on its way to the run, or in the middle of changing a queue that it shares.
+        self.assertRegex(
+            err,
+            "rank 2 has not been heard of for 5 s|these have not come for [35] s: 2"
+            "|no call of MPI has returned on rank",
+        )
+        self.assertRegex(err, "rank [013] waits for ")
+        self.assertEqual(len(self.done()), 1)
 
     def go_on(self, pid: int) -> None:
         try:

@@ -66,21 +66,7 @@ class Gpus(JobTest):
         self.assertTrue(self.done())
 
     def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
-        runtime = {**RUNTIME, "watchdog": "2s"}
-        path = self.write(experiment(runtime=runtime, sweep={"/steps": [3, ENDLESS]}))
-        job = self.start(4, "run", path, "--quiet")
-        ranks = self.ranks_in_second_run(job)
-        os.kill(ranks[2], signal.SIGSTOP)
-        self.addCleanup(self.go_on, ranks[2])
-        _, err = job.communicate(timeout=90)
-        self.assertEqual(job.returncode, 124, err)
-        self.assertRegex(
-            err,
-            "rank 2 has not been heard of for 5 s|these have not come for [35] s: 2"
-            "|no call of MPI has returned on rank",
-        )
-        self.assertRegex(err, "rank [013] waits for ")
-        self.assertEqual(len(self.done()), 1)
+        self.check_that_a_stopped_process_is_named(RUNTIME)
 
     def test_a_killed_process_ends_the_job_and_finished_runs_survive(self) -> None:
         path = self.write(experiment(runtime=RUNTIME, sweep={"/steps": [3, ENDLESS]}))

@@ -42,15 +42,9 @@ class Interruption(CommandTest):
     def start(self) -> tuple[subprocess.Popen[str], list[int]]:
         """Starts a short run, then an endless one; returns once the endless one is under way."""
         path = self.write(experiment(sweep={"/steps": [SHORT, LONG]}))
-        command = subprocess.Popen(
-            [TRIGRAM, "run", str(path), "--jobs", "1"],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        command = self.popen([TRIGRAM, "run", path, "--jobs", 1])
         self.addCleanup(command.communicate)
-        self.addCleanup(command.kill)
+        self.addCleanup(command.kill)  # first: cleanups are last in, first out
         self.wait_for(lambda: len(self.done()) == 1, "the short run")
         children = self.wait_for(lambda: self.children(command.pid), "the endless run")
         self.wait_for(lambda: list(self.results.glob("*.tmp.*/metrics.jsonl")), "its results")

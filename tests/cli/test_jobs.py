@@ -109,22 +109,7 @@ class Jobs(JobTest):
         self.assertIn("the processes of the job have different runs to make", job.stderr)
 
     def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
-        runtime = {"name": "mpi", "watchdog": "2s"}
-        path = self.write(experiment(runtime=runtime, sweep={"/steps": [3, ENDLESS]}))
-        job = self.start(4, "run", path, "--quiet")
-        ranks = self.ranks_in_second_run(job)
-        os.kill(ranks[2], signal.SIGSTOP)
-        self.addCleanup(self.go_on, ranks[2])
-        _, err = job.communicate(timeout=90)
-        self.assertEqual(job.returncode, 124, err)
-        # It may have been on its way to the run, or in the middle of changing a queue that it shares.
-        self.assertRegex(
-            err,
-            "rank 2 has not been heard of for 5 s|these have not come for [35] s: 2"
-            "|no call of MPI has returned on rank",
-        )
-        self.assertRegex(err, "rank [013] waits for ")
-        self.assertEqual(len(self.done()), 1)
+        self.check_that_a_stopped_process_is_named({"name": "mpi"})
 
     def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
         path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 20_000]}))

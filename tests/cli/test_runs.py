@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import unittest
 from typing import Any
 
@@ -56,7 +55,9 @@ class Runs(CommandTest):
 
     def test_shards_of_a_sweep_are_made_side_by_side(self) -> None:
         path = self.write(experiment(seed=[1, 2, 3, 4, 5]))
-        shards = [self.start("run", path, "--shard", f"{i}/3", "--jobs", "1") for i in (1, 2, 3)]
+        shards = [
+            self.popen([TRIGRAM, "run", path, "--shard", f"{i}/3", "--jobs", 1]) for i in (1, 2, 3)
+        ]
         for shard in shards:
             _, err = shard.communicate(timeout=100)
             self.assertEqual(shard.returncode, 0, err)
@@ -77,17 +78,6 @@ class Runs(CommandTest):
 
     def sorted_by_seed(self) -> list[dict[str, Any]]:
         return sorted(self.manifests(), key=lambda m: m["experiment"]["seed"])
-
-    def start(self, *arguments: Any) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [TRIGRAM, *map(str, arguments)],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(process.kill)
-        return process
 
     def test_metrics(self) -> None:
         (manifest,) = self.run_config(experiment())
