@@ -5,26 +5,18 @@
 #include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"
 #include "netmodels/machines.h"
+#include "tests/support/cluster_errors.h"
 
 namespace trigram {
 namespace {
 
+using test::cluster_of;
+using test::error_of;
 using testing::HasSubstr;
-
-Cluster parse(const std::string& text) { return parse_cluster(Json::parse(text), "/cluster"); }
-
-std::string error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const ConfigError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 /// 2 x 2 workers; 1 GB/s, 10 us between nodes; 10 GB/s, 1 us inside them.
 Cluster two_by_two() {
-  return parse(R"({"nodes": 2, "workers_per_node": 2,
+  return cluster_of(R"({"nodes": 2, "workers_per_node": 2,
                    "intra": {"bandwidth": "10GB/s", "latency": "1us"},
                    "inter": {"bandwidth": "8Gbps", "latency": "10us"},
                    "accelerator": {"flops": "1TFLOP/s", "memory_bandwidth": "100GB/s",
@@ -57,15 +49,17 @@ TEST(Cluster, survives_a_round_trip_with_all_that_joins_it) {
             "regions": [{"name": "a", "nodes": 1}, {"name": "b", "nodes": 1}],
             "delay": [[null, "1ms"], ["2ms", null]],
             "bandwidth": [[null, "1Gbps"], ["2Gbps", null]]}})"}) {
-    const Cluster c = parse(text);
+    const Cluster c = cluster_of(text);
     const Json dumped = cluster_fields().dump(c);
     EXPECT_EQ(cluster_fields().dump(parse_cluster(dumped, "")), dumped);
     EXPECT_EQ(dumped.at("topology").at("kind"), c.topology.kind);
   }
-  EXPECT_EQ(cluster_fields().dump(parse("{}")).at("topology"), Json({{"kind", "flat"}}));
+  EXPECT_EQ(cluster_fields().dump(cluster_of("{}")).at("topology"), Json({{"kind", "flat"}}));
 }
 
-TEST(Cluster, has_a_topology_by_name) { EXPECT_EQ(parse(R"({"topology": "flat"})").ranks(), 1); }
+TEST(Cluster, has_a_topology_by_name) {
+  EXPECT_EQ(cluster_of(R"({"topology": "flat"})").ranks(), 1);
+}
 
 TEST(Wan, has_a_delay_of_one_way_or_half_a_round_trip) {
   const auto latency = [](const char* delay_is) {
@@ -81,7 +75,7 @@ TEST(Wan, has_a_delay_of_one_way_or_half_a_round_trip) {
   EXPECT_DOUBLE_EQ(latency("round_trip"), 16e-3);
 }
 
-TEST(Cluster, has_defaults) { EXPECT_EQ(parse("{}").ranks(), 1); }
+TEST(Cluster, has_defaults) { EXPECT_EQ(cluster_of("{}").ranks(), 1); }
 
 TEST(Cluster, errors_name_the_place) {
   EXPECT_THAT(error_of(R"({"workers": 2})"), HasSubstr("/cluster/workers"));

@@ -7,25 +7,22 @@
 #include <set>
 
 #include "netmodels/machines.h"
+#include "tests/support/cluster_errors.h"
 
 namespace trigram {
 namespace {
 
 using testing::HasSubstr;
 
-Cluster cluster_with(const std::string& fields, int nodes = 8) {
-  return parse_cluster(Json::parse("{\"nodes\": " + std::to_string(nodes) + ", " + fields + "}"),
-                       "/cluster");
+std::string nodes_with(const std::string& fields, int nodes = 8) {
+  return "{\"nodes\": " + std::to_string(nodes) + ", " + fields + "}";
 }
 
-std::string error_of(const std::string& fields) {
-  try {
-    cluster_with(fields);
-  } catch (const ConfigError& e) {
-    return e.what();
-  }
-  return "no error";
+Cluster cluster_with(const std::string& fields, int nodes = 8) {
+  return test::cluster_of(nodes_with(fields, nodes));
 }
+
+std::string error_of(const std::string& fields) { return test::error_of(nodes_with(fields)); }
 
 struct Moments {
   double mean = 0, deviation = 0, smallest = 0, largest = 0;
