@@ -54,22 +54,16 @@ void NcclCommunicator::agree_on(const Collective& c) {
     const int to = (place_.rank + distance) % P, from = (place_.rank + P - distance) % P;
     const Message mine = described(c, from);
     place_.control.post(to, kSaysCollective, mine.a, mine.b);
-    auto& said = said_of_collectives_[from];
+    std::optional<Message> theirs;
     place_.waiter.await({.kind = Wait::collective, .peer = from}, [&] {
-      while (said.empty()) {
-        const auto message = place_.control.poll(kSaysCollective);
-        if (!message) return false;
-        said_of_collectives_[message->source].push_back(*message);
-      }
-      return true;
+      theirs = heard(kSaysCollective, from);
+      return theirs.has_value();
     });
-    const Message theirs = said.front();
-    said.pop_front();
     TRIGRAM_CHECK(
-        theirs.a == mine.a && theirs.b == mine.b,
+        theirs->a == mine.a && theirs->b == mine.b,
         "ranks {} and {} make different collectives on stream {}: of {} and of {} elements, "
         "or of another kind",
-        place_.rank, from, place_.stream_name, mine.a, theirs.a);
+        place_.rank, from, place_.stream_name, mine.a, theirs->a);
   }
 }
 

@@ -178,17 +178,25 @@ void NcclCommunicator::agree(std::span<const Transfer> batch) {
   }
 }
 
+/// The next message of a peer, if it is here. Messages of others are kept until they are asked for.
+std::optional<Message> NcclCommunicator::heard(int tag, int peer) {
+  auto& said = said_[{tag, peer}];
+  while (said.empty()) {
+    const auto message = place_.control.poll(tag);
+    if (!message) return std::nullopt;
+    said_[{tag, message->source}].push_back(*message);
+  }
+  const Message first = said.front();
+  said.pop_front();
+  return first;
+}
+
 /// Whether what the other half says of itself is here; takes it.
 bool NcclCommunicator::agreed(const Transfer& mine) {
   const Transfer::Kind other = mine.kind == Transfer::send ? Transfer::recv : Transfer::send;
-  auto& said = said_[mine.peer * 2 + other];
-  while (said.empty()) {
-    const auto message = place_.control.poll(kSays[other]);
-    if (!message) return false;
-    said_[message->source * 2 + other].push_back(*message);
-  }
-  const Tensor theirs = from_description(said.front());
-  said.pop_front();
+  const auto said = heard(kSays[other], mine.peer);
+  if (!said) return false;
+  const Tensor theirs = from_description(*said);
   if (mine.kind == Transfer::recv)
     check_match(theirs, mine.peer, mine.tensor, place_.rank, place_.stream_name);
   else check_match(mine.tensor, place_.rank, theirs, mine.peer, place_.stream_name);

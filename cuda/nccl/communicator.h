@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "core/accelerator_backend.h"
 #include "cuda/nccl/issuer.h"
@@ -68,6 +70,7 @@ class NcclCommunicator final : public Communicator {
   void agree(std::span<const Transfer> batch);
   void agree_on(const Collective& collective);
   bool agreed(const Transfer& mine);
+  std::optional<Message> heard(int tag, int peer);
   std::vector<Half> halves_of(std::span<const Transfer> batch);
   void add_halves(std::vector<Half>& halves, const Transfer& transfer, const Tensor& values);
   void exchange_parts(const Collective& c);
@@ -79,8 +82,8 @@ class NcclCommunicator final : public Communicator {
   const Place place_;
   const std::shared_ptr<NcclHandle> handle_;
   Tensor filler_;
-  std::map<int, std::deque<Message>> said_;  // by peer: of messages that this rank has not posted
-  std::map<int, std::deque<Message>> said_of_collectives_;  // the same of collectives
+  // By tag and peer: of messages and collectives that this rank has not come to.
+  std::map<std::pair<int, int>, std::deque<Message>> said_;
   std::deque<std::shared_ptr<Milestone>> under_way_;
 };
 
