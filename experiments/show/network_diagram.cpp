@@ -15,9 +15,12 @@ constexpr double kFont = 12, kBoxHeight = 40, kStep = 90, kLane = 22;
 
 /// The vertices of one tier; all that is inside nodes is one tier.
 struct Tier {
-  std::string name;
+  std::string key;   // of Vertex::tier; empty for the nodes
+  std::string name;  // of many: "edge switches"
   int count = 0;
 };
+
+std::string plural(const std::string& one) { return one + (one.ends_with("ch") ? "es" : "s"); }
 
 /// The links, in each direction, between two tiers that have one bandwidth.
 struct Bundle {
@@ -30,7 +33,7 @@ class Diagram {
  public:
   explicit Diagram(const Network& network) {
     const int per_node = network.ranks() / network.nodes();
-    tiers_.push_back({per_node == 1 ? "workers" : fmt::format("nodes of {} workers", per_node),
+    tiers_.push_back({"", per_node == 1 ? "workers" : fmt::format("nodes of {} workers", per_node),
                       network.nodes()});
     for (const Vertex& vertex : network.vertices())
       of_vertex_.push_back(vertex.node >= 0 ? 0 : tier(vertex.tier));
@@ -53,33 +56,28 @@ class Diagram {
     double lane = width / 2;
     double row = height_of(0) + kBoxHeight;
     int number = 0;
-    for (const Bundle& bundle : bundles()) {
+    const std::vector<Bundle> all = bundles();
+    const bool about = all.size() < links_.size();
+    for (const Bundle& bundle : all) {
       lane += kLane;
       ++number;
       connect(bundle, width / 2, lane, number);
       row += 1.5 * kFont;
-      svg_.text({-width / 2, row}, fmt::format("{}  {}", number, text_of(bundle)), kFont,
+      svg_.text({-width / 2, row}, fmt::format("{}  {}", number, text_of(bundle, about)), kFont,
                 Svg::Anchor::start);
     }
     return svg_.document();
   }
 
  private:
-  std::size_t tier(const std::string& name) {
-    auto found = std::find_if(tiers_.begin(), tiers_.end(),
-                              [&](const Tier& t) { return t.name == name + " tier"; });
-    if (found == tiers_.end()) found = tiers_.insert(tiers_.end(), {name + " tier", 0});
+  std::size_t tier(const std::string& key) {
+    auto found =
+        std::find_if(tiers_.begin(), tiers_.end(), [&](const Tier& t) { return t.key == key; });
+    if (found == tiers_.end()) found = tiers_.insert(tiers_.end(), {key, plural(key), 0});
     ++found->count;
     return static_cast<std::size_t>(found - tiers_.begin());
   }
-  static std::string label(const Tier& t) { return fmt::format("{} {}", t.count, name(t)); }
-  /// "edge switches"; the nodes' name is of many already.
-  static std::string name(const Tier& t) {
-    const std::size_t end = t.name.rfind(" tier");
-    if (end == std::string::npos) return t.name;
-    const std::string one = t.name.substr(0, end);
-    return one + (one.ends_with("ch") ? "es" : "s");
-  }
+  static std::string label(const Tier& t) { return fmt::format("{} {}", t.count, t.name); }
   /// Nodes at the bottom.
   static double height_of(std::size_t tier) { return -kStep * static_cast<double>(tier); }
 
@@ -104,13 +102,13 @@ class Diagram {
     return together;
   }
 
-  std::string text_of(const Bundle& bundle) const {
-    const std::string of =
-        fmt::format("{} links of {}{}", bundle.links,
-                    bundles().size() < links_.size() ? "about " : "", short_bandwidth(bundle.Bps));
-    if (bundle.a == bundle.b) return fmt::format("among {}: {}", name(tiers_[bundle.a]), of);
-    return fmt::format("between {} and {}, each way together: {}", name(tiers_[bundle.a]),
-                       name(tiers_[bundle.b]), of);
+  /// `about`: bandwidths are means.
+  std::string text_of(const Bundle& bundle, bool about) const {
+    const std::string of = fmt::format("{} links of {}{}", bundle.links, about ? "about " : "",
+                                       short_bandwidth(bundle.Bps));
+    if (bundle.a == bundle.b) return fmt::format("among {}: {}", tiers_[bundle.a].name, of);
+    return fmt::format("between {} and {}, each way together: {}", tiers_[bundle.a].name,
+                       tiers_[bundle.b].name, of);
   }
 
   void connect(const Bundle& bundle, double edge, double lane, int number) {
