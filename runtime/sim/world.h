@@ -59,7 +59,12 @@ class World {
     return main_actors_[static_cast<std::size_t>(rank)];
   }
   const Cluster& cluster() const { return cluster_; }
-  const Network& network() const { return *network_; }
+  /// Network::latency, without a vector for every message.
+  double latency(int source, int destination) {
+    route_.clear();
+    network_->route(source, destination, route_);
+    return network_->latency(route_);
+  }
   const Layout& layout() const { return layout_; }
   bool eager() const { return options_.protocol == SimOptions::Protocol::eager; }
   /// How collectives went, where not all went by messages.
@@ -93,6 +98,7 @@ class World {
   SimOptions options_;
   Cluster cluster_;
   std::unique_ptr<const Network> network_;
+  std::vector<LinkId> route_;  // of the message at hand
   const Layout& layout_;
   Simulation simulation_;
   HostDevice device_;
