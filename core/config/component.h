@@ -63,20 +63,27 @@ Json resolve_component(const std::vector<Entry>& entries, const std::string& kin
   return resolved;
 }
 
-/// JSON Schema of a reference to one of `entries`.
-template <class Entry>
-Json schema_of_components(const std::vector<Entry>& entries) {
+/// JSON Schema of a reference to one of `entries`, which have a `doc` and a `schema` of options:
+/// what `name` (a member) says, or an object that says it under `key`, beside the options.
+template <class Entry, class Name>
+Json schema_of_choices(const std::vector<Entry>& entries, const std::string& key, Name name) {
   Json names = Json::array(), forms = Json::array();
   for (const Entry& e : entries) {
-    names.push_back(e.name);
+    names.push_back(std::invoke(name, e));
     Json form = e.schema;
     form["description"] = e.doc;
-    form["properties"]["name"] = {{"const", e.name}};
-    form["required"].push_back("name");
+    form["properties"][key] = {{"const", std::invoke(name, e)}};
+    form["required"].push_back(key);
     forms.push_back(std::move(form));
   }
   forms.insert(forms.begin(), Json{{"enum", names}});
   return {{"anyOf", forms}};
+}
+
+/// JSON Schema of a reference to one of `entries`.
+template <class Entry>
+Json schema_of_components(const std::vector<Entry>& entries) {
+  return schema_of_choices(entries, "name", &Entry::name);
 }
 
 /// A reference to one of `entries` as an option: Spec has the members `name` and `options` (Json),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/config/component.h"
 
 namespace trigram {
 namespace {
@@ -34,20 +35,6 @@ Json dump(const TopologySpec& spec) {
   return j;
 }
 
-Json schema() {
-  Json kinds = Json::array(), forms = Json::array();
-  for (const TopologyEntry& entry : topologies()) {
-    kinds.push_back(entry.kind);
-    Json form = entry.schema;
-    form["description"] = entry.doc;
-    form["properties"]["kind"] = {{"const", entry.kind}};
-    form["required"].push_back("kind");
-    forms.push_back(std::move(form));
-  }
-  forms.insert(forms.begin(), Json{{"enum", kinds}});
-  return {{"anyOf", forms}};
-}
-
 }  // namespace
 
 const std::vector<TopologyEntry>& topologies() {
@@ -66,6 +53,8 @@ const TopologyEntry& topology_of(const TopologySpec& spec) {
   return *found;
 }
 
-Kind<TopologySpec> topology_kind() { return {parse, dump, schema()}; }
+Kind<TopologySpec> topology_kind() {
+  return {parse, dump, schema_of_choices(topologies(), "kind", &TopologyEntry::kind)};
+}
 
 }  // namespace trigram
