@@ -100,6 +100,16 @@ CASES = {
         "/algorithm/servers",
         "expected from 1 to 3, not 4",
     ),
+    "channels of no ring": (
+        experiment(
+            algorithm={
+                "name": "gradient_allreduce",
+                "allreduce": {"name": "rabenseifner", "channels": 2},
+            }
+        ),
+        "/algorithm/allreduce/channels",
+        "only rings have options",
+    ),
     "allreduce that codes replace": (
         experiment(
             algorithm={"name": "wagma", "codec": "topk", "group_allreduce": "ring"},
