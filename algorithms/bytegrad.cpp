@@ -19,7 +19,7 @@ struct Options {
   Execution execution{.hierarchical = true};
   CodecSpec codec{"minmax_uint8"};
   bool error_feedback = false;
-  SecondPhase phase2 = SecondPhase::direct;
+  SecondPhase phase2 = SecondPhase::allgather;
 };
 
 using ByteGrad = TrainsOnCodedGradients<Options, coded_average>;

@@ -23,7 +23,7 @@ struct Options {
   Execution execution;
   CodecSpec codec{"sign"};
   bool error_feedback = true;
-  SecondPhase phase2 = SecondPhase::direct;
+  SecondPhase phase2 = SecondPhase::allgather;
   std::int64_t warmup_steps = 100;
   AllreduceSpec allreduce;
 };

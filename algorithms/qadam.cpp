@@ -20,7 +20,7 @@ struct Options {
   Execution execution{.hierarchical = true};
   CodecSpec codec{"minmax_uint8"};
   bool error_feedback = false;
-  SecondPhase phase2 = SecondPhase::direct;
+  SecondPhase phase2 = SecondPhase::allgather;
   std::int64_t warmup_steps = 100;
   AllreduceSpec allreduce;
 };

@@ -20,7 +20,7 @@ struct Options {
   Execution execution;
   CodecSpec codec{"qsgd"};
   bool error_feedback = false;
-  SecondPhase phase2 = SecondPhase::direct;
+  SecondPhase phase2 = SecondPhase::allgather;
 };
 
 using Qsgd = TrainsOnCodedGradients<Options, coded_average>;

@@ -105,7 +105,7 @@ TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
 
 /// Parts of coded gradients or moments to their owners, coded means from the owners to all.
 TEST_P(CentralisedVolume, CodedScatterReduce) {
-  const auto by = [](const Json& codec, const char* phase2 = "direct") {
+  const auto by = [](const Json& codec, const char* phase2 = "allgather") {
     return [code = code_bytes(codec), phase2](Traffic& t, const Members& members, std::uint64_t n) {
       add_compressed_scatter_reduce(t, members, n, code, phase2);
     };
@@ -116,11 +116,10 @@ TEST_P(CentralisedVolume, CodedScatterReduce) {
   check({{"name", "bytegrad"}, {"codec", "fp16"}}, by("fp16"));
   check({{"name", "onebit_adam"}, {"warmup_steps", 0}}, by("sign"));
   check({{"name", "qadam"}, {"warmup_steps", 0}}, by("minmax_uint8"));
-  check({{"name", "qsgd"}, {"phase2", "allgather"}}, by("qsgd", "allgather"));
-  check({{"name", "onebit_adam"}, {"warmup_steps", 0}, {"phase2", "allgather"}},
-        by("sign", "allgather"));
-  check({{"name", "qadam"}, {"warmup_steps", 0}, {"phase2", "allgather"}},
-        by("minmax_uint8", "allgather"));
+  check({{"name", "qsgd"}, {"phase2", "direct"}}, by("qsgd", "direct"));
+  check({{"name", "onebit_adam"}, {"warmup_steps", 0}, {"phase2", "direct"}}, by("sign", "direct"));
+  check({{"name", "qadam"}, {"warmup_steps", 0}, {"phase2", "direct"}},
+        by("minmax_uint8", "direct"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, CentralisedVolume,

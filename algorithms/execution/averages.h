@@ -14,7 +14,7 @@ struct Coding {
   CodecSpec codec;
   bool error_feedback = false;
   std::uint64_t seed = 0;
-  SecondPhase phase2 = SecondPhase::direct;  // of the coded scatter-reduce
+  SecondPhase phase2 = SecondPhase::allgather;  // of the coded scatter-reduce
 };
 
 /// By an allreduce (`c_fp_s`).

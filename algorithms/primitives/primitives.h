@@ -33,7 +33,7 @@ enum class SecondPhase { direct, allgather };
 /// chunk's owner included, ends with the decoded mean.
 ///
 /// With `feedback`, both codings have error feedback (as in 1-bit Adam, arXiv 2102.02888).
-void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2 = SecondPhase::direct,
+void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2 = SecondPhase::allgather,
             const Feedback* feedback = nullptr);
 
 /// x = the mean of all Q(x_j), for codes that are small but do not add up, such as sparse ones:

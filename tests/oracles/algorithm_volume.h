@@ -19,7 +19,7 @@ Traffic gradient_allreduce_volume(const Layout& layout, const Buckets& buckets, 
                                   const std::string& allreduce, bool hierarchical);
 /// The same, in eight bits between those that exchange.
 Traffic bytegrad_volume(const Layout& layout, const Buckets& buckets, long steps, bool hierarchical,
-                        const std::string& phase2 = "direct");
+                        const std::string& phase2 = "allgather");
 /// The whole model is exchanged in every step; modes all (an allreduce), shift_one and ring.
 Traffic decentralized_volume(const Layout& layout, const Buckets& buckets, long steps,
                              const std::string& mode, const std::string& allreduce,

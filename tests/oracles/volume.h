@@ -52,7 +52,7 @@ std::uint64_t coded_bytes(std::uint64_t n);
 /// by an "allgather" around a ring.
 void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
                                    const CodeBytes& code = coded_bytes,
-                                   const std::string& phase2 = "direct");
+                                   const std::string& phase2 = "allgather");
 /// Everybody's code of the whole vector to everybody, by a ring.
 void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
                         const CodeBytes& code);

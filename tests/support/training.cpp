@@ -186,7 +186,7 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                   {"partition", "1MB"},
                   {"priority", "need"}}});
   add("bytegrad", nullptr, nullptr);
-  add("bytegrad", "phase2", "allgather");
+  add("bytegrad", "phase2", "direct");
   for (const char* format : {"fp16", "bf16"}) add("half_precision_allreduce", "format", format);
   auto add_with = [&](const std::string& name, const char* option, int value) {
     for (bool hierarchical : {false, true})
