@@ -182,17 +182,16 @@ class NetworkZone final : public routing::NetZoneImpl {
   /// The limit of a connection, a link of its own, taken when its first message leaves: few of all
   /// pairs of workers ever talk. Links cannot be made any more then.
   StandardLinkImpl* connection(int source, int destination) {
-    const double cap_Bps = network_.connection_cap(source, destination);
+    const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
+    auto& own = found->second;
+    if (!is_new) return own;
+    const double cap_Bps = network_.connection_cap(source, destination);  // computes a route
     if (std::isinf(cap_Bps)) return nullptr;
-    auto& own = connections_[{source, destination}];
-    if (!own) {
-      const std::size_t taken = connections_.size() - 1;
-      TRIGRAM_CHECK(taken < spare_.size(),
-                    "more than {} connections between nodes; remove connection_cap and window from "
-                    "the cluster's transport, or let fewer workers talk to each other",
-                    spare_.size());
-      own = spare_[taken]->set_bandwidth(cap_Bps)->get_impl();
-    }
+    TRIGRAM_CHECK(taken_ < spare_.size(),
+                  "more than {} connections between nodes; remove the limits of connections from "
+                  "the cluster's transport, or let fewer workers talk to each other",
+                  spare_.size());
+    own = spare_[taken_++]->set_bandwidth(cap_Bps)->get_impl();
     return own;
   }
   void add_connections() {
@@ -238,8 +237,9 @@ class NetworkZone final : public routing::NetZoneImpl {
   std::vector<Entries> entries_;  // by rank
   s4u::Link* loopback_;
   std::vector<StandardLinkImpl*> links_;                          // null for those without limits
-  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // of those that have limits
-  std::vector<s4u::Link*> spare_;                                 // limits, taken or to be taken
+  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for those without limits
+  std::vector<s4u::Link*> spare_;                                 // limits: first those taken
+  std::size_t taken_ = 0;
   std::vector<LinkId> route_;               // scratch: routes are asked for with every message
   const CoupledRounds* coupled_ = nullptr;  // whose flow starts
   bool even_ = false;                       // routes get weights for latencies, factors the rest
