@@ -60,10 +60,7 @@ class ClusterNetwork final : public Network {
     if (!caps_connections() || source / workers_ == destination / workers_) return kUnlimited;
     return transport_.connection_Bps(latency(source, destination));
   }
-  bool caps_connections() const override {
-    return transport_.connection_cap_Bps != Transport::kNone ||
-           transport_.window_bytes != Transport::kNone;
-  }
+  bool caps_connections() const override { return transport_.limits_connections(); }
 
  private:
   bool capped() const { return transport_.node_cap_Bps != Transport::kNone; }

@@ -18,8 +18,26 @@ Kind<double> limit(Dimension dimension) {
 }  // namespace
 
 double Transport::connection_Bps(double latency_s) const {
-  if (window_bytes == kNone || latency_s == 0) return connection_cap_Bps;
-  return std::min(connection_cap_Bps, window_bytes / (2 * latency_s));
+  double stream_Bps = stream_cap_Bps;
+  if (latency_s > 0) {
+    double round_trip_bytes = window_bytes;
+    if (loss > 0)
+      round_trip_bytes =
+          std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
+    stream_Bps = std::min(stream_Bps, round_trip_bytes / (2 * latency_s));
+  }
+  return std::min(connection_cap_Bps, static_cast<double>(streams) * stream_Bps);
+}
+
+bool Transport::limits_connections() const {
+  return connection_cap_Bps != kNone || stream_cap_Bps != kNone || window_bytes != kNone ||
+         loss > 0;
+}
+
+double Transport::overhead_s(int messages) const {
+  if (messages == 0) return 0;
+  const double parts_s = streams > 1 ? static_cast<double>(streams) * stream_overhead_s : 0;
+  return stage_overhead_s + messages * (message_overhead_s + parts_s);
 }
 
 FieldTable<Transport> transport_fields() {
@@ -30,10 +48,23 @@ FieldTable<Transport> transport_fields() {
              "what the software of a node moves at most, in each direction")
       .field("connection_cap", &Transport::connection_cap_Bps, limit(Dimension::bandwidth),
              "what all messages from one worker to another move at most")
+      .field("streams", &Transport::streams, integer(1, 1024),
+             "streams (sockets) of a connection, over which every message is split evenly")
+      .field("stream_cap", &Transport::stream_cap_Bps, limit(Dimension::bandwidth),
+             "what one stream moves at most")
       .field("window", &Transport::window_bytes, limit(Dimension::bytes),
-             "bytes of a connection under way: it moves at most this over the round-trip time")
+             "bytes of a stream under way: it moves at most this over the round-trip time")
+      .field("loss", &Transport::loss, number(0, 1, Open::above),
+             "share of packets that are lost: a stream moves at most loss_constant / sqrt(loss) "
+             "segments per round-trip time")
+      .field("loss_constant", &Transport::loss_constant, number(0, 10, Open::below),
+             "constant of that formula, by how losses come and packets are acknowledged")
+      .field("segment", &Transport::segment_bytes, quantity(Dimension::bytes, true),
+             "payload of a packet (maximum segment size)")
       .field("message_overhead", &Transport::message_overhead_s, quantity(Dimension::duration),
              "time that the sender spends on each message")
+      .field("stream_overhead", &Transport::stream_overhead_s, quantity(Dimension::duration),
+             "time that the sender spends on each part of a message that is split over streams")
       .field("stage_overhead", &Transport::stage_overhead_s, quantity(Dimension::duration),
              "time that the sender spends on each batch of messages, a stage of a collective");
 }

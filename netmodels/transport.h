@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <limits>
 
 #include "core/config/fields.h"
@@ -16,15 +17,33 @@ struct Transport {
   double node_cap_Bps = kNone;
   /// Bytes per second that one connection moves: all messages under way from one worker to another.
   double connection_cap_Bps = kNone;
-  /// Bytes that a connection may have under way before they are acknowledged: it moves no more than
+  /// Streams (sockets) that a connection has. Every message is split evenly over them.
+  std::int64_t streams = 1;
+  /// Bytes per second that one stream moves.
+  double stream_cap_Bps = kNone;
+  /// Bytes that a stream may have under way before they are acknowledged: it moves no more than
   /// this over the round-trip time of its route, two latencies (RFC 7323, section 1.1).
   double window_bytes = kNone;
+  /// Share of packets that are lost. A stream moves no more than loss_constant / sqrt(loss)
+  /// segments per round trip (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP
+  /// congestion avoidance algorithm", CCR 27(3), 1997, doi:10.1145/263932.264023). The constant
+  /// depends on how losses come and packets are acknowledged: sqrt(3/2) for losses evenly apart and
+  /// every packet.
+  double loss = 0, loss_constant = 1.22;
+  double segment_bytes = 1448;  // Ethernet's 1,500 less headers with timestamps
   /// Seconds that the sender's stream is busy with each message, and with each batch of messages
   /// that are sent together (a stage of a collective), before they leave.
   double message_overhead_s = 0, stage_overhead_s = 0;
+  /// Seconds that it is busy besides with each part of a message that is split: who sends on one
+  /// stream alone need not deal out parts and wait for all of them.
+  double stream_overhead_s = 0;
 
   /// The limit of a connection whose route has this latency.
   double connection_Bps(double latency_s) const;
+  /// Whether there is any such limit.
+  bool limits_connections() const;
+  /// Seconds that the sender's stream is busy with so many messages that leave together.
+  double overhead_s(int messages) const;
 };
 
 FieldTable<Transport> transport_fields();

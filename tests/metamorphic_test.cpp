@@ -75,8 +75,22 @@ std::vector<Knob> knobs() {
        true},
       {"software that takes time for messages",
        [](Training& t) { t.cluster.transport.message_overhead_s = 1e-3; }, true},
+      {"streams that move a quarter of what a NIC could",
+       [](Training& t) { t.cluster.transport.stream_cap_Bps = 0.025e9; }, true},
+      {"software that takes time for parts of messages",
+       [](Training& t) {
+         t.cluster.transport.streams = 2;
+         t.cluster.transport.stream_overhead_s = 1e-3;
+       },
+       true},
       {"software that takes time for stages",
        [](Training& t) { t.cluster.transport.stage_overhead_s = 1e-3; }, true},
+      {"packets that are lost",
+       [](Training& t) {
+         t.cluster.transport.loss = 0.01;
+         t.cluster.transport.segment_bytes = 0.0125e9 * 2 * t.cluster.inter.latency_s / 12.2;
+       },
+       true},
       {"delays that grow from worker to worker",
        [](Training& t) { t.cluster.skew = {.smallest_s = 0.05, .largest_s = 0.4}; }, true},
       {"a tenth of the memory bandwidth",

@@ -53,6 +53,15 @@ TEST(Transport, GoodputIsAShareOfEveryLinkBetweenNodes) {
   EXPECT_EQ(make_network(tree)->bisection().bandwidth_Bps, 8 * 0.5 * kNic_Bps);
 }
 
+TEST(Transport, GoodputIsAShareOfLinksBetweenSwitches) {
+  // From pod to pod, over links of a quarter of a NIC; a shift does not collide.
+  Cluster tree = joined_by({{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "0.25GB/s"}}, 16);
+  EXPECT_NEAR(last_end_s(tree, 1, 8), kLatency + kBytes / 0.25e9, 1e-12);
+  tree.transport.goodput = 0.8;
+  EXPECT_NEAR(last_end_s(tree, 1, 8), kLatency + kBytes / (0.8 * 0.25e9), 1e-12);
+  EXPECT_EQ(make_network(tree)->bandwidth(0, 8), 0.8 * 0.25e9);
+}
+
 TEST(Transport, ANodesSoftwareIsSharedByItsNics) {
   Cluster cluster = with({.node_cap_Bps = 1.5e9}, 2, 4);
   cluster.nics = Nics::per_worker;
@@ -81,13 +90,42 @@ TEST(Transport, AWindowIsSentOncePerRoundTrip) {
   EXPECT_NEAR(last_end_s(cluster, 2, 1), kLatency / 100 + 2 * kBytes / kNic_Bps, 1e-12);
 }
 
+TEST(Transport, StreamsMoveMoreTogether) {
+  Cluster cluster = with({.streams = 3, .stream_cap_Bps = 0.1e9}, 4);
+  EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / 0.3e9, 1e-12);
+  EXPECT_NEAR(last_end_s(cluster, 2, 1), kLatency + 2 * kBytes / 0.3e9, 1e-12);
+  cluster.transport.connection_cap_Bps = 0.2e9;
+  EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / 0.2e9, 1e-12);
+  // Every stream has a window of its own.
+  const Cluster windows = with({.streams = 3, .window_bytes = 1000});
+  EXPECT_NEAR(last_end_s(windows, 1, 1), kLatency + kBytes / (3 * 1000 / (2 * kLatency)), 1e-12);
+}
+
+TEST(Transport, LossLimitsEveryStream) {
+  // 0.9 / sqrt(0.0004) = 45 segments of 1,000 bytes in a round trip of 20 us would be 2.25 GB/s.
+  Cluster cluster =
+      with({.streams = 1, .loss = 0.0004, .loss_constant = 0.9, .segment_bytes = 1000});
+  EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / kNic_Bps, 1e-12);
+  cluster.transport.loss = 0.09;  // three segments
+  EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (3000 / (2 * kLatency)), 1e-12);
+  cluster.transport.streams = 2;
+  EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (6000 / (2 * kLatency)), 1e-12);
+  // The window and the losses limit the same bytes.
+  cluster.transport.window_bytes = 2000;
+  EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (4000 / (2 * kLatency)), 1e-12);
+}
+
 TEST(Transport, MessagesInsideANodeAreFree) {
   const Transport all{.goodput = 0.5,
                       .node_cap_Bps = 1e6,
                       .connection_cap_Bps = 1e6,
+                      .streams = 2,
+                      .stream_cap_Bps = 1e6,
                       .window_bytes = 1,
+                      .loss = 0.5,
                       .message_overhead_s = 1,
-                      .stage_overhead_s = 1};
+                      .stage_overhead_s = 1,
+                      .stream_overhead_s = 1};
   EXPECT_EQ(last_end_s(with(all, 1, 2), 1, 1), last_end_s(with({}, 1, 2), 1, 1));
 }
 
@@ -95,6 +133,12 @@ TEST(Transport, SoftwareIsBusyWithEveryStageAndMessage) {
   const Cluster plain = with({}, 8);
   const Cluster busy = with({.message_overhead_s = 3e-6, .stage_overhead_s = 5e-6}, 8);
   EXPECT_NEAR(last_end_s(busy, 3, 1) - last_end_s(plain, 3, 1), 5e-6 + 3 * 3e-6, 1e-12);
+  // A message that is not split has no parts.
+  const Cluster one = with({.streams = 1, .stream_overhead_s = 2e-6}, 8);
+  const Cluster four =
+      with({.streams = 4, .message_overhead_s = 3e-6, .stream_overhead_s = 2e-6}, 8);
+  EXPECT_EQ(last_end_s(one, 3, 1), last_end_s(plain, 3, 1));
+  EXPECT_NEAR(last_end_s(four, 3, 1) - last_end_s(plain, 3, 1), 3 * (3e-6 + 4 * 2e-6), 1e-12);
   const auto ring_s = [](const Cluster& cluster) {
     const auto ends = simulate(cluster, [](const Context& ctx) {
       ring_allreduce(ctx, ctx.device->empty(8000), Reduce::sum);
@@ -117,6 +161,8 @@ TEST(Transport, IsChecked) {
   EXPECT_THAT(error({{"goodput", 0}}), HasSubstr("/cluster/transport/goodput"));
   EXPECT_THAT(error({{"goodput", 1.5}}), HasSubstr("/cluster/transport/goodput"));
   EXPECT_THAT(error({{"node_cap", "0Gbps"}}), HasSubstr("/cluster/transport/node_cap"));
+  EXPECT_THAT(error({{"streams", 0}}), HasSubstr("/cluster/transport/streams"));
+  EXPECT_THAT(error({{"loss", 1}}), HasSubstr("/cluster/transport/loss"));
   EXPECT_THAT(error({{"window", 65536}}), HasSubstr("/cluster/transport/window"));
   EXPECT_THAT(error({{"message_overhead", 5}}), HasSubstr("/cluster/transport/message_overhead"));
   EXPECT_THAT(error({{"window_size", "64KiB"}}), HasSubstr("\"window\""));

@@ -46,11 +46,13 @@ bool SimCommunicator::untimed() const { return stream_.untimed(); }
 
 double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
   const Transport& transport = stream_.world().cluster().transport;
-  if (transport.message_overhead_s == 0 && transport.stage_overhead_s == 0) return 0;
+  if (transport.message_overhead_s == 0 && transport.stage_overhead_s == 0 &&
+      transport.stream_overhead_s == 0)
+    return 0;
   int messages = 0;
   for (const Transfer& t : batch)
     messages += t.kind == Transfer::send && !stream_.world().layout().same_node(rank(), t.peer);
-  return messages == 0 ? 0 : transport.stage_overhead_s + messages * transport.message_overhead_s;
+  return transport.overhead_s(messages);
 }
 
 void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight) {
