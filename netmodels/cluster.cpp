@@ -12,12 +12,30 @@ namespace {
 
 constexpr std::int64_t kMaxRanks = 1 << 20;
 
+/// What is not written unless it is there.
+template <class T>
+Kind<T> if_any(Kind<T> kind, bool (*any)(const T&)) {
+  kind.dump = [dump = kind.dump, any](const T& value) { return any(value) ? dump(value) : Json(); };
+  return kind;
+}
+
 FieldTable<LinkSpec> link_fields() {
   return FieldTable<LinkSpec>{}
       .required("bandwidth", &LinkSpec::bandwidth_Bps, quantity(Dimension::bandwidth, true),
                 "bandwidth of each direction, such as \"25Gbps\"")
       .required("latency", &LinkSpec::latency_s, quantity(Dimension::duration),
-                "end-to-end latency, such as \"50us\"");
+                "end-to-end latency, such as \"50us\"")
+      .field("shaping", &LinkSpec::shaping,
+             if_any<Shaping>(nested(shaping_fields()), [](const Shaping& s) { return s.exists(); }),
+             "token bucket at each direction of each NIC, whose bandwidth is that of bursts")
+      .field("profile", &LinkSpec::profile,
+             if_any<std::vector<LinkChange>>(list_of(nested(link_change_fields())),
+                                             [](const auto& all) { return !all.empty(); }),
+             "how links between nodes change with time")
+      .field("background", &LinkSpec::background,
+             if_any<Background>(nested(background_fields()),
+                                [](const Background& b) { return b.load > 0; }),
+             "traffic of others between nodes");
 }
 
 /// A bandwidth that is not written when it is left to the ports.
@@ -54,7 +72,10 @@ FieldTable<Accelerator> accelerator_fields() {
       .field("memory_bandwidth", &Accelerator::memory_Bps, quantity(Dimension::bandwidth, true),
              "bandwidth of its memory, such as \"900GB/s\"")
       .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
-             "time that every operation takes besides its work");
+             "time that every operation takes besides its work")
+      .field("overlap_slowdown", &Accelerator::overlap_slowdown, number(1, 1e6),
+             "computation takes this many times as long while a message of its worker is under "
+             "way");
 }
 
 FieldTable<SlowWorker> slow_worker_fields() {
@@ -145,6 +166,11 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
                                   cluster.nodes, cluster.workers_per_node));
   topology_of(cluster.topology)
       .check(cluster.topology.options, cluster, child(pointer, "topology"));
+  const std::string inter = child(pointer, "inter");
+  check_profile(cluster.inter.profile, child(inter, "profile"));
+  if (cluster.inter.shaping.exists() && !cluster.inter.profile.empty())
+    throw ConfigError(child(inter, "profile"),
+                      "expected links that change with time, or shaping, not both");
   if (cluster.stragglers.count > cluster.ranks())
     throw ConfigError(child(child(pointer, "stragglers"), "count"),
                       fmt::format("expected at most {}, the number of workers, not {}",

@@ -7,6 +7,7 @@
 #include "core/config/fields.h"
 #include "core/device.h"
 #include "core/layout.h"
+#include "netmodels/link_dynamics.h"
 #include "netmodels/run_times.h"
 #include "netmodels/transport.h"
 
@@ -16,6 +17,9 @@ namespace trigram {
 struct LinkSpec {
   double bandwidth_Bps = 0;
   double latency_s = 0;
+  Shaping shaping = {};
+  std::vector<LinkChange> profile = {};  // in order of time
+  Background background = {};
 };
 
 /// The fabric inside a node: a full-duplex port per worker, the latency end to end.
@@ -45,6 +49,8 @@ struct Accelerator {
   double flops_per_s = 15.7e12;
   double memory_Bps = 900e9;
   double launch_overhead_s = 5e-6;
+  /// Computation takes so many times as long while a message of its worker is under way.
+  double overlap_slowdown = 1;
   double seconds(const Cost& cost) const;
 };
 

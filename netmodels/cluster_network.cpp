@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "netmodels/topologies/registry.h"
 
@@ -17,6 +18,7 @@ class ClusterNetwork final : public Network {
   explicit ClusterNetwork(const Cluster& cluster)
       : Network(cluster.ranks(), static_cast<int>(cluster.nodes), cluster.loopback_bandwidth()),
         transport_(cluster.transport),
+        profile_(cluster.inter.profile),
         workers_(static_cast<int>(cluster.workers_per_node)),
         shared_nic_(cluster.nics == Nics::shared && workers_ > 1),
         bridged_(cluster.intra.kind == IntraKind::pcie) {
@@ -60,6 +62,7 @@ class ClusterNetwork final : public Network {
     if (!caps_connections() || source / workers_ == destination / workers_) return kUnlimited;
     return transport_.connection_Bps(latency(source, destination));
   }
+  std::span<const LinkChange> profile() const override { return profile_; }
   bool caps_connections() const override { return transport_.limits_connections(); }
 
  private:
@@ -102,8 +105,10 @@ class ClusterNetwork final : public Network {
     const auto& entry = topology_of(cluster.topology);
     const auto first = static_cast<std::size_t>(next_link());
     topology_ = entry.make(cluster.topology.options, cluster, graph_);
-    for (std::size_t id = first; id < graph_.links.size(); ++id)
+    for (std::size_t id = first; id < graph_.links.size(); ++id) {
       graph_.links[id].bandwidth_Bps *= transport_.goodput;
+      graph_.links[id].varies = !profile_.empty();
+    }
     std::vector<VertexId> exits;  // of nodes: where their NICs end
     caps_ = next_link();
     for (int node = 0; node < nodes(); ++node) {
@@ -124,17 +129,38 @@ class ClusterNetwork final : public Network {
     for (int i = 0; i < static_cast<int>(ends.size()); ++i) {
       const VertexId end = ends[static_cast<std::size_t>(i)];
       const VertexId at = exits[static_cast<std::size_t>(shared_nic_ ? i : i / workers_)];
-      const double Bps = transport_.goodput * cluster.nic_bandwidth(i);
-      graph_.add(Link{end, at, Bps, cluster.inter.latency_s});
-      graph_.add(Link{at, end, Bps, 0});
+      Link out{end, at, transport_.goodput * cluster.nic_bandwidth(i), cluster.inter.latency_s};
+      out.varies = !profile_.empty();
+      shape(out, cluster.inter.shaping);
+      Link in = out;
+      std::swap(in.from, in.to);
+      in.latency_s = 0;
+      graph_.add(out);
+      graph_.add(in);
     }
     for (Vertex& vertex : graph_.vertices)
       if (vertex.node >= 0) vertex.place = topology_->place(vertex.node);
   }
 
+  /// What a token bucket counts is on the wire, headers included.
+  void shape(Link& link, const Shaping& shaping) const {
+    if (!shaping.exists()) return;
+    const double rate_Bps = transport_.goodput * shaping.rate_Bps;
+    if (shaping.depth_bytes == 0) {
+      link.bandwidth_Bps = std::min(link.bandwidth_Bps, rate_Bps);
+    } else {
+      link.credit_Bps = rate_Bps;
+      link.credit_depth_bytes = transport_.goodput * shaping.depth_bytes;
+    }
+  }
+
   void set_bisection(const Cluster& cluster) {
     if (nodes() > 1) {
-      bisection_ = topology_->bisection(cluster.inter.bandwidth_Bps * (shared_nic_ ? 1 : workers_));
+      const Shaping& shaping = cluster.inter.shaping;
+      const double nic_Bps = shaping.exists()  // in the long run
+                                 ? std::min(cluster.inter.bandwidth_Bps, shaping.rate_Bps)
+                                 : cluster.inter.bandwidth_Bps;
+      bisection_ = topology_->bisection(nic_Bps * (shared_nic_ ? 1 : workers_));
       bisection_.bandwidth_Bps *= transport_.goodput;
       const double software = std::floor(nodes() / 2.0) * transport_.node_cap_Bps;
       if (software < bisection_.bandwidth_Bps)
@@ -148,6 +174,7 @@ class ClusterNetwork final : public Network {
   }
 
   Transport transport_;
+  std::vector<LinkChange> profile_;
   int workers_;  // per node
   bool shared_nic_, bridged_;
   LinkId reach_ = 0, nics_ = 0, caps_ = 0, ports_ = 0, bridges_ = 0;  // the first of each sort

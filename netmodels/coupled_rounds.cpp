@@ -55,8 +55,7 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
       if (shown) links_.push_back(id);
     }
     const bool inside = cluster.node_of(source) == cluster.node_of(destination);
-    const double overhead_s =
-        inside ? 0 : transport.stage_overhead_s + transport.message_overhead_s;
+    const double overhead_s = inside ? 0 : transport.overhead_s(1);
     round.push_back({network.latency(routes_[i]) + overhead_s, 1 / bandwidth_Bps});
     if (bandwidth_Bps < bandwidth_Bps_) {
       bandwidth_Bps_ = bandwidth_Bps;

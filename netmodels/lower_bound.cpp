@@ -26,15 +26,45 @@ class Injection {
   }
 
   double seconds() const {
+    const double latency_factor = least_latency_factor();
     double most = 0;
     for (std::size_t id = 0; id < loads_.size(); ++id)
       if (loads_[id].latency_s < kUnused)
-        most = std::max(
-            most, loads_[id].latency_s + loads_[id].bytes / network_.links()[id].bandwidth_Bps);
+        most = std::max(most, end_s(network_.links()[id], latency_factor * loads_[id].latency_s,
+                                    loads_[id].bytes));
     return most;
   }
 
  private:
+  /// When a link can have carried `bytes` at the earliest, from `start_s` on.
+  double end_s(const Link& link, double start_s, double bytes) const {
+    if (link.varies) return varying_end_s(link.bandwidth_Bps, start_s, bytes);
+    const double burst_end_s = start_s + bytes / link.bandwidth_Bps;
+    if (!link.shaped()) return burst_end_s;
+    return std::max(burst_end_s, start_s + (bytes - link.credit_depth_bytes) / link.credit_Bps);
+  }
+
+  double varying_end_s(double bandwidth_Bps, double start_s, double bytes) const {
+    double now_s = start_s, factor = 1;
+    for (const LinkChange& change : network_.profile()) {
+      const double carried = bandwidth_Bps * factor * (change.at_s - now_s);
+      if (carried >= bytes) break;
+      if (change.at_s > now_s) {
+        bytes -= carried;
+        now_s = change.at_s;
+      }
+      factor = change.bandwidth_factor;
+    }
+    return now_s + bytes / (bandwidth_Bps * factor);
+  }
+
+  double least_latency_factor() const {
+    const auto profile = network_.profile();
+    double least = profile.empty() || profile.front().at_s > 0 ? 1 : profile.front().latency_factor;
+    for (const LinkChange& change : profile) least = std::min(least, change.latency_factor);
+    return least;
+  }
+
   static constexpr double kUnused = std::numeric_limits<double>::infinity();
   struct Load {
     double bytes = 0;

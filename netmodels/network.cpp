@@ -34,10 +34,24 @@ double Network::latency(std::span<const LinkId> route) const {
   return sum;
 }
 
+double Network::latency(std::span<const LinkId> route, double factor) const {
+  if (factor == 1) return latency(route);
+  double sum = 0;
+  for (const LinkId id : route) sum += link(id).latency_s * (link(id).varies ? factor : 1);
+  return sum;
+}
+
 double Network::latency(int source, int destination) const {
   std::vector<LinkId> links;
   route(source, destination, links);
   return latency(links);
+}
+
+double Network::latency_factor(double date_s) const {
+  double factor = 1;
+  for (const LinkChange& change : profile())
+    if (change.at_s <= date_s) factor = change.latency_factor;
+  return factor;
 }
 
 double Network::bandwidth(int source, int destination) const {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "netmodels/link_dynamics.h"
+
 namespace trigram {
 
 using VertexId = std::int32_t;
@@ -32,6 +34,12 @@ struct Link {
   VertexId from = 0, to = 0;
   double bandwidth_Bps = 0;  // infinite: it is never what limits a message
   double latency_s = 0;
+  /// Where this is less than the bandwidth, that is for bursts: what passes is paid with credit,
+  /// which comes in at this rate, up to a depth.
+  double credit_Bps = std::numeric_limits<double>::infinity();
+  double credit_depth_bytes = 0;
+  bool varies = false;  // with the profile of its network
+  bool shaped() const { return credit_Bps < bandwidth_Bps; }
   bool unlimited() const { return bandwidth_Bps == std::numeric_limits<double>::infinity(); }
 };
 
@@ -73,6 +81,8 @@ class Network {
   /// Bytes per second that all messages under way from one worker to another move together at most,
   /// whatever their links could; infinite where there is no such limit.
   virtual double connection_cap(int, int) const { return std::numeric_limits<double>::infinity(); }
+  /// How links that vary change with time, in order.
+  virtual std::span<const LinkChange> profile() const { return {}; }
   /// Whether any connection has a limit.
   virtual bool caps_connections() const { return false; }
 
@@ -92,6 +102,10 @@ class Network {
   /// Seconds from first byte sent to first byte received; 0 from a worker to itself.
   double latency(int source, int destination) const;
   double latency(std::span<const LinkId> route) const;
+  /// While links that vary have so many times the latency that is described.
+  double latency(std::span<const LinkId> route, double factor) const;
+  /// Of links that vary, at a date, as the profile says.
+  double latency_factor(double date_s) const;
   /// Bytes per second of the narrowest link between two workers when nothing else uses it, or of
   /// their connection if that is less.
   double bandwidth(int source, int destination) const;

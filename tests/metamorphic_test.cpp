@@ -91,6 +91,28 @@ std::vector<Knob> knobs() {
          t.cluster.transport.segment_bytes = 0.0125e9 * 2 * t.cluster.inter.latency_s / 12.2;
        },
        true},
+      {"NICs that are shaped",
+       [](Training& t) {
+         t.cluster.inter.shaping = {t.cluster.inter.bandwidth_Bps / 4, 1e3};
+       },
+       true},
+      {"bandwidth that is lost after a while",
+       [](Training& t) {
+         t.cluster.inter.profile = {{1e-3, 0.25, 1}};
+       },
+       true},
+      {"latency that grows after a while",
+       [](Training& t) {
+         t.cluster.inter.profile = {{1e-3, 1, 10}};
+       },
+       true},
+      {"traffic of others",
+       [](Training& t) {
+         t.cluster.inter.background = {0.5, 1e5, 1};
+       },
+       false},
+      {"computation that suffers from messages",
+       [](Training& t) { t.cluster.accelerator.overlap_slowdown = 3; }, false},
       {"delays that grow from worker to worker",
        [](Training& t) { t.cluster.skew = {.smallest_s = 0.05, .largest_s = 0.4}; }, true},
       {"a tenth of the memory bandwidth",

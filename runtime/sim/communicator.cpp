@@ -20,7 +20,7 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
     if (stream_.untimed()) return fluid->untimed().transfer(stream_, batch);
     fluid->batch_starts(rank(), batch);
   }
-  stream_.compute(overhead_s(batch));
+  stream_.spend(overhead_s(batch));
   stream_.settle();
   const bool few = batch.size() <= few_.size() && !few_abandoned_;
   std::unique_ptr<InFlight[]> many;
@@ -62,9 +62,18 @@ void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight
       if (batch[i].kind == kind) in_flight[i].comm->start();
 }
 
+void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
+  for (const Transfer& t : batch) {
+    if (t.peer == rank()) continue;
+    const bool sends = t.kind == Transfer::send;
+    overlap.started(sends ? &mailbox_to(t.peer) : &mailbox_from(t.peer), sends, rank(), t.peer);
+  }
+}
+
 void SimCommunicator::run(std::span<const Transfer> batch, InFlight* in_flight) {
   for (std::size_t i = 0; i < batch.size(); ++i) prepare(batch[i], in_flight[i]);
   Simulation::in_one_switch([&] { start(batch, in_flight); });
+  if (Overlap* overlap = stream_.world().overlap()) tell(*overlap, batch);
   for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], in_flight[i]);
   stream_.set_wait({});
 }
@@ -89,6 +98,7 @@ void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
   in_flight.comm->wait();
   in_flight.comm.reset();
   world.halt_if_ended();
+  if (world.overlap() && transfer.peer != rank()) world.overlap()->arrived(rank());
   if (!receiving) return;
   Parcel& parcel = *in_flight.parcel;
   if (!parcel.fits(transfer.tensor))

@@ -12,6 +12,7 @@
 
 namespace trigram::sim {
 
+class Overlap;
 class SimStream;
 
 /// Messages between same-named streams, through one mailbox for each (stream, source, destination);
@@ -42,6 +43,7 @@ class SimCommunicator final : public Communicator {
   void run(std::span<const Transfer> batch, InFlight* in_flight);
   void prepare(const Transfer& transfer, InFlight& in_flight);
   static void start(std::span<const Transfer> batch, InFlight* in_flight);
+  void tell(Overlap& overlap, std::span<const Transfer> batch);
   void finish(const Transfer& transfer, InFlight& in_flight);
   simgrid::s4u::Mailbox& mailbox_to(int peer) {
     return outward_.last_peer == peer ? *outward_.last : look_up(outward_, peer, rank(), peer);

@@ -31,7 +31,7 @@ void SimControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
   }
   stream_.check_current();
   check_peer(stream_.rank(), dest, world.layout().ranks(), stream_.name());
-  const double arrival = stream_.now() + world.latency(stream_.rank(), dest);
+  const double arrival = stream_.now() + world.latency(stream_.now(), stream_.rank(), dest);
   world.deliver(arrival, stream_.id(), dest, tag, message);
 }
 

@@ -16,6 +16,8 @@
 #include <simgrid/simix.hpp>
 
 #include "core/check.h"
+#include "runtime/sim/background_3_32.h"
+#include "runtime/sim/shaper_3_32.h"
 #include "runtime/sim/simulation.h"
 
 namespace trigram::sim {
@@ -79,12 +81,21 @@ class NetworkZone final : public routing::NetZoneImpl {
         network_(network),
         loopback_(link("loopback", network.loopback_bandwidth())) {
     loopback_->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
+    double largest = 1;  // factor
+    for (const LinkChange& change : network.profile())
+      largest = std::max(largest, change.bandwidth_factor);
     links_.reserve(network.links().size());
     for (std::size_t id = 0; id < network.links().size(); ++id) {
       const Link& own = network.links()[id];
-      links_.push_back(own.unlimited()
-                           ? nullptr
-                           : link("link " + std::to_string(id), own.bandwidth_Bps)->get_impl());
+      if (own.unlimited()) {
+        links_.push_back(nullptr);
+        continue;
+      }
+      auto* made =
+          link("link " + std::to_string(id), own.bandwidth_Bps * (own.varies ? largest : 1));
+      links_.push_back(made->get_impl());
+      if (own.shaped() || own.varies) changing_.emplace_back(&own, made);
+      if (own.varies) changing_.back().second.set_bandwidth(own.bandwidth_Bps);
     }
     for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
     if (network.caps_connections()) add_connections();
@@ -120,7 +131,22 @@ class NetworkZone final : public routing::NetZoneImpl {
     if (!spare_.empty())
       if (auto* own = connection(static_cast<int>(from), static_cast<int>(to)))
         links.push_back(own);
-    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_);
+    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_, latency_factor_);
+  }
+
+  /// Token buckets at the links that have them.
+  std::shared_ptr<Shaper> shaper() const {
+    auto shaper = std::make_shared<Shaper>();
+    for (const auto& [own, made] : changing_)
+      if (own->shaped()) shaper->add(*own, made);
+    return shaper;
+  }
+
+  /// Makes links that vary what they are from a change on.
+  void change(const LinkChange& change) {
+    latency_factor_ = change.latency_factor;
+    for (auto& [own, made] : changing_)
+      if (own->varies) made.set_bandwidth(change.bandwidth_factor * own->bandwidth_Bps);
   }
 
   /// What the next flow between the two hosts beyond the workers goes along.
@@ -147,7 +173,7 @@ class NetworkZone final : public routing::NetZoneImpl {
       else
         network_.route(static_cast<int>(source->get_netpoint()->id()),
                        static_cast<int>(destination->get_netpoint()->id()), route_);
-      const double latency_s = network_.latency(route_);
+      const double latency_s = network_.latency(route_, latency_factor_);
       return latency_s > 0 ? latency_s / weight(route_) : 1;
     });
   }
@@ -237,11 +263,13 @@ class NetworkZone final : public routing::NetZoneImpl {
   std::vector<Entries> entries_;  // by rank
   s4u::Link* loopback_;
   std::vector<StandardLinkImpl*> links_;                          // null for those without limits
+  std::vector<std::pair<const Link*, ChangingLink>> changing_;    // what is described, and made
   std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for those without limits
   std::vector<s4u::Link*> spare_;                                 // limits: first those taken
   std::size_t taken_ = 0;
   std::vector<LinkId> route_;               // scratch: routes are asked for with every message
   const CoupledRounds* coupled_ = nullptr;  // whose flow starts
+  double latency_factor_ = 1;               // of links that vary, now
   bool even_ = false;                       // routes get weights for latencies, factors the rest
 };
 
@@ -250,6 +278,17 @@ Simulation::Simulation(const SimOptions& options, const Network& network) {
   zone_ = new NetworkZone(network);  // the first zone is the root, and the engine owns it
   hosts_ = zone_->add_hosts();
   if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone_->share_evenly();
+  if (auto shaper = zone_->shaper(); !shaper->empty())
+    s4u::Engine::get_instance()->add_model(std::move(shaper));
+  for (const LinkChange& change : network.profile()) {
+    if (change.at_s == 0) zone_->change(change);
+    else at(change.at_s, [zone = zone_, change] { zone->change(change); });
+  }
+}
+
+void Simulation::add_background(const Cluster& cluster) {
+  if (cluster.inter.background.load == 0 || cluster.nodes == 1) return;
+  s4u::Engine::get_instance()->add_model(std::make_shared<BackgroundTraffic>(cluster, hosts_));
 }
 
 double Simulation::clock() { return s4u::Engine::get_clock(); }

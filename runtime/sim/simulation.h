@@ -23,6 +23,9 @@ class Simulation {
   /// `network` outlives the simulation. Throws InvariantError when the process has had one already.
   Simulation(const SimOptions& options, const Network& network);
 
+  /// Adds the traffic of others that the cluster's description has.
+  void add_background(const Cluster& cluster);
+
   /// Seconds since the simulation started.
   static double clock();
   /// Starts an actor on the host of `rank`.

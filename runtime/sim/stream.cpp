@@ -58,7 +58,8 @@ SimStream::SimStream(World& world, int rank, StreamId id, std::string name)
       control_(*this, world.inbox(id, rank)),
       id_(id),
       name_(std::move(name)),
-      bell_(simgrid::s4u::Semaphore::create(0)) {
+      bell_(simgrid::s4u::Semaphore::create(0)),
+      pace_(simgrid::s4u::Semaphore::create(0)) {
   world.inbox(id, rank).set_owner(this);
 }
 
@@ -86,7 +87,25 @@ void SimStream::charge(const Cost& cost) { compute(world_.cluster().accelerator.
 
 void SimStream::compute(double seconds) {
   check_current();
-  if (seconds > 0 && !untimed_) owed_s_ += seconds;
+  if (untimed_) return;
+  if (world_.overlap()) compute_beside_messages(seconds);
+  else spend(seconds);
+}
+
+/// Owes nothing, since the pace may change.
+void SimStream::compute_beside_messages(double seconds) {
+  settle();
+  Overlap& overlap = *world_.overlap();
+  overlap.tell(rank_, *this);
+  for (bool done = seconds <= 0; !done;) {
+    const double pace =
+        overlap.under_way(rank_) ? 1 / world_.cluster().accelerator.overlap_slowdown : 1;
+    const double begin_s = Simulation::clock();
+    done = pace_->acquire_timeout(seconds / pace);  // true: nothing has changed until then
+    seconds -= (Simulation::clock() - begin_s) * pace;
+    world_.halt_if_ended();
+  }
+  overlap.tell_no_more(rank_, *this);
 }
 
 void SimStream::pay() {

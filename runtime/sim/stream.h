@@ -50,6 +50,13 @@ class alignas(64) SimStream final : public Stream {
   void synchronize() override;
   std::unique_ptr<Mutex> make_mutex() override;
 
+  /// Lets time pass that is not computation, such as that of software for messages.
+  void spend(double seconds) {
+    if (seconds > 0) owed_s_ += seconds;
+  }
+  /// Messages of this rank have come under way, or none is any more.
+  void change_pace() { pace_->release(); }
+
   World& world() const { return world_; }
   int rank() const { return rank_; }
   StreamId id() const { return id_; }
@@ -96,6 +103,7 @@ class alignas(64) SimStream final : public Stream {
     std::shared_ptr<SimWork> work;
     Task task;
   };
+  void compute_beside_messages(double seconds);
   void pay();
   void pass_time(double seconds);
   void park();
@@ -113,7 +121,7 @@ class alignas(64) SimStream final : public Stream {
   SimControl control_;
   const StreamId id_;
   const std::string name_;
-  simgrid::s4u::SemaphorePtr bell_;
+  simgrid::s4u::SemaphorePtr bell_, pace_;
   std::deque<Job> jobs_;
   std::vector<std::shared_ptr<SimWork>> failed_;
   std::vector<SimStream*> forked_;

@@ -10,6 +10,18 @@
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
+namespace {
+
+/// Whether the time of a collective can be told when it starts: flows are for such worlds.
+bool foreseeable(const SimOptions& options, const Cluster& cluster) {
+  const LinkSpec& nics = cluster.inter;
+  return options.network_model == SimOptions::NetworkModel::alpha_beta &&
+         options.protocol == SimOptions::Protocol::rendezvous && !nics.shaping.exists() &&
+         nics.profile.empty() && nics.background.load == 0 &&
+         cluster.accelerator.overlap_slowdown == 1;
+}
+
+}  // namespace
 
 World::World(const SimOptions& options, const Cluster& cluster, const Layout& layout)
     : options_(options),
@@ -18,10 +30,11 @@ World::World(const SimOptions& options, const Cluster& cluster, const Layout& la
       layout_(layout),
       simulation_(options, *network_) {
   using Fidelity = SimOptions::Fidelity;
-  const bool plain = options.network_model == SimOptions::NetworkModel::alpha_beta &&
-                     options.protocol == SimOptions::Protocol::rendezvous;
-  if (options.fidelity != Fidelity::message && plain)
+  if (options.fidelity != Fidelity::message && foreseeable(options, cluster))
     fluid_ = std::make_unique<FluidCollectives>(*this, options.fidelity == Fidelity::fluid);
+  simulation_.add_background(cluster_);
+  if (cluster_.accelerator.overlap_slowdown > 1)
+    overlap_ = std::make_unique<Overlap>(cluster_.ranks());
 }
 
 World::~World() = default;
@@ -77,7 +90,8 @@ World::Group& World::group(StreamId id) {
 }
 
 Json World::notes() const {
-  if (!fluid_) return Json::object();
+  if (options_.fidelity == SimOptions::Fidelity::message) return Json::object();
+  if (!fluid_) return {{"collectives_fluid", 0}};
   const auto& counts = fluid_->counts();
   return {{"collectives_fluid", counts.fluid},
           {"collectives_by_messages", counts.by_messages},

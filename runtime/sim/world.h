@@ -10,6 +10,7 @@
 #include "core/device/host_device.h"
 #include "core/runtime.h"
 #include "runtime/sim/inbox.h"
+#include "runtime/sim/overlap.h"
 #include "runtime/sim/parcel.h"
 #include "runtime/sim/simulation.h"
 
@@ -59,11 +60,11 @@ class World {
     return main_actors_[static_cast<std::size_t>(rank)];
   }
   const Cluster& cluster() const { return cluster_; }
-  /// Network::latency, without a vector for every message.
-  double latency(int source, int destination) {
+  /// Network::latency at a date, without a vector for every message.
+  double latency(double date_s, int source, int destination) {
     route_.clear();
     network_->route(source, destination, route_);
-    return network_->latency(route_);
+    return network_->latency(route_, network_->latency_factor(date_s));
   }
   const Layout& layout() const { return layout_; }
   bool eager() const { return options_.protocol == SimOptions::Protocol::eager; }
@@ -73,6 +74,8 @@ class World {
   /// Null where every collective is made of messages.
   FluidCollectives* fluid() { return fluid_.get(); }
   ParcelPool& parcels() { return parcels_; }
+  /// Null where computation does not suffer from messages.
+  Overlap* overlap() { return overlap_.get(); }
   Device& device() { return device_; }
 
  private:
@@ -104,6 +107,7 @@ class World {
   HostDevice device_;
   ParcelPool parcels_;
   std::unique_ptr<FluidCollectives> fluid_;
+  std::unique_ptr<Overlap> overlap_;
   std::vector<std::unique_ptr<SimStream>> streams_;
   std::vector<SimStream*> by_actor_;  // by SimGrid's number of the actor
   std::vector<simgrid::s4u::ActorPtr> main_actors_;

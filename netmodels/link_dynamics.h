@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config/fields.h"
+
+namespace trigram {
+
+/// A token bucket at each direction of a NIC: what passes is paid with credit, which comes in at
+/// `rate` up to `depth`, and is full at the start. While there is any, the NIC moves what it can.
+struct Shaping {
+  double rate_Bps = 0;     // 0: the NIC is not shaped
+  double depth_bytes = 0;  // 0: never more than the rate
+  bool exists() const { return rate_Bps > 0; }
+};
+FieldTable<Shaping> shaping_fields();
+
+/// What links between nodes are from a date on, relative to their description.
+struct LinkChange {
+  double at_s = 0;
+  double bandwidth_factor = 1, latency_factor = 1;
+};
+FieldTable<LinkChange> link_change_fields();
+/// Refuses changes that are not in order of time.
+void check_profile(const std::vector<LinkChange>& profile, const std::string& pointer);
+
+/// Traffic of others between nodes. Every node sends flows to nodes drawn evenly: their sizes, and
+/// the times between their starts, are drawn from exponential distributions, such that the mean of
+/// what is to be sent is `load` of a node's NICs. A flow that finds the one before it unfinished
+/// waits.
+struct Background {
+  double load = 0;  // 0: none
+  double flow_bytes = 1e6;
+  std::int64_t seed = 0;
+};
+FieldTable<Background> background_fields();
+
+}  // namespace trigram

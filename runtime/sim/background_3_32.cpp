@@ -1,0 +1,78 @@
+#include "runtime/sim/background_3_32.h"
+
+#include <algorithm>
+#include <cmath>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u/Engine.hpp>
+
+#include "core/math/elementary.h"
+
+namespace trigram::sim {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+/// Bandwidths that vary draw from steps 0 and 1 (Cluster::nic_bandwidth, port_bandwidth).
+constexpr long kStep = 2;
+
+double exponential(double mean, Philox& random) {
+  return -mean * log_portable(1.0 - static_cast<double>(random.uniform()));
+}
+
+}  // namespace
+
+bool BackgroundTraffic::Source::sends() const {
+  return flow && flow->get_state() != s4u::Activity::State::FINISHED;
+}
+
+BackgroundTraffic::BackgroundTraffic(const Cluster& cluster, const std::vector<s4u::Host*>& hosts)
+    : Model("background"),
+      background_(cluster.inter.background),
+      mean_gap_s_(background_.flow_bytes / (background_.load * cluster.inter.bandwidth_Bps)) {
+  const int step = cluster.nics == Nics::shared ? static_cast<int>(cluster.workers_per_node) : 1;
+  for (int rank = 0; rank < cluster.ranks(); rank += step) {
+    const Philox random(static_cast<std::uint64_t>(background_.seed), rank, kStep,
+                        Purpose::network_jitter);
+    sources_.push_back({hosts[static_cast<std::size_t>(rank)], cluster.node_of(rank), random, 0});
+    sources_.back().next_s = gap_s(sources_.back());
+  }
+}
+
+double BackgroundTraffic::gap_s(Source& source) const {
+  return exponential(mean_gap_s_, source.random);
+}
+
+bool BackgroundTraffic::others_are_under_way() const {
+  if (simgrid::kernel::timer::Timer::next() >= 0) return true;
+  std::size_t all = 0;
+  for (auto* model : s4u::Engine::get_instance()->get_all_models())
+    all += model->get_started_action_set()->size();
+  return all > static_cast<std::size_t>(std::count_if(sources_.begin(), sources_.end(),
+                                                      [](const Source& s) { return s.sends(); }));
+}
+
+double BackgroundTraffic::next_occurring_event(double now) {
+  if (!others_are_under_way()) return -1;
+  double next_s = -1;  // none: all wait for flows to end
+  for (const Source& source : sources_)
+    if (!source.sends() && (next_s < 0 || source.next_s < next_s)) next_s = source.next_s;
+  return next_s < 0 ? -1 : std::max(0.0, next_s - now);
+}
+
+void BackgroundTraffic::update_actions_state(double now, double) {
+  for (Source& source : sources_)
+    if (!source.sends() && source.next_s <= now) start(source);
+}
+
+void BackgroundTraffic::start(Source& source) {
+  const double bytes = exponential(background_.flow_bytes, source.random);
+  std::vector<s4u::Host*> others;
+  for (const Source& other : sources_)
+    if (other.node != source.node) others.push_back(other.host);
+  s4u::Host* to = others[source.random.below(static_cast<std::uint32_t>(others.size()))];
+  source.flow =
+      s4u::Comm::sendto_async(source.host, to, 1 + static_cast<std::uint64_t>(std::llround(bytes)));
+  source.next_s += gap_s(source);
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,49 @@
+#include "runtime/sim/shaper_3_32.h"
+
+#include <algorithm>
+
+namespace trigram::sim {
+namespace {
+
+/// Less than this share of its depth is no credit: rounding.
+constexpr double kRounding = 1e-9;
+/// A link bursts again once this share has come in. Without it, a link that the network model keeps
+/// a little below its bandwidth would turn to and fro without end.
+constexpr double kAgain = 1e-3;
+
+}  // namespace
+
+void Shaper::add(const Link& described, const ChangingLink& link) {
+  buckets_.push_back({.link = link,
+                      .burst_Bps = described.bandwidth_Bps,
+                      .rate_Bps = described.credit_Bps,
+                      .depth_bytes = described.credit_depth_bytes,
+                      .credit_bytes = described.credit_depth_bytes});
+}
+
+double Shaper::next_occurring_event(double) {
+  double next_s = -1;  // none
+  for (Bucket& bucket : buckets_) {
+    bucket.used_Bps = bucket.link.used_Bps();
+    if (!bucket.bursting || bucket.falling_Bps() <= 0) continue;
+    const double empty_s = bucket.credit_bytes / bucket.falling_Bps();
+    if (next_s < 0 || empty_s < next_s) next_s = empty_s;
+  }
+  return next_s;
+}
+
+void Shaper::update_actions_state(double, double delta) {
+  for (Bucket& bucket : buckets_) {
+    const double credit_bytes = bucket.credit_bytes - bucket.falling_Bps() * delta;
+    bucket.credit_bytes = std::clamp(credit_bytes, 0.0, bucket.depth_bytes);
+    const bool runs_out =
+        bucket.falling_Bps() > 0 && bucket.credit_bytes <= kRounding * bucket.depth_bytes;
+    const bool bursts =
+        bucket.bursting ? !runs_out : bucket.credit_bytes >= kAgain * bucket.depth_bytes;
+    if (bursts == bucket.bursting) continue;
+    bucket.bursting = bursts;
+    bucket.link.set_bandwidth(bursts ? bucket.burst_Bps : bucket.rate_Bps);
+  }
+}
+
+}  // namespace trigram::sim

@@ -1,0 +1,226 @@
+// Simulated links whose bandwidth depends on time: NICs that are shaped, profiles, traffic of
+// others.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "netmodels/cluster_network.h"
+#include "netmodels/lower_bound.h"
+#include "tests/support/networks.h"
+#include "tests/support/simulate.h"
+
+namespace trigram::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // of joined_by
+constexpr double kRate_Bps = 0.1e9, kDepth = 1e6;   // of the token buckets
+
+Cluster shaped(int nodes, double depth_bytes = kDepth) {
+  Cluster cluster = joined_by("flat", nodes);
+  cluster.inter.shaping = {kRate_Bps, depth_bytes};
+  return cluster;
+}
+
+Cluster changing(std::vector<LinkChange> profile) {
+  Cluster cluster = joined_by("flat", 2);
+  cluster.inter.profile = std::move(profile);
+  return cluster;
+}
+
+void put(const Context& ctx, double bytes, int peer) {
+  const Transfer batch[] = {{Transfer::send, phantom_bytes(static_cast<std::size_t>(bytes)), peer}};
+  ctx.comm->transfer(batch);
+}
+void get(const Context& ctx, double bytes, int peer) {
+  const Transfer batch[] = {{Transfer::recv, phantom_bytes(static_cast<std::size_t>(bytes)), peer}};
+  ctx.comm->transfer(batch);
+}
+/// Rank 0 sends messages to rank 1, one after the other, with pauses between them.
+double one_after_the_other_s(const Cluster& cluster, const std::vector<double>& messages,
+                             double pause_s = 0) {
+  return simulate(cluster, [&](const Context& ctx) {
+    for (const double bytes : messages) {
+      if (bytes != messages.front()) ctx.stream->sleep_for(pause_s);
+      if (ctx.rank() == 0) put(ctx, bytes, 1);
+      if (ctx.rank() == 1) get(ctx, bytes, 0);
+    }
+    return ctx.stream->now();
+  })[1];
+}
+
+TEST(Shaping, OneMessageAfterIdleTime) {
+  // Short of the credit, which itself grows meanwhile: at the bandwidth of the NIC.
+  EXPECT_NEAR(one_after_the_other_s(shaped(2), {0.5e6}), kLatency + 0.5e6 / kNic_Bps, 1e-12);
+  EXPECT_NEAR(one_after_the_other_s(shaped(2), {1.1e6}), kLatency + 1.1e6 / kNic_Bps, 1e-12);
+  // Beyond: what the depth does not pay comes in at the rate.
+  EXPECT_NEAR(one_after_the_other_s(shaped(2), {4e6}), kLatency + (4e6 - kDepth) / kRate_Bps,
+              1e-11);
+}
+
+TEST(Shaping, WithoutDepthTheRateIsStrict) {
+  for (const double bytes : {0.5e6, 4e6})
+    EXPECT_NEAR(one_after_the_other_s(shaped(2, 0), {bytes}), kLatency + bytes / kRate_Bps, 1e-12);
+  EXPECT_EQ(make_network(shaped(2, 0))->bandwidth(0, 1), kRate_Bps);
+}
+
+TEST(Shaping, ASecondMessageHasTheCreditThatIsLeft) {
+  const double first_s = kLatency + 0.5e6 / kNic_Bps, flows_s = first_s + kLatency;
+  const double credit = kDepth - 0.5e6 + kRate_Bps * (flows_s - kLatency);
+  EXPECT_NEAR(one_after_the_other_s(shaped(2), {0.5e6, 4e6}), flows_s + (4e6 - credit) / kRate_Bps,
+              1e-11);
+}
+
+TEST(Shaping, IdleTimeEarnsCredit) {
+  const double pause_s = 5e-3, first_s = kLatency + (4e6 - kDepth) / kRate_Bps;
+  const double credit = kRate_Bps * (pause_s + kLatency);
+  ASSERT_LT(credit, kDepth);
+  EXPECT_NEAR(one_after_the_other_s(shaped(2), {4e6, 3e6}, pause_s),
+              first_s + pause_s + kLatency + (3e6 - credit) / kRate_Bps, 1e-11);
+  // No more than the depth.
+  EXPECT_NEAR(one_after_the_other_s(shaped(2), {4e6, 3e6}, 1),
+              first_s + 1 + kLatency + (3e6 - kDepth) / kRate_Bps, 1e-9);
+}
+
+TEST(Shaping, FlowsShareABucket) {
+  // Out of one NIC, and into one NIC.
+  for (const bool out : {true, false}) {
+    const auto ends = simulate(shaped(3), [&](const Context& ctx) {
+      const double bytes = ctx.rank() * 2e6;
+      std::vector<Transfer> batch;
+      for (const int peer : {1, 2})
+        if (ctx.rank() == 0)
+          batch.push_back({out ? Transfer::send : Transfer::recv,
+                           phantom_bytes(static_cast<std::size_t>(peer * 2e6)), peer});
+      if (ctx.rank() == 0) ctx.comm->transfer(batch);
+      else out ? get(ctx, bytes, 0) : put(ctx, bytes, 0);
+      return ctx.stream->now();
+    });
+    EXPECT_NEAR(ends[0], kLatency + (2e6 + 4e6 - kDepth) / kRate_Bps, 1e-11);
+    // Half of the bucket each, until the shorter one ends.
+    EXPECT_NEAR(ends[1], kLatency + (2 * 2e6 - kDepth) / kRate_Bps, 1e-11);
+  }
+}
+
+TEST(Shaping, CountsHeaders) {
+  Cluster cluster = shaped(2);
+  cluster.transport.goodput = 0.5;
+  EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), kLatency + (8e6 - kDepth) / kRate_Bps, 1e-11);
+}
+
+TEST(Shaping, TellsTheLowerBound) {
+  for (const double bytes : {0.5e6, 4e6}) {
+    const std::vector<Traffic> sent = {{0, static_cast<std::uint64_t>(bytes), 0, 1}, {}};
+    const Cluster cluster = shaped(2);
+    EXPECT_NEAR(lower_bound(*make_network(cluster), sent), one_after_the_other_s(cluster, {bytes}),
+                1e-11);
+  }
+}
+
+TEST(Profile, ChangesBandwidthAndLatency) {
+  // At half of the bandwidth after 1 ms, at a fifth after 3 ms; latency threefold in between.
+  const Cluster cluster = changing({{1e-3, 0.5, 3}, {3e-3, 0.2, 1}});
+  const double by_1ms = kNic_Bps * (1e-3 - kLatency), by_3ms = by_1ms + 0.5 * kNic_Bps * 2e-3;
+  EXPECT_NEAR(one_after_the_other_s(cluster, {0.5e6}), kLatency + 0.5e6 / kNic_Bps, 1e-12);
+  EXPECT_NEAR(one_after_the_other_s(cluster, {1.5e6}), 1e-3 + (1.5e6 - by_1ms) / (0.5 * kNic_Bps),
+              1e-12);
+  EXPECT_NEAR(one_after_the_other_s(cluster, {3e6}), 3e-3 + (3e6 - by_3ms) / (0.2 * kNic_Bps),
+              1e-12);
+  // A message that starts at 2 ms.
+  EXPECT_NEAR(one_after_the_other_s(cluster, {0, 0.1e6}, 2e-3 - kLatency),
+              2e-3 + 3 * kLatency + 0.1e6 / (0.5 * kNic_Bps), 1e-12);
+}
+
+TEST(Profile, ChangesMessagesUnderWay) {
+  // To more than there was when it left, too.
+  const Cluster cluster = changing({{1e-3, 4, 1}});
+  EXPECT_NEAR(one_after_the_other_s(cluster, {3e6}),
+              1e-3 + (3e6 - kNic_Bps * (1e-3 - kLatency)) / (4 * kNic_Bps), 1e-12);
+}
+
+TEST(Profile, HoldsFromTheStart) {
+  EXPECT_NEAR(one_after_the_other_s(changing({{0, 0.5, 2}}), {1e6}),
+              2 * kLatency + 1e6 / (0.5 * kNic_Bps), 1e-12);
+}
+
+TEST(Profile, LeavesNodesAlone) {
+  Cluster cluster = joined_by("flat", 1, 2);
+  const double before_s = one_after_the_other_s(cluster, {1e6});
+  cluster.inter.profile = {{0, 0.1, 10}};
+  EXPECT_EQ(one_after_the_other_s(cluster, {1e6}), before_s);
+}
+
+TEST(Profile, ChangesLinksAndLatenciesOfTopologies) {
+  Cluster cluster = joined_by(
+      {{"kind", "torus"}, {"dimensions", {2}}, {"latency", "1ms"}, {"bandwidth", "0.5GB/s"}}, 2);
+  cluster.inter.profile = {{0, 0.1, 3}};
+  EXPECT_NEAR(one_after_the_other_s(cluster, {1e6}), 3 * (kLatency + 1e-3) + 1e6 / 0.05e9, 1e-12);
+}
+
+TEST(Profile, ChangesTheLatencyOfControlMessages) {
+  const auto ends = simulate(changing({{1, 1, 7}}), [](const Context& ctx) {
+    for (const double date_s : {0.0, 2.0}) {
+      if (ctx.rank() == 0) {
+        ctx.stream->sleep_for(date_s - ctx.stream->now());
+        ctx.control->post(1, 0, 0, 0);
+      } else {
+        ctx.control->receive(0);
+      }
+    }
+    return ctx.stream->now();
+  });
+  EXPECT_NEAR(ends[1], 2 + 7 * kLatency, 1e-12);
+}
+
+TEST(Profile, TellsTheLowerBound) {
+  const Cluster cluster = changing({{1e-3, 0.5, 3}, {3e-3, 2, 1}});
+  for (const double bytes : {0.5e6, 1.5e6, 4e6}) {
+    const std::vector<Traffic> sent = {{0, static_cast<std::uint64_t>(bytes), 0, 1}, {}};
+    EXPECT_NEAR(lower_bound(*make_network(cluster), sent), one_after_the_other_s(cluster, {bytes}),
+                1e-11);
+  }
+  // Latency may be at its least when a message leaves.
+  const std::vector<Traffic> nothing = {{0, 0, 0, 1}, {}};
+  EXPECT_NEAR(lower_bound(*make_network(changing({{1e-3, 1, 0.5}})), nothing), kLatency / 2, 1e-15);
+}
+
+TEST(Dynamics, AreChecked) {
+  const auto error = [](const Json& more) -> std::string {
+    Json inter = {{"bandwidth", "1GB/s"}, {"latency", "10us"}};
+    inter.update(more);
+    try {
+      parse_cluster({{"nodes", 2}, {"inter", inter}}, "/cluster");
+    } catch (const ConfigError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  const Json slow = {{"at", "1s"}, {"bandwidth", 0.5}}, bucket = {{"rate", "1Gbps"}};
+  EXPECT_EQ(error({{"profile", {slow}}}), "no error");
+  EXPECT_EQ(error({{"shaping", bucket}}), "no error");
+  EXPECT_THAT(error({{"profile", {slow, slow}}}), HasSubstr("/cluster/inter/profile/1/at"));
+  EXPECT_THAT(error({{"profile", {slow}}, {"shaping", bucket}}),
+              HasSubstr("/cluster/inter/profile"));
+  EXPECT_THAT(error({{"profile", {{{"at", "1s"}, {"bandwidth", 0}}}}}),
+              HasSubstr("/cluster/inter/profile/0/bandwidth"));
+  EXPECT_THAT(error({{"shaping", {{"depth", "1MB"}}}}), HasSubstr("/cluster/inter/shaping/rate"));
+  EXPECT_THAT(error({{"shaping", {{"rate", "1Gbps"}, {"deph", "1MB"}}}}), HasSubstr("\"depth\""));
+}
+
+TEST(Dynamics, SurviveARoundTrip) {
+  const Json inter = {{"bandwidth", "1GB/s"},
+                      {"latency", "10us"},
+                      {"shaping", {{"rate", "0.1GB/s"}, {"depth", "1MB"}}},
+                      {"background", {{"load", 0.5}}}};
+  const Json dumped = cluster_fields().dump(parse_cluster({{"inter", inter}}, ""));
+  EXPECT_EQ(cluster_fields().dump(parse_cluster(dumped, "")), dumped);
+  EXPECT_TRUE(dumped.at("inter").contains("shaping"));
+  EXPECT_FALSE(dumped.at("inter").contains("profile"));
+  EXPECT_FALSE(cluster_fields().dump(Cluster{}).at("inter").contains("shaping"));
+}
+
+}  // namespace
+}  // namespace trigram::test

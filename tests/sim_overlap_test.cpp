@@ -1,0 +1,76 @@
+// Computation that is slower while messages are under way, against closed forms.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/simulate.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr double kCompute_s = 10e-3, kSlowdown = 3;
+constexpr std::size_t kBytes = 1'000'000;
+constexpr double kMessage_s = 10e-6 + 1e-3;  // of round_cluster
+
+Cluster slowed() {
+  Cluster cluster = round_cluster(3);
+  cluster.accelerator.overlap_slowdown = kSlowdown;
+  return cluster;
+}
+
+/// When each rank has computed, while rank 0 sends messages to rank 1, which is ready to receive at
+/// `ready_s`; rank 2 has none.
+std::vector<double> ends(const Cluster& cluster, int messages, double ready_s = 0,
+                         bool in_pieces = false) {
+  return simulate(cluster, [&](const Context& ctx) {
+    auto comm = ctx.stream->fork("comm");
+    const auto sent = comm->submit(ctx, [&](const Context& c) {
+      if (c.rank() == 1) c.stream->sleep_for(ready_s);
+      for (int i = 0; i < messages && c.rank() < 2; ++i) {
+        const Transfer batch[] = {
+            {c.rank() == 0 ? Transfer::send : Transfer::recv, phantom_bytes(kBytes), 1 - c.rank()}};
+        c.comm->transfer(batch);
+      }
+    });
+    for (int i = 0; i < (in_pieces ? 1000 : 1); ++i)
+      ctx.stream->compute(in_pieces ? kCompute_s / 1000 : kCompute_s);
+    ctx.stream->wait(*sent);
+    return ctx.stream->now();
+  });
+}
+
+TEST(Overlap, SlowsComputationOfBothSidesWhileAMessageIsUnderWay) {
+  for (const int messages : {1, 3}) {
+    const double lost_s = messages * kMessage_s * (1 - 1 / kSlowdown);
+    const auto at = ends(slowed(), messages);
+    EXPECT_NEAR(at[0], kCompute_s + lost_s, 1e-12);
+    EXPECT_NEAR(at[1], kCompute_s + lost_s, 1e-12);
+    EXPECT_NEAR(at[2], kCompute_s, 1e-15);
+  }
+}
+
+TEST(Overlap, IsNotThatOfAMessageThatWaits) {
+  const auto at = ends(slowed(), 1, 5e-3);
+  EXPECT_NEAR(at[0], kCompute_s + kMessage_s * (1 - 1 / kSlowdown), 1e-12);
+  // Partly after the end of the computation.
+  EXPECT_NEAR(ends(slowed(), 1, kCompute_s - 1e-4)[0], kCompute_s - 1e-4 + kMessage_s, 1e-12);
+}
+
+TEST(Overlap, IsTheSameInPieces) {
+  EXPECT_NEAR(ends(slowed(), 3, 0, true)[0], ends(slowed(), 3)[0], 1e-12);
+}
+
+TEST(Overlap, HasNoEffectByDefault) {
+  EXPECT_NEAR(ends(round_cluster(3), 3)[0], kCompute_s, 1e-15);
+}
+
+TEST(Overlap, LeavesMessagesAlone) {
+  const auto time = [](const Cluster& cluster) {
+    const auto at = ends(cluster, 30);
+    return *std::max_element(at.begin(), at.end());
+  };
+  EXPECT_NEAR(time(slowed()), 30 * kMessage_s, 1e-12);
+}
+
+}  // namespace
+}  // namespace trigram::test
