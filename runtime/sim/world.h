@@ -60,6 +60,7 @@ class World {
     return main_actors_[static_cast<std::size_t>(rank)];
   }
   const Cluster& cluster() const { return cluster_; }
+  const Network& network() const { return *network_; }
   /// Network::latency at a date, without a vector for every message.
   double latency(double date_s, int source, int destination) {
     route_.clear();
