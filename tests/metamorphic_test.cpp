@@ -75,8 +75,8 @@ std::vector<Knob> knobs() {
        true},
       {"software that takes time for messages",
        [](Training& t) { t.cluster.transport.message_overhead_s = 1e-3; }, true},
-      {"streams that move a quarter of what a NIC could",
-       [](Training& t) { t.cluster.transport.stream_cap_Bps = 0.025e9; }, true},
+      {"streams that move an eighth of what a NIC could",
+       [](Training& t) { t.cluster.transport.stream_cap_Bps = 0.0125e9; }, true},
       {"software that takes time for parts of messages",
        [](Training& t) {
          t.cluster.transport.streams = 2;
@@ -93,7 +93,7 @@ std::vector<Knob> knobs() {
        true},
       {"NICs that are shaped",
        [](Training& t) {
-         t.cluster.inter.shaping = {t.cluster.inter.bandwidth_Bps / 4, 1e3};
+         t.cluster.inter.shaping = {t.cluster.inter.bandwidth_Bps / 8, 100};
        },
        true},
       {"bandwidth that is lost after a while",
@@ -140,6 +140,9 @@ Training base(const NamedAlgorithm& algorithm) {
   return training;
 }
 
+/// The same pieces of time are added in another order where some of them may be interrupted.
+constexpr double kRounding = 1e-12;
+
 class Metamorphic : public ::testing::TestWithParam<NamedAlgorithm> {};
 
 /// Asynchronous servers exchange with whoever asks first: a small delay changes the order of all
@@ -155,7 +158,7 @@ TEST_P(Metamorphic, EveryKnobSlowsDownAsItMust) {
     Training training = base(GetParam());
     knob.turn(training);
     const double after_s = train(training).seconds();
-    EXPECT_GE(after_s, (1 - luck) * before_s) << knob.name;
+    EXPECT_GE(after_s, (1 - luck) * before_s * (1 - kRounding)) << knob.name;
     if (knob.always_slower && luck == 0) {
       EXPECT_GT(after_s, before_s) << knob.name;
     }
