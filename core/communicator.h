@@ -12,11 +12,21 @@ namespace trigram {
 
 enum class Reduce { sum, avg, max };
 
+/// What traffic a message is part of. Nothing depends on it but what worlds take time for: networks
+/// carry some patterns better than others.
+enum class Pattern {
+  collective,      // rings, trees, halving: few peers, one after the other
+  all_to_all,      // every rank to every other
+  point_to_point,  // between peers of a graph, pairs
+  server,          // between workers and servers
+};
+
 /// One half of a message. First-in-first-out per (stream, source, destination); no tags.
 struct Transfer {
   enum Kind { send, recv } kind;
   Tensor tensor;
   int peer;
+  Pattern pattern = Pattern::collective;
 };
 
 /// An operation of all ranks of a communicator together, in place on `x` as

@@ -15,7 +15,27 @@ Kind<double> limit(Dimension dimension) {
   return kind;
 }
 
+FieldTable<Efficiency> efficiency_fields() {
+  const Kind<double> share = number(0, 1, Open::below);
+  return FieldTable<Efficiency>{}
+      .field("all_to_all", &Efficiency::all_to_all, share,
+             "of exchanges of every worker with every other")
+      .field("point_to_point", &Efficiency::point_to_point, share,
+             "of exchanges with peers of a graph, and of pairs")
+      .field("server", &Efficiency::server, share, "of exchanges with parameter servers");
+}
+
 }  // namespace
+
+double Efficiency::of(Pattern pattern) const {
+  switch (pattern) {
+    case Pattern::collective: return 1;
+    case Pattern::all_to_all: return all_to_all;
+    case Pattern::point_to_point: return point_to_point;
+    case Pattern::server: return server;
+  }
+  return 1;
+}
 
 double Transport::connection_Bps(double latency_s) const {
   double stream_Bps = stream_cap_Bps;
@@ -66,7 +86,9 @@ FieldTable<Transport> transport_fields() {
       .field("stream_overhead", &Transport::stream_overhead_s, quantity(Dimension::duration),
              "time that the sender spends on each part of a message that is split over streams")
       .field("stage_overhead", &Transport::stage_overhead_s, quantity(Dimension::duration),
-             "time that the sender spends on each batch of messages, a stage of a collective");
+             "time that the sender spends on each batch of messages, a stage of a collective")
+      .field("efficiency", &Transport::efficiency, nested(efficiency_fields()),
+             "share of the bandwidth that patterns of traffic get, relative to rings");
 }
 
 }  // namespace trigram

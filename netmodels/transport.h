@@ -3,9 +3,18 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/communicator.h"
 #include "core/config/fields.h"
 
 namespace trigram {
+
+/// Share of the bandwidth of links between nodes that traffic of a pattern gets, where rings and
+/// other collectives get 1. Fair sharing of links alone does not make such differences; flows that
+/// collide in switches' buffers and at receivers do.
+struct Efficiency {
+  double all_to_all = 1, point_to_point = 1, server = 1;
+  double of(Pattern pattern) const;
+};
 
 /// What protocols and their software take of the network between nodes, and the limits that they
 /// set to it. By default nothing. Messages inside a node are free of it.
@@ -37,6 +46,8 @@ struct Transport {
   /// Seconds that it is busy besides with each part of a message that is split: who sends on one
   /// stream alone need not deal out parts and wait for all of them.
   double stream_overhead_s = 0;
+
+  Efficiency efficiency = {};
 
   /// The limit of a connection whose route has this latency.
   double connection_Bps(double latency_s) const;

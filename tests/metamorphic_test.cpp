@@ -113,6 +113,12 @@ std::vector<Knob> knobs() {
        false},
       {"computation that suffers from messages",
        [](Training& t) { t.cluster.accelerator.overlap_slowdown = 3; }, false},
+      {"patterns that networks carry badly",
+       [](Training& t) {
+         t.cluster.transport.efficiency = {
+             .all_to_all = 0.25, .point_to_point = 0.25, .server = 0.25};
+       },
+       false},
       {"delays that grow from worker to worker",
        [](Training& t) { t.cluster.skew = {.smallest_s = 0.05, .largest_s = 0.4}; }, true},
       {"a tenth of the memory bandwidth",

@@ -163,6 +163,9 @@ TEST(Transport, IsChecked) {
   EXPECT_THAT(error({{"node_cap", "0Gbps"}}), HasSubstr("/cluster/transport/node_cap"));
   EXPECT_THAT(error({{"streams", 0}}), HasSubstr("/cluster/transport/streams"));
   EXPECT_THAT(error({{"loss", 1}}), HasSubstr("/cluster/transport/loss"));
+  EXPECT_THAT(error({{"efficiency", {{"server", 0}}}}),
+              HasSubstr("/cluster/transport/efficiency/server"));
+  EXPECT_THAT(error({{"efficiency", {{"all2all", 1}}}}), HasSubstr("\"all_to_all\""));
   EXPECT_THAT(error({{"window", 65536}}), HasSubstr("/cluster/transport/window"));
   EXPECT_THAT(error({{"message_overhead", 5}}), HasSubstr("/cluster/transport/message_overhead"));
   EXPECT_THAT(error({{"window_size", "64KiB"}}), HasSubstr("\"window\""));

@@ -25,7 +25,7 @@ void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<cons
     for (int i = 1; i < P; ++i) {
       const int to = (rank + i) % P, from = (rank - i + P) % P;
       send_receive(ctx, send[static_cast<std::size_t>(to)], to,
-                   recv[static_cast<std::size_t>(from)], from);
+                   recv[static_cast<std::size_t>(from)], from, Pattern::all_to_all);
     }
   });
 }
@@ -36,8 +36,10 @@ void direct_allgather(Context ctx, std::span<const Tensor> parts) {
   std::vector<Transfer> batch;
   for (int i = 1; i < P; ++i) {
     const int to = (rank + i) % P, from = (rank - i + P) % P;
-    batch.push_back({Transfer::recv, parts[static_cast<std::size_t>(from)], from});
-    batch.push_back({Transfer::send, parts[static_cast<std::size_t>(rank)], to});
+    batch.push_back(
+        {Transfer::recv, parts[static_cast<std::size_t>(from)], from, Pattern::all_to_all});
+    batch.push_back(
+        {Transfer::send, parts[static_cast<std::size_t>(rank)], to, Pattern::all_to_all});
   }
   ctx.comm->transfer(batch);
 }

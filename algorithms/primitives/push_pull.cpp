@@ -77,21 +77,21 @@ Tensor PushPull::pushed_by(std::size_t j, Context c, const Tensor& x) const {
 
 void PushPull::push(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const {
   if (server != c.rank()) {
-    if (works()) batch.push_back({Transfer::send, x, server});
+    if (works()) batch.push_back({Transfer::send, x, server, Pattern::server});
     return;
   }
   for (std::size_t j = 0; j < workers_.ranks.size(); ++j)
     if (workers_.ranks[j] != server)
-      batch.push_back({Transfer::recv, pushed_by(j, c, x), workers_.ranks[j]});
+      batch.push_back({Transfer::recv, pushed_by(j, c, x), workers_.ranks[j], Pattern::server});
 }
 
 void PushPull::pull(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const {
   if (server != c.rank()) {
-    if (works()) batch.push_back({Transfer::recv, x, server});
+    if (works()) batch.push_back({Transfer::recv, x, server, Pattern::server});
     return;
   }
   for (const int worker : workers_.ranks)
-    if (worker != server) batch.push_back({Transfer::send, x, worker});
+    if (worker != server) batch.push_back({Transfer::send, x, worker, Pattern::server});
 }
 
 void PushPull::average(Context c, const Tensor& x) const {

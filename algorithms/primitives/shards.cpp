@@ -56,12 +56,12 @@ void Shards::exchange(Context c, int worker, int server) {
 
 void Shards::push(Context c, int server) {
   const std::size_t s = shard_on(server);
-  send_receive(c, change_of(s), server, weights_of(s), server);
+  send_receive(c, change_of(s), server, weights_of(s), server, Pattern::server);
   c.device->axpby(1, change_of(s), 1, weights_of(s));
 }
 
 void Shards::serve(Context c, int worker) {
-  send_receive(c, shard_, worker, incoming_, worker);
+  send_receive(c, shard_, worker, incoming_, worker, Pattern::server);
   c.device->axpby(1, incoming_, 1, shard_);
 }
 
@@ -71,7 +71,7 @@ void Shards::push_coded(Context c, int server) {
   const auto code = codec(c, server, steps_.current());
   const Tensor out = code->empty_wire(*c.device, change), in = code->empty_wire(*c.device, change);
   ErrorFeedback(*c.device, *code, residual_.part(s, servers_.count())).encode(out, change);
-  send_receive(c, out, server, in, server);
+  send_receive(c, out, server, in, server, Pattern::server);
   const Tensor decoded = c.device->empty_like(change);
   for (const Tensor& wire : {in, out}) {  // the server's news, then the own change
     code->decode(decoded, wire);
@@ -87,7 +87,7 @@ void Shards::serve_coded(Context c, int worker) {
   c.device->copy(incoming_, shard_);
   c.device->axpby(-1, sent, 1, incoming_);
   code->encode(out, incoming_);
-  send_receive(c, out, worker, in, worker);
+  send_receive(c, out, worker, in, worker, Pattern::server);
   for (const Tensor& wire : {out, in}) {
     code->decode(incoming_, wire);
     c.device->axpby(1, incoming_, 1, sent);
@@ -111,12 +111,12 @@ void Shards::collect(Context c) {
   for (std::size_t s = 0; s < servers_.count(); ++s) {
     const int server = servers_.rank_of(s);
     if (server != c.rank()) {
-      batch.push_back({Transfer::recv, weights_of(s), server});
+      batch.push_back({Transfer::recv, weights_of(s), server, Pattern::server});
       continue;
     }
     c.device->copy(weights_of(s), shard_);
     for (int worker = 0; worker < c.size(); ++worker)
-      if (worker != server) batch.push_back({Transfer::send, shard_, worker});
+      if (worker != server) batch.push_back({Transfer::send, shard_, worker, Pattern::server});
   }
   if (!batch.empty()) c.comm->transfer(batch);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "runtime/sim/fluid.h"
@@ -55,6 +56,14 @@ double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
   return transport.overhead_s(messages);
 }
 
+std::uint64_t SimCommunicator::wire_bytes(const Transfer& transfer) const {
+  const std::uint64_t nbytes = transfer.tensor.priced_nbytes();
+  if (transfer.pattern == Pattern::collective) return nbytes;
+  const double share = stream_.world().cluster().transport.efficiency.of(transfer.pattern);
+  if (share == 1 || stream_.world().layout().same_node(rank(), transfer.peer)) return nbytes;
+  return static_cast<std::uint64_t>(std::llround(static_cast<double>(nbytes) / share));
+}
+
 void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight) {
   // Receives first: a message that finds its receiver waiting costs SimGrid less.
   for (const auto kind : {Transfer::recv, Transfer::send})
@@ -87,7 +96,7 @@ void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
     auto& box = mailbox_to(transfer.peer);
     parcel = stream_.world().parcels().take();
     parcel->pack(transfer.tensor);
-    in_flight.comm = box.put_init(parcel, transfer.tensor.priced_nbytes());
+    in_flight.comm = box.put_init(parcel, wire_bytes(transfer));
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
@@ -40,6 +41,8 @@ class SimCommunicator final : public Communicator {
 
   /// Seconds that the software spends on a batch before it leaves.
   double overhead_s(std::span<const Transfer> batch) const;
+  /// What the network carries of a message.
+  std::uint64_t wire_bytes(const Transfer& transfer) const;
   void run(std::span<const Transfer> batch, InFlight* in_flight);
   void prepare(const Transfer& transfer, InFlight& in_flight);
   static void start(std::span<const Transfer> batch, InFlight* in_flight);

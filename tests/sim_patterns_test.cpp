@@ -1,0 +1,124 @@
+// Patterns of traffic that networks carry less well than rings, in the simulator.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "algorithms/collectives/collectives.h"
+#include "algorithms/primitives/primitives.h"
+#include "tests/support/networks.h"
+#include "tests/support/simulate.h"
+#include "tests/support/training.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr int kNodes = 4;
+constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // of joined_by
+constexpr double kBytes = 4e6;
+
+Cluster with(const Efficiency& efficiency, int workers = 1) {
+  Cluster cluster = joined_by("flat", kNodes, workers);
+  cluster.transport.efficiency = efficiency;
+  return cluster;
+}
+
+double last_end_s(const Cluster& cluster, const std::function<void(const Context&)>& body) {
+  const auto ends = simulate(cluster, [&](const Context& ctx) {
+    body(ctx);
+    return ctx.stream->now();
+  });
+  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+}
+
+Tensor floats(double bytes) {
+  const auto numel = static_cast<std::size_t>(bytes / sizeof(float));
+  return Tensor::phantom(numel, DType::f32, numel);
+}
+
+void all_to_all(const Context& ctx) {
+  const std::vector<Tensor> out(static_cast<std::size_t>(ctx.size()), floats(kBytes)), in = out;
+  pairwise_alltoall(ctx, out, in);
+}
+void with_neighbours(const Context& ctx) {
+  const int P = ctx.size(), right = (ctx.rank() + 1) % P, left = (ctx.rank() + P - 1) % P;
+  exchange_with(ctx, floats(kBytes),
+                Peers{.self_weight = 0.5f, .receive_from = {{left, 0.5f}}, .send_to = {right}});
+}
+void ring(const Context& ctx) { ring_allreduce(ctx, floats(kBytes), Reduce::sum); }
+
+TEST(Patterns, TakeTheirShareOfTheNetwork) {
+  const double rounds_s = (kNodes - 1) * kLatency, sent_s = (kNodes - 1) * kBytes / kNic_Bps;
+  EXPECT_NEAR(last_end_s(with({}), all_to_all), rounds_s + sent_s, 1e-12);
+  EXPECT_NEAR(last_end_s(with({.all_to_all = 0.5}), all_to_all), rounds_s + sent_s / 0.5, 1e-12);
+  EXPECT_NEAR(last_end_s(with({.point_to_point = 0.8}), with_neighbours),
+              kLatency + kBytes / (0.8 * kNic_Bps), 1e-12);
+}
+
+TEST(Patterns, LeaveOthersAlone) {
+  const Efficiency poor{.all_to_all = 0.1, .point_to_point = 0.1, .server = 0.1};
+  EXPECT_EQ(last_end_s(with(poor), ring), last_end_s(with({}), ring));
+  EXPECT_EQ(last_end_s(with({.all_to_all = 1, .point_to_point = 0.1, .server = 0.1}), all_to_all),
+            last_end_s(with({}), all_to_all));
+  EXPECT_EQ(last_end_s(with({.all_to_all = 0.1, .server = 0.1}), with_neighbours),
+            last_end_s(with({}), with_neighbours));
+}
+
+TEST(Patterns, AreKeptBySubsets) {
+  const std::vector<int> odd = {1, 3};
+  const auto among = [&](const Context& ctx) {
+    if (ctx.rank() % 2 == 0) return;
+    Subset subset(*ctx.comm, odd);
+    all_to_all(ctx.with(subset));
+  };
+  EXPECT_NEAR(last_end_s(with({.all_to_all = 0.25}), among), kLatency + kBytes / (0.25 * kNic_Bps),
+              1e-12);
+}
+
+TEST(Patterns, MatterBetweenNodesAlone) {
+  const auto inside = [](const Context& ctx) {
+    const std::vector<int> node = {ctx.rank() / 2 * 2, ctx.rank() / 2 * 2 + 1};
+    Subset subset(*ctx.comm, node);
+    all_to_all(ctx.with(subset));
+  };
+  EXPECT_EQ(last_end_s(with({.all_to_all = 0.25}, 2), inside), last_end_s(with({}, 2), inside));
+}
+
+/// Which algorithms are slowed by which pattern, and that what they send is counted as before.
+TEST(Patterns, AreThoseOfTheAlgorithms) {
+  const auto run = [](const char* algorithm, const Efficiency& efficiency) {
+    Training training;
+    training.algorithm = Json{{"name", algorithm}};
+    training.workload = std::string("profile:") + TRIGRAM_TEST_DATA "/tiny_profile.csv";
+    training.cluster = small_cluster(4);
+    training.cluster.inter.bandwidth_Bps = 0.01e9;
+    training.cluster.transport.efficiency = efficiency;
+    return train(training);
+  };
+  const Efficiency all_to_all{.all_to_all = 0.5}, peers{.point_to_point = 0.5},
+      servers{.server = 0.5};
+  struct Expected {
+    const char* algorithm;
+    bool all_to_all, peers, servers;
+  };
+  for (const Expected& e :
+       {Expected{"gradient_allreduce", false, false, false},
+        Expected{"bytegrad", true, false, false}, Expected{"qsgd", true, false, false},
+        Expected{"dpsgd", false, true, false}, Expected{"adpsgd", false, true, false},
+        Expected{"parameter_server", false, false, true},
+        Expected{"async_parameter_server", false, false, true}}) {
+    const Trained plain = run(e.algorithm, {});
+    const auto slower = [&](const Efficiency& efficiency) {
+      const Trained less = run(e.algorithm, efficiency);
+      for (std::size_t r = 0; r < plain.counters.size(); ++r)
+        EXPECT_EQ(less.counters[r].bytes_inter, plain.counters[r].bytes_inter) << e.algorithm;
+      return less.seconds() > plain.seconds();
+    };
+    EXPECT_EQ(slower(all_to_all), e.all_to_all) << e.algorithm;
+    EXPECT_EQ(slower(peers), e.peers) << e.algorithm;
+    EXPECT_EQ(slower(servers), e.servers) << e.algorithm;
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test
