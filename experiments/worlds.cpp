@@ -33,10 +33,12 @@ World threads() {
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "threads", "Real time: a thread of this machine for each rank, messages are copies in memory",
       threads_fields(),
-      [](const ThreadsOptions& options, const Cluster&, const WorkloadFactory& workload) {
-        return make_threads_runtime(decided(options, workload));
+      [](const ThreadsOptions& options, const Cluster& cluster, const WorkloadFactory& workload) {
+        return make_threads_runtime(decided(options, workload), cluster);
       });
-  return {std::move(runtime), false, false, false, ""};
+  return {std::move(runtime), false, false, false, "", [](const Json& options) {
+            return options.at("shaping") == "cluster";
+          }};
 }
 
 World mpi() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   bool processes = false;   // a launcher starts a process per rank; otherwise all are in this one
   bool native = false;      // has collectives of its own (Communicator::native)
   std::string unavailable;  // why this build or machine cannot run it; empty when it can
+  /// Whether, with resolved options, real time passes as on the cluster's network; empty: never.
+  std::function<bool(const Json& options)> emulates = {};
 };
 
 /// Every world, those that this build lacks included.

@@ -14,6 +14,25 @@ namespace {
 
 constexpr int kRanks = 5;
 
+/// With messages as fast as memory, or as slow as a network.
+class ThreadsFailures : public ::testing::TestWithParam<ThreadsOptions::Shaping> {
+ protected:
+  void launch(int ranks, const Task& rank_main) const {
+    Cluster cluster;
+    cluster.nodes = ranks;
+    cluster.inter = {100e6, 20e-6};
+    make_threads_runtime({.shaping = GetParam(), .watchdog_s = 5}, cluster)
+        ->launch(cluster.layout(), rank_main);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Shaping, ThreadsFailures,
+                         ::testing::Values(ThreadsOptions::Shaping::none,
+                                           ThreadsOptions::Shaping::cluster),
+                         [](const auto& tested) {
+                           return tested.param == ThreadsOptions::Shaping::none ? "none"
+                                                                                : "cluster";
+                         });
+
 /// Messages both ways around a ring, a reduction in place, a control message.
 void one_round(Context ctx) {
   const int next = (ctx.rank() + 1) % ctx.size();
@@ -46,12 +65,11 @@ void fail_in(Context ctx, int culprit, int round, bool on_main) {
   ctx.stream->wait(*work);
 }
 
-TEST(ThreadsFailures, EndTheWorldAtAnyMoment) {
+TEST_P(ThreadsFailures, EndTheWorldAtAnyMoment) {
   for (int attempt = 0; attempt < 120; ++attempt) {
     const int culprit = attempt % kRanks, round = attempt % 37;
     try {
-      make_threads_runtime()->launch(
-          Layout(kRanks, 1), [&](Context ctx) { fail_in(ctx, culprit, round, attempt % 2 == 0); });
+      launch(kRanks, [&](Context ctx) { fail_in(ctx, culprit, round, attempt % 2 == 0); });
       ADD_FAILURE() << "attempt " << attempt << " did not fail";
     } catch (const std::out_of_range& e) {
       EXPECT_EQ(e.what(), "round " + std::to_string(round));
@@ -59,43 +77,42 @@ TEST(ThreadsFailures, EndTheWorldAtAnyMoment) {
   }
 }
 
-TEST(ThreadsFailures, AFailureOnEveryRankIsStillOne) {
+TEST_P(ThreadsFailures, AFailureOnEveryRankIsStillOne) {
   for (int attempt = 0; attempt < 20; ++attempt)
-    EXPECT_THROW(make_threads_runtime()->launch(Layout(kRanks, 1),
-                                                [&](Context ctx) {
-                                                  one_round(ctx);
-                                                  throw std::out_of_range("all of them");
-                                                }),
+    EXPECT_THROW(launch(kRanks,
+                        [&](Context ctx) {
+                          one_round(ctx);
+                          throw std::out_of_range("all of them");
+                        }),
                  std::out_of_range);
 }
 
-TEST(ThreadsFailures, BuffersAreLeftAloneOnceTransferHasThrown) {
+TEST_P(ThreadsFailures, BuffersAreLeftAloneOnceTransferHasThrown) {
   for (int attempt = 0; attempt < 50; ++attempt) {
-    EXPECT_THROW(make_threads_runtime()->launch(
-                     Layout(2, 1),
-                     [&](Context ctx) {
-                       const Tensor x = ctx.device->empty(100000);
-                       if (ctx.rank() == 0) {
-                         ctx.device->fill(x, 1);
-                         auto comm = ctx.stream->fork("comm");
-                         comm->submit(ctx, [](Context) { throw std::out_of_range("now"); });
-                         ctx.comm->transfer(std::array{Transfer{Transfer::send, x, 1}});
-                         return;
-                       }
-                       auto comm = ctx.stream->fork("comm");
-                       try {
-                         ctx.comm->transfer(std::array{Transfer{Transfer::recv, x, 0}});
-                       } catch (...) {
-                         ctx.device->fill(x, 2);  // a late copy would be a race, and change this
-                         for (float value : x.floats()) EXPECT_EQ(value, 2.0f);
-                         throw;
-                       }
-                     }),
+    EXPECT_THROW(launch(2,
+                        [&](Context ctx) {
+                          const Tensor x = ctx.device->empty(100000);
+                          if (ctx.rank() == 0) {
+                            ctx.device->fill(x, 1);
+                            auto comm = ctx.stream->fork("comm");
+                            comm->submit(ctx, [](Context) { throw std::out_of_range("now"); });
+                            ctx.comm->transfer(std::array{Transfer{Transfer::send, x, 1}});
+                            return;
+                          }
+                          auto comm = ctx.stream->fork("comm");
+                          try {
+                            ctx.comm->transfer(std::array{Transfer{Transfer::recv, x, 0}});
+                          } catch (...) {
+                            ctx.device->fill(x, 2);  // a late copy would be a race, and change this
+                            for (float value : x.floats()) EXPECT_EQ(value, 2.0f);
+                            throw;
+                          }
+                        }),
                  std::out_of_range);
   }
 }
 
-TEST(ThreadsFailures, AWorldCanBeLaunchedAgain) {
+TEST(ThreadsWorld, AWorldCanBeLaunchedAgain) {
   auto runtime = make_threads_runtime({.watchdog_s = 5});
   EXPECT_THROW(runtime->launch(Layout(3, 1), [](Context) { throw std::out_of_range("once"); }),
                std::out_of_range);
@@ -104,7 +121,7 @@ TEST(ThreadsFailures, AWorldCanBeLaunchedAgain) {
   EXPECT_EQ(count, 1);
 }
 
-TEST(ThreadsFailures, AnErrorSwallowedAfterItClosedAStreamIsReported) {
+TEST(ThreadsWorld, AnErrorSwallowedAfterItClosedAStreamIsReported) {
   EXPECT_THROW(make_threads_runtime()->launch(Layout(1, 1),
                                               [](Context ctx) {
                                                 try {

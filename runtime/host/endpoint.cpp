@@ -1,6 +1,24 @@
 #include "runtime/host/endpoint.h"
 
+#include "runtime/host/world.h"
+
 namespace trigram::host {
+
+void Endpoint::sleep(double seconds) {
+  const std::chrono::duration<double> duration(seconds);
+  std::unique_lock lock(mutex);
+  wake.wait_for(lock, duration, [&] { return world.failed(); });
+  world.check_not_failed();
+}
+
+void Endpoint::spend(double seconds) {
+  if (seconds <= 0) return;
+  if (waits_over != waits_over_since) overslept_s = 0;  // it was waited for
+  const double begin_s = world.now();
+  if (seconds > overslept_s) sleep(seconds - overslept_s);
+  overslept_s += world.now() - begin_s - seconds;
+  waits_over_since = waits_over;
+}
 
 void Endpoint::poke() noexcept {
   // Taking the mutex makes sure that the owner is not between evaluating and sleeping.

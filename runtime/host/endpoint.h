@@ -66,6 +66,9 @@ struct Endpoint {
   std::size_t outstanding = 0;  // halves of it that are not done
   bool withdrawing = false;     // the call ends by an exception
 
+  double overslept_s = 0;              // of modelled time
+  std::uint64_t waits_over_since = 0;  // waits_over at that time
+
   std::map<int, std::deque<Message>> inbox;  // control messages by tag
   // What the accelerator had to do before the messages that other streams of this rank sent.
   std::vector<std::shared_ptr<Milestone>> before_inbox;
@@ -76,6 +79,11 @@ struct Endpoint {
   template <class Ready>
   void park(std::unique_lock<std::mutex>& lock, const Wait& why, Ready ready,
             State while_parked = State::blocked);
+  /// Sleeps on the stream that owns this endpoint. Throws Aborted when the world fails first.
+  void sleep(double seconds);
+  /// The same for time that is modelled, such as that of a layer: what it sleeps too long, as
+  /// sleeping does, it takes off the next time if the stream has waited for nothing since.
+  void spend(double seconds);
   /// Makes the owner evaluate again what it waits for.
   void poke() noexcept;
   void set_state(State next, const Wait& why = {});

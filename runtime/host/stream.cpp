@@ -66,14 +66,12 @@ Context HostStream::context() {
 
 void HostStream::sleep_for(double seconds) {
   check_on_stream(self_);
-  const std::chrono::duration<double> duration(seconds);
-  std::unique_lock lock(self_.mutex);
-  self_.wake.wait_for(lock, duration, [&] { return world().failed(); });
-  world().check_not_failed();
+  self_.sleep(seconds);
 }
 
 void HostStream::compute(double seconds) {
-  if (world().sleeps_compute()) sleep_for(seconds);
+  check_on_stream(self_);
+  if (world().sleeps_compute()) self_.spend(seconds);
 }
 
 std::unique_ptr<Stream> HostStream::fork(const std::string& name) {

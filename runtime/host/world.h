@@ -45,6 +45,11 @@ class World {
   double since_start(double steady_s) const {
     return steady_s - std::chrono::duration<double>(start_.time_since_epoch()).count();
   }
+  /// The time of the steady clock at which now() is `since_start_s`.
+  Clock::time_point date(double since_start_s) const {
+    return start_ + std::chrono::duration_cast<Clock::duration>(
+                        std::chrono::duration<double>(since_start_s));
+  }
   /// Whether computation known by its length only is slept, or skipped.
   bool sleeps_compute() const { return sleeps_compute_; }
   virtual Device& device(int rank) = 0;

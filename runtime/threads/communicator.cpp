@@ -4,15 +4,34 @@
 #include <cstring>
 
 #include "runtime/host/batch.h"
+#include "runtime/threads/emulated_network.h"
 #include "runtime/threads/world.h"
 
 namespace trigram::threads {
+namespace {
+
+void complete(Endpoint& owner, Half& half) {
+  bool awaited;
+  {
+    std::lock_guard lock(owner.mutex);
+    half.done = true;
+    awaited = --owner.outstanding == 0 || owner.withdrawing;
+  }
+  if (awaited) owner.wake.notify_one();
+}
+
+}  // namespace
+
+ThreadsCommunicator::ThreadsCommunicator(ThreadsGroup& group, Endpoint& self)
+    : group_(group), self_(self), network_(static_cast<ThreadsWorld&>(self.world).network()) {}
+
 int ThreadsCommunicator::size() const { return self_.world.layout().ranks(); }
 
 void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
   host::check_on_stream(self_);
   for (const Transfer& t : batch) check_peer(rank(), t.peer, size(), self_.stream);
   self_.world.check_not_failed();
+  if (network_ != nullptr) self_.spend(network_->overhead_s(rank(), batch));
   prepare(batch);
   try {
     // Receives first: the more sends find their receiver waiting, the fewer senders block.
@@ -55,34 +74,44 @@ void ThreadsCommunicator::post(Half& half) {
     }
     half.posted = true;
   }
-  if (partner != nullptr) copy(half, *partner);
+  if (partner != nullptr) meet(half, *partner);
 }
 
-void ThreadsCommunicator::copy(Half& mine, Half& theirs) {
+void ThreadsCommunicator::meet(Half& mine, Half& theirs) {
+  const double met_s = network_ != nullptr ? self_.world.now() : 0;
+  const std::exception_ptr mismatch = copy(mine, theirs);
+  Endpoint& partner = group_.at(mine.peer);
+  if (network_ != nullptr && !mismatch) {
+    const bool sends = mine.kind == Transfer::send;
+    network_->send(met_s, sends ? rank() : mine.peer, sends ? mine.peer : rank(),
+                   mine.tensor->priced_nbytes(), [&self = self_, &partner, &mine, &theirs] {
+                     complete(partner, theirs);
+                     complete(self, mine);
+                   });
+    return;
+  }
+  mine.done = true;
+  ++completed_here_;
+  complete(partner, theirs);
+  if (mismatch) std::rethrow_exception(mismatch);
+}
+
+/// Hands back what is wrong with the halves, if anything; then the world has failed.
+std::exception_ptr ThreadsCommunicator::copy(const Half& mine, const Half& theirs) {
   const bool sends = mine.kind == Transfer::send;
   const Tensor& sent = sends ? *mine.tensor : *theirs.tensor;
   const Tensor& received = sends ? *theirs.tensor : *mine.tensor;
-  std::exception_ptr mismatch;
   try {
     check_match(sent, sends ? rank() : mine.peer, received, sends ? mine.peer : rank(),
                 self_.stream);
     if (!sent.is_phantom() && sent.nbytes() > 0)
       std::memcpy(received.data(), sent.data(), sent.nbytes());
   } catch (...) {
-    mismatch = std::current_exception();
-    self_.world.fail(mismatch);  // before the partner can take its half for completed
+    // Before the partner can take its half for completed.
+    self_.world.fail(std::current_exception());
+    return std::current_exception();
   }
-  mine.done = true;
-  ++completed_here_;
-  Endpoint& partner = group_.at(mine.peer);
-  bool awaited;
-  {
-    std::lock_guard lock(partner.mutex);
-    theirs.done = true;
-    awaited = --partner.outstanding == 0 || partner.withdrawing;
-  }
-  if (awaited) partner.wake.notify_one();
-  if (mismatch) std::rethrow_exception(mismatch);
+  return nullptr;
 }
 
 void ThreadsCommunicator::await_completion() {

@@ -1,5 +1,6 @@
 #include "runtime/threads/threads_runtime.h"
 
+#include "core/check.h"
 #include "runtime/threads/world.h"
 
 namespace trigram {
@@ -7,20 +8,37 @@ namespace {
 
 class ThreadsRuntime final : public Runtime {
  public:
-  explicit ThreadsRuntime(const ThreadsOptions& options) : options_(options) {}
+  ThreadsRuntime(const ThreadsOptions& options, const Cluster& cluster)
+      : options_(options), cluster_(cluster) {}
   void launch(const Layout& layout, const Task& rank_main) override {
     const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
-    threads::ThreadsWorld(layout, options_.watchdog_s, sleeps).run(rank_main);
+    threads::ThreadsWorld world(layout, options_.watchdog_s, sleeps);
+    if (options_.shaping == ThreadsOptions::Shaping::cluster) {
+      TRIGRAM_CHECK(layout.nodes() == cluster_.layout().nodes(),
+                    "a layout of {} ranks is launched on the network of {}", layout.ranks(),
+                    cluster_.ranks());
+      world.emulate(cluster_, static_cast<double>(options_.bucket_depth));
+    }
+    world.run(rank_main);
   }
 
  private:
   ThreadsOptions options_;
+  Cluster cluster_;
 };
 
 }  // namespace
 
 FieldTable<ThreadsOptions> threads_fields() {
+  using Shaping = ThreadsOptions::Shaping;
   return FieldTable<ThreadsOptions>{}
+      .field("shaping", &ThreadsOptions::shaping,
+             one_of<Shaping>({{"none", Shaping::none}, {"cluster", Shaping::cluster}}),
+             "none: messages are as fast as memory; cluster: as on the cluster's network")
+      .field("bucket_depth", &ThreadsOptions::bucket_depth, byte_size(),
+             "Bytes that a shaped link passes at a time, before it turns to another message")
+      .only_where([](const ThreadsOptions& o) { return o.shaping == Shaping::cluster; },
+                  "links have buckets where they are shaped; expected \"shaping\": \"cluster\"")
       .field("watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress before the run ends as hung")
       .field("modelled_compute", &ThreadsOptions::modelled_compute, modelled_compute_kind(),
@@ -28,8 +46,9 @@ FieldTable<ThreadsOptions> threads_fields() {
              "it where the workload computes real gradients");
 }
 
-std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options) {
-  return std::make_unique<ThreadsRuntime>(options);
+std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options,
+                                              const Cluster& cluster) {
+  return std::make_unique<ThreadsRuntime>(options, cluster);
 }
 
 }  // namespace trigram

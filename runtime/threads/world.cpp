@@ -28,6 +28,10 @@ ThreadsWorld::ThreadsWorld(const Layout& layout, double watchdog_s, bool sleeps_
   groups_.emplace_back(*this, "main", layout.ranks());
 }
 
+void ThreadsWorld::emulate(const Cluster& cluster, double bucket_depth) {
+  network_ = std::make_unique<EmulatedNetwork>(*this, cluster, bucket_depth);
+}
+
 void ThreadsWorld::run(const Task& rank_main) {
   std::vector<std::thread> threads;
   ranks_running_ = layout().ranks();
@@ -84,11 +88,13 @@ void ThreadsWorld::fail(std::exception_ptr error) noexcept {
   }
   set_failed();
   for_each_endpoint([](Endpoint& e) { e.poke(); });
+  if (network_) network_->abort();
 }
 
 host::Look ThreadsWorld::look() {
   host::Look seen;
   for_each_endpoint([&](Endpoint& e) { seen.add(e); });
+  seen.running |= network_ && network_->busy();
   return seen;
 }
 

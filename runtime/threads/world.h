@@ -11,6 +11,7 @@
 #include "core/runtime.h"
 #include "runtime/host/watchdog.h"
 #include "runtime/host/world.h"
+#include "runtime/threads/emulated_network.h"
 
 namespace trigram::threads {
 
@@ -42,10 +43,14 @@ class ThreadsGroup final : public host::Group {
 class ThreadsWorld final : public host::World {
  public:
   ThreadsWorld(const Layout& layout, double watchdog_s, bool sleeps_compute);
+  /// Before `run`: messages take as long as on the network of `cluster`.
+  void emulate(const Cluster& cluster, double bucket_depth);
   /// Runs `rank_main` on a thread per rank and returns or throws when all threads have ended.
   void run(const Task& rank_main);
 
   Device& device(int rank) override { return devices_[static_cast<std::size_t>(rank)]; }
+  /// Null unless one is emulated.
+  EmulatedNetwork* network() { return network_.get(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
   void fail(std::exception_ptr error) noexcept override;
 
@@ -59,7 +64,8 @@ class ThreadsWorld final : public host::World {
   host::Watchdog watchdog_;
   std::vector<HostDevice> devices_;  // one per rank, so that ranks do not share a memory pool
   std::mutex groups_mutex_;
-  std::deque<ThreadsGroup> groups_;  // the first is the main streams
+  std::deque<ThreadsGroup> groups_;           // the first is the main streams
+  std::unique_ptr<EmulatedNetwork> network_;  // its thread ends before what it refers to
   std::mutex end_mutex_;
   std::condition_variable end_;
   int ranks_running_ = 0;

@@ -16,16 +16,21 @@
 namespace trigram::test {
 namespace {
 
+constexpr const char* kShaped = "threads_shaped";  // threads, on the cluster's network
+
 const World& find(const std::string& name) {
   for (const World& world : worlds())
-    if (world.name == name) return world;
+    if (world.name == (name == kShaped ? "threads" : name)) return world;
   throw std::invalid_argument("no world is called " + name);
 }
 
 /// Worlds that run in real time notice a hang after `patience`; a simulated one knows at once. For
 /// a workload without values, so that computation takes the time that it is said to take.
-std::unique_ptr<Runtime> make(const World& world, const Cluster& cluster, const char* patience) {
+std::unique_ptr<Runtime> make(const std::string& name, const Cluster& cluster,
+                              const char* patience) {
+  const World& world = find(name);
   Json options = Json::object();
+  if (name == kShaped) options["shaping"] = "cluster";
   if (!world.simulated) options["watchdog"] = patience;
   if (world.name == "nccl") options.update({{"ranks_per_gpu", 8}, {"memory", "256 MiB"}});
   const auto phantom = make_workload_factory(
@@ -88,6 +93,12 @@ std::vector<std::string> world_names() {
   return names;
 }
 
+std::vector<std::string> world_names_shaped_too() {
+  std::vector<std::string> names = world_names();
+  if (std::find(names.begin(), names.end(), "threads") != names.end()) names.push_back(kShaped);
+  return names;
+}
+
 std::string world_unavailable(const std::string& world, int ranks) {
   const World& where = find(world);
   if (!where.unavailable.empty()) return where.unavailable;
@@ -119,7 +130,7 @@ std::vector<std::string> results_in_world(const std::string& world, const Cluste
   return unpack(bytes_from(where, [&] {
     std::vector<std::string> results(static_cast<std::size_t>(cluster.ranks()));
     const WorldError error = classify([&] {
-      make(where, cluster, "30s")->launch(cluster.layout(), [&](Context ctx) {
+      make(world, cluster, "30s")->launch(cluster.layout(), [&](Context ctx) {
         results[static_cast<std::size_t>(ctx.world_rank)] = rank_main(ctx);
         if (where.processes) share(ctx, results);
       });
@@ -133,7 +144,7 @@ WorldError error_in_world(const std::string& world, const Cluster& cluster, cons
   const World& where = find(world);
   const std::string bytes = bytes_from(where, [&] {
     const WorldError error =
-        classify([&] { make(where, cluster, "300ms")->launch(cluster.layout(), rank_main); });
+        classify([&] { make(world, cluster, "300ms")->launch(cluster.layout(), rank_main); });
     return std::string(1, static_cast<char>(error.kind)) + error.text;
   });
   if (bytes.empty()) return {};  // the child failed, and so does the test

@@ -17,6 +17,9 @@ namespace trigram::test {
 /// The worlds that the conformance suite runs on, those that this build lacks included: worlds of
 /// processes where a launcher started this one, else those that host all ranks.
 std::vector<std::string> world_names();
+/// The same, and what those do on an emulated network, under a name of its own: for the suites
+/// about messages and the waiting for them.
+std::vector<std::string> world_names_shaped_too();
 /// Why a world cannot run here, with so many ranks if that is given; empty when it can.
 std::string world_unavailable(const std::string& world, int ranks = 0);
 /// True when the world's time is simulated, hence exact.
@@ -62,6 +65,12 @@ class WorldTest : public ::testing::TestWithParam<std::tuple<std::string, int>> 
 template <class... Ranks>
 auto every_world(Ranks... ranks) {
   return ::testing::Combine(::testing::ValuesIn(world_names()), ::testing::Values(ranks...));
+}
+/// The same with networks emulated, too.
+template <class... Ranks>
+auto every_world_shaped_too(Ranks... ranks) {
+  return ::testing::Combine(::testing::ValuesIn(world_names_shaped_too()),
+                            ::testing::Values(ranks...));
 }
 std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info);
 

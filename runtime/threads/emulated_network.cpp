@@ -1,0 +1,124 @@
+#include "runtime/threads/emulated_network.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "netmodels/cluster_network.h"
+
+namespace trigram::threads {
+
+EmulatedNetwork::EmulatedNetwork(host::World& world, const Cluster& cluster, double bucket_depth)
+    : world_(world),
+      cluster_(cluster),
+      network_(make_network(cluster)),
+      links_(*network_, bucket_depth),
+      thread_([this] { run(); }) {}
+
+EmulatedNetwork::~EmulatedNetwork() {
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+double EmulatedNetwork::overhead_s(int source, std::span<const Transfer> batch) const {
+  const Transport& transport = cluster_.transport;
+  const auto messages = std::count_if(batch.begin(), batch.end(), [&](const Transfer& t) {
+    return t.kind == Transfer::send && cluster_.node_of(source) != cluster_.node_of(t.peer);
+  });
+  if (messages == 0) return 0;
+  return transport.stage_overhead_s + static_cast<double>(messages) * transport.message_overhead_s;
+}
+
+void EmulatedNetwork::send(double met_s, int source, int destination, std::size_t nbytes,
+                           Arrived arrived) {
+  const double starts_s = met_s + network_->latency(source, destination);
+  {
+    std::lock_guard lock(mutex_);
+    const Id id = register_message(std::move(arrived));
+    links_.start(starts_s, source, destination, static_cast<double>(nbytes),
+                 [this, id](double) { arrive(id); });
+    if (next_s() >= wakes_s_) return;
+  }
+  wake_.notify_one();
+}
+
+void EmulatedNetwork::post(int source, int destination, Arrived arrived) {
+  const double latency_s = network_->latency(source, destination);
+  {
+    std::lock_guard lock(mutex_);
+    const Id id = register_message(std::move(arrived));
+    delays_.at(world_.now() + latency_s, [this, id] { arrive(id); });
+    if (next_s() >= wakes_s_) return;
+  }
+  wake_.notify_one();
+}
+
+EmulatedNetwork::Id EmulatedNetwork::register_message(Arrived arrived) {
+  under_way_.emplace(++last_id_, std::move(arrived));
+  return last_id_;
+}
+
+void EmulatedNetwork::arrive(Id id) {
+  if (const auto found = under_way_.extract(id)) arrived_.push_back(std::move(found.mapped()));
+}
+
+double EmulatedNetwork::next_s() const {
+  if (aborted_) return under_way_.empty() ? host::Schedule::kNever : 0;
+  return std::min(links_.next(), delays_.next());
+}
+
+bool EmulatedNetwork::busy() const {
+  std::lock_guard lock(mutex_);
+  return !under_way_.empty();
+}
+
+void EmulatedNetwork::abort() noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    aborted_ = true;
+  }
+  wake_.notify_one();
+}
+
+/// Tells of arrivals without the mutex: who hears of them may send again.
+void EmulatedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
+  if (aborted_) {
+    for (auto& [id, arrived] : under_way_) arrived_.push_back(std::move(arrived));
+    under_way_.clear();
+  }
+  const auto arrived = std::exchange(arrived_, {});
+  if (arrived.empty()) return;
+  lock.unlock();
+  for (const Arrived& tell : arrived) tell();
+  lock.lock();
+}
+
+void EmulatedNetwork::run() noexcept {
+  prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds: the default of 50 us is the latency of a network
+  try {
+    std::unique_lock lock(mutex_);
+    while (!closing_) {
+      const double now_s = world_.now();
+      if (!aborted_) {
+        links_.advance(now_s);
+        delays_.run_due(now_s);
+      }
+      deliver(lock);
+      wakes_s_ = next_s();
+      if (wakes_s_ <= world_.now() || closing_) continue;
+      if (wakes_s_ == host::Schedule::kNever) wake_.wait(lock);
+      else wake_.wait_until(lock, world_.date(wakes_s_));
+      wakes_s_ = 0;  // awake: nobody need wake it
+    }
+  } catch (...) {
+    world_.fail(std::current_exception());
+  }
+}
+
+}  // namespace trigram::threads

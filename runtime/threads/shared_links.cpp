@@ -1,0 +1,152 @@
+#include "runtime/threads/shared_links.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trigram::threads {
+
+/// A link, or the limit of a connection.
+struct SharedLinks::Bucket {
+  explicit Bucket(double its_bandwidth_Bps) : bandwidth_Bps(its_bandwidth_Bps) {}
+
+  /// By what their flows have had of the link, in bytes, then in the order of coming.
+  struct Waiting {
+    double tag;
+    std::uint64_t number;
+    Slice slice;
+    bool operator<(const Waiting& other) const {
+      return std::pair(tag, number) < std::pair(other.tag, other.number);
+    }
+  };
+
+  const double bandwidth_Bps;
+  std::set<Waiting> waiting;
+  std::uint64_t arrivals = 0;
+  bool busy = false;
+  double virtual_time = 0;  // tag of the slice that is passing; when idle, the end of the last one
+  double last_end = 0;      // the largest tag at which a slice that was served ends
+  double carried = 0;
+};
+
+struct SharedLinks::Flow {
+  struct Hop {
+    Bucket* bucket;
+    double end = 0;  // tag at which the flow's last slice there ends
+  };
+  std::vector<Hop> hops;
+  double narrowest_Bps = 0;
+  double slice = 0;      // bytes
+  double unsent = 0;     // bytes in no slice yet
+  double unentered = 0;  // bytes that have not entered the first link
+  double earliest_end_s = 0;
+  std::size_t under_way = 0;
+  Ended ended;
+};
+
+SharedLinks::SharedLinks(const Network& network, double bucket_depth)
+    : network_(network), bucket_depth_(bucket_depth) {
+  for (const Link& link : network.links())
+    links_.push_back(link.unlimited() ? nullptr : std::make_unique<Bucket>(link.bandwidth_Bps));
+}
+
+SharedLinks::~SharedLinks() = default;
+
+SharedLinks::Bucket* SharedLinks::connection(int source, int destination) {
+  const double cap_Bps = network_.connection_cap(source, destination);
+  if (std::isinf(cap_Bps)) return nullptr;
+  auto& own = connections_[{source, destination}];
+  if (!own) own = std::make_unique<Bucket>(cap_Bps);
+  return own.get();
+}
+
+/// All that limits a message, in the order in which it passes.
+std::vector<SharedLinks::Bucket*> SharedLinks::route(int source, int destination) {
+  std::vector<LinkId> ids;
+  network_.route(source, destination, ids);
+  std::vector<Bucket*> buckets = {connection(source, destination)};
+  for (const LinkId id : ids) buckets.push_back(links_[static_cast<std::size_t>(id)].get());
+  std::erase(buckets, nullptr);
+  return buckets;
+}
+
+void SharedLinks::start(double date_s, int source, int destination, double nbytes, Ended ended) {
+  date_s = std::max(date_s, now_s_);
+  auto flow = std::make_unique<Flow>();
+  for (Bucket* bucket : route(source, destination)) flow->hops.push_back({bucket});
+  flow->narrowest_Bps = network_.bandwidth(source, destination);
+  flow->slice = std::max(bucket_depth_, kShortestSlice_s * flow->narrowest_Bps);
+  flow->earliest_end_s = date_s + nbytes / flow->narrowest_Bps;
+  flow->ended = std::move(ended);
+  // Nothing is shared on the way to itself.
+  const bool shares = !flow->hops.empty();
+  if (shares) flow->unsent = flow->unentered = nbytes;
+  const double begin_s = shares ? date_s : flow->earliest_end_s;
+  Flow& begun = *flow;
+  flows_[&begun] = std::move(flow);
+  schedule_.at(begin_s, [this, &begun, begin_s] { go_on(begun, begin_s); });
+}
+
+/// Lets slices queue at the first link, as many as may be under way: one for each link and one more,
+/// so that one waits where another passes. Ends the flow when all have arrived.
+void SharedLinks::go_on(Flow& flow, double date_s) {
+  while (flow.unsent > 0 && flow.under_way <= flow.hops.size()) {
+    const double nbytes = std::min(flow.slice, flow.unsent);
+    flow.unsent -= nbytes;
+    ++flow.under_way;
+    arrive({.flow = &flow, .nbytes = nbytes}, date_s);
+  }
+  if (flow.under_way > 0) return;
+  const Ended ended = std::move(flow.ended);
+  flows_.erase(&flow);
+  ended(date_s);
+}
+
+void SharedLinks::arrive(const Slice& slice, double date_s) {
+  Flow::Hop& hop = slice.flow->hops[slice.hop];
+  Bucket& bucket = *hop.bucket;
+  const double tag = std::max(bucket.virtual_time, hop.end);
+  hop.end = tag + slice.nbytes;
+  bucket.waiting.insert({tag, bucket.arrivals++, slice});
+  if (!bucket.busy) serve(bucket, date_s);
+}
+
+void SharedLinks::serve(Bucket& bucket, double date_s) {
+  bucket.busy = !bucket.waiting.empty();
+  if (!bucket.busy) {
+    bucket.virtual_time = bucket.last_end;
+    return;
+  }
+  const auto next = bucket.waiting.extract(bucket.waiting.begin());
+  Slice slice = next.value().slice;
+  Flow& flow = *slice.flow;
+  bucket.virtual_time = next.value().tag;
+  bucket.last_end = std::max(bucket.last_end, bucket.virtual_time + slice.nbytes);
+  bucket.carried += slice.nbytes;
+  const double free_s = date_s + slice.nbytes / bucket.bandwidth_Bps;
+  slice.passed_s = std::max(slice.passed_s, free_s);
+  if (slice.hop == 0) {
+    flow.earliest_end_s = date_s + flow.unentered / flow.narrowest_Bps;
+    flow.unentered -= slice.nbytes;
+  }
+  schedule_.at(free_s, [this, &bucket, free_s] { serve(bucket, free_s); });
+  if (++slice.hop < flow.hops.size()) arrive(slice, date_s);
+  else
+    schedule_.at(slice.passed_s, [this, &flow, date = slice.passed_s] {
+      --flow.under_way;
+      go_on(flow, date);
+    });
+}
+
+double SharedLinks::next() const {
+  if (flows_.empty()) return host::Schedule::kNever;
+  double earliest_s = host::Schedule::kNever;
+  for (const auto& [key, flow] : flows_) earliest_s = std::min(earliest_s, flow->earliest_end_s);
+  return std::max(earliest_s, schedule_.next());
+}
+
+double SharedLinks::carried(LinkId link) const {
+  const auto& bucket = links_[static_cast<std::size_t>(link)];
+  return bucket ? bucket->carried : 0;
+}
+
+}  // namespace trigram::threads

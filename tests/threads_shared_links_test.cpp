@@ -1,0 +1,195 @@
+// Links that an emulated network shares slice by slice: in dates alone, without waiting for them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "netmodels/cluster_network.h"
+#include "runtime/threads/shared_links.h"
+#include "tests/oracles/max_min.h"
+#include "tests/support/networks.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr double kDepth = 4000;  // bytes
+constexpr double kMB = 1e6;
+
+struct Sent {
+  double start_s = 0;
+  int source = 0, destination = 0;
+  double nbytes = 0;
+};
+
+/// What became of messages on a network.
+struct Passed {
+  std::vector<double> end_s;       // by message
+  std::vector<double> carried;     // bytes, by link
+  bool earlier_than_said = false;  // one ended before the date that next() had given
+};
+
+/// Advances only when next() says so, as the emulation does.
+Passed pass(const Cluster& cluster, const std::vector<Sent>& messages) {
+  const auto network = make_network(cluster);
+  threads::SharedLinks links(*network, kDepth);
+  Passed passed{std::vector<double>(messages.size(), -1), {}};
+  double not_before_s = 0;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    links.start(messages[i].start_s, messages[i].source, messages[i].destination,
+                messages[i].nbytes, [&, i](double date_s) {
+                  passed.end_s[i] = date_s;
+                  passed.earlier_than_said |= date_s < not_before_s * (1 - 1e-12);
+                });
+  while (std::isfinite(links.next())) {
+    not_before_s = links.next();
+    links.advance(not_before_s);
+  }
+  for (std::size_t id = 0; id < network->links().size(); ++id)
+    passed.carried.push_back(links.carried(static_cast<LinkId>(id)));
+  return passed;
+}
+
+/// `nodes` x `workers` on NICs of 1 GB/s and ports of 10 GB/s.
+Cluster nodes_of(int nodes, int workers = 1) { return joined_by("flat", nodes, workers); }
+
+TEST(SharedLinks, AMessageAloneIsAsFastAsItsNarrowestLink) {
+  Cluster cluster = nodes_of(2, 2);
+  cluster.transport.node_cap_Bps = 0.25e9;
+  const Passed between = pass(cluster, {{3, 0, 2, kMB}});
+  EXPECT_NEAR(between.end_s[0], 3 + kMB / 0.25e9, 1e-9);
+  const Passed inside = pass(cluster, {{3, 0, 1, kMB}});
+  EXPECT_NEAR(inside.end_s[0], 3 + kMB / 10e9, 1e-9);
+}
+
+TEST(SharedLinks, TwoMessagesThroughOneNicTakeTwiceAsLong) {
+  for (const bool out : {true, false}) {  // the NIC that they share is the sender's, the receiver's
+    const std::vector<Sent> alone = {{0, out ? 0 : 1, out ? 1 : 0, kMB}};
+    const std::vector<Sent> both = {{0, out ? 0 : 1, out ? 1 : 0, kMB},
+                                    {0, out ? 0 : 2, out ? 2 : 0, kMB}};
+    const double alone_s = pass(nodes_of(3), alone).end_s[0];
+    for (const double end_s : pass(nodes_of(3), both).end_s) EXPECT_NEAR(end_s / alone_s, 2, 0.06);
+  }
+}
+
+TEST(SharedLinks, DirectionsDoNotShare) {
+  const Passed passed = pass(nodes_of(2), {{0, 0, 1, kMB}, {0, 1, 0, kMB}});
+  for (const double end_s : passed.end_s) EXPECT_NEAR(end_s, kMB / 1e9, 1e-9);
+}
+
+TEST(SharedLinks, AConnectionMovesNoMoreThanItsCap) {
+  Cluster cluster = nodes_of(3);
+  cluster.transport.connection_cap_Bps = 0.2e9;
+  // Two messages of one connection share its cap; the NIC has room for another connection beside.
+  const Passed passed = pass(cluster, {{0, 0, 1, kMB}, {0, 0, 1, kMB}, {0, 0, 2, kMB}});
+  EXPECT_NEAR(passed.end_s[0], 2 * kMB / 0.2e9, 2e-4);
+  EXPECT_NEAR(passed.end_s[1], 2 * kMB / 0.2e9, 2e-4);
+  EXPECT_NEAR(passed.end_s[2], kMB / 0.2e9, 2e-4);
+}
+
+TEST(SharedLinks, MessagesToOneselfShareNothing) {
+  const Passed passed = pass(nodes_of(2), {{1, 0, 0, kMB}, {1, 0, 0, kMB}, {0, 0, 1, kMB}});
+  EXPECT_NEAR(passed.end_s[0], 1 + kMB / 100e9, 1e-12);  // the memory's bandwidth
+  EXPECT_NEAR(passed.end_s[1], 1 + kMB / 100e9, 1e-12);
+  EXPECT_NEAR(passed.end_s[2], kMB / 1e9, 1e-9);
+}
+
+TEST(SharedLinks, AMessageOfNoBytesEndsAtOnce) {
+  EXPECT_EQ(pass(nodes_of(2), {{2, 0, 1, 0}}).end_s[0], 2);
+}
+
+TEST(SharedLinks, IdleTimeIsNotSaved) {
+  // A link that has had nothing to pass for long is no faster for it.
+  const Passed passed = pass(nodes_of(2), {{0, 0, 1, kMB}, {5, 0, 1, kMB}});
+  EXPECT_NEAR(passed.end_s[1] - 5, passed.end_s[0], 1e-9);
+}
+
+TEST(SharedLinks, AShortMessageDoesNotWaitForALongOne) {
+  const Passed passed = pass(nodes_of(2), {{0, 0, 1, 100 * kMB}, {1e-3, 0, 1, kMB}});
+  EXPECT_NEAR(passed.end_s[1] - 1e-3, 2 * kMB / 1e9, 1.1e-4);
+  EXPECT_NEAR(passed.end_s[0], 101 * kMB / 1e9, 1e-9);
+}
+
+/// Random messages, which meet on NICs and in the topology.
+std::vector<Sent> draw(std::uint32_t seed, int ranks) {
+  std::mt19937 generator(seed);
+  std::vector<Sent> messages;
+  const auto number = [&](int below) { return static_cast<int>(generator() % unsigned(below)); };
+  for (int i = 0; i < ranks; ++i) {
+    const int source = number(ranks), destination = (source + 1 + number(ranks - 1)) % ranks;
+    messages.push_back({1e-3 * number(3), source, destination, kMB * (20 + number(80))});
+  }
+  return messages;
+}
+
+std::vector<NamedCluster> networks() {
+  const auto narrow = [](Json topology) {
+    topology["bandwidth"] = "300MB/s";
+    return topology;
+  };
+  Cluster bridged = nodes_of(4, 4);
+  bridged.intra.kind = IntraKind::pcie;
+  return {{"flat", nodes_of(4, 4)},
+          {"bridged", bridged},
+          {"fat_tree", joined_by(narrow({{"kind", "fat_tree"}, {"k", 4}}), 16)},
+          {"torus", joined_by(narrow({{"kind", "torus"}, {"dimensions", {4, 4}}}), 16)},
+          {"wan", joined_by(wan_of(4, 4), 16)}};
+}
+
+constexpr double kSlices_s = 4 * threads::SharedLinks::kShortestSlice_s;
+
+TEST(SharedLinks, SharesAreMaxMinFairOnEveryNetwork) {
+  for (const auto& [name, cluster] : networks()) {
+    const auto network = make_network(cluster);
+    std::vector<double> bandwidth;
+    for (const Link& link : network->links()) bandwidth.push_back(link.bandwidth_Bps);
+    for (std::uint32_t seed = 0; seed < 2; ++seed) {
+      const auto messages = draw(seed, cluster.ranks());
+      std::vector<Flow> flows;
+      for (const Sent& m : messages) {
+        std::vector<LinkId> route;
+        network->route(m.source, m.destination, route);
+        Flow flow{m.start_s, m.nbytes, {}};
+        for (const LinkId id : route)
+          if (!network->link(id).unlimited()) flow.links.push_back(static_cast<std::size_t>(id));
+        flows.push_back(flow);
+      }
+      const auto expected = max_min_ends(bandwidth, flows);
+      const Passed passed = pass(cluster, messages);
+      EXPECT_FALSE(passed.earlier_than_said) << name;
+      for (std::size_t i = 0; i < messages.size(); ++i) {
+        const double expected_s = expected[i] - messages[i].start_s;
+        // As slices go: some of those that share a link are ahead by one.
+        EXPECT_NEAR(passed.end_s[i], expected[i], 0.02 * expected_s + kSlices_s) << name;
+      }
+    }
+  }
+}
+
+TEST(SharedLinks, EveryLinkCarriesTheBytesOfItsRoutes) {
+  for (const auto& [name, cluster] : networks()) {
+    const auto network = make_network(cluster);
+    const auto messages = draw(1, cluster.ranks());
+    std::vector<double> expected(network->links().size());
+    for (const Sent& m : messages) {
+      std::vector<LinkId> route;
+      network->route(m.source, m.destination, route);
+      for (const LinkId id : route)
+        if (!network->link(id).unlimited()) expected[static_cast<std::size_t>(id)] += m.nbytes;
+    }
+    const Passed passed = pass(cluster, messages);
+    for (std::size_t id = 0; id < expected.size(); ++id) {
+      EXPECT_NEAR(passed.carried[id], expected[id], 1e-6) << name << ", link " << id;
+      for (const double end_s : passed.end_s) EXPECT_GE(end_s, 0) << name;
+    }
+    // No link was faster than it is.
+    const double last_s = *std::max_element(passed.end_s.begin(), passed.end_s.end());
+    for (std::size_t id = 0; id < expected.size(); ++id)
+      EXPECT_GE(last_s, (1 - 1e-9) * expected[id] / network->links()[id].bandwidth_Bps) << name;
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test
