@@ -187,12 +187,50 @@ def bert_large():
     )
 
 
+def resnet20():
+    """Small enough for networks of some Mbit/s; its time is no machine's, but one to be slept."""
+    batch = 128
+
+    def convolution(name, inputs, outputs, side):
+        pixels = batch * side**2
+        flops = 2 * pixels * 9 * inputs * outputs
+        return Row(name + ".weight", 9 * inputs * outputs, flops, 2 * flops, flops, 2 * flops)
+
+    rows = [convolution("conv1", 3, 16, 32)]
+    rows[0].backward_flops //= 2
+    inputs = 16
+    for stage, (width, side) in enumerate(((16, 32), (32, 16), (64, 8)), start=1):
+        for block in range(3):
+            name = f"layer{stage}.{block}.conv"
+            rows.append(convolution(name + "1", inputs, width, side))
+            rows.append(convolution(name + "2", width, width, side))
+            inputs = width
+    rows += linear("linear", 64, 10, (0.0, 0.0), positions=batch)
+    return Profile(
+        "resnet20",
+        "none",
+        batch,
+        0.06,
+        [
+            "shapes: ResNet-20 for CIFAR-10, with shortcuts that have no weights (arXiv 1512.03385,"
+            " section 4.2)",
+            "FLOPs: of these shapes, on images of 32 x 32 as in that paper",
+        ],
+        [
+            "a step computes for 60 ms, by the FLOPs of the convolutions, backward twice as long as"
+            " forward: nobody has measured it",
+            "batch normalisation has no weights",
+        ],
+        rows,
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     arguments = parser.parse_args()
     stale = []
-    for profile in (vgg16(), bert_large()):
+    for profile in (vgg16(), bert_large(), resnet20()):
         path = FOLDER / (profile.name + ".csv")
         if not arguments.check:
             path.write_text(profile.text(), encoding="utf-8")

@@ -46,7 +46,7 @@ void print_plan(const Plan& plan, const SweepRunner& runner) {
 /// A sweep of the network in a world that does not feel it compares equal runs: say so.
 void warn_of_unfelt_network(const Plan& plan) {
   for (const PlannedRun& run : plan.runs) {
-    if (run.experiment.world().simulated) continue;
+    if (run.experiment.world().simulated || run.experiment.emulates()) continue;
     for (const auto& [pointer, value] : run.coordinates.items())
       if (pointer.starts_with("/cluster/int"))  // intra and inter
         return spdlog::warn(

@@ -12,6 +12,7 @@
 #include "experiments/results/machine.h"
 #include "experiments/results/recorded_run.h"
 #include "experiments/results/run_folder.h"
+#include "experiments/run/link_check.h"
 #include "experiments/run/run.h"
 #include "experiments/version.h"
 
@@ -28,6 +29,7 @@ struct SweepRunner::Active {
   RunFolder folder;
   Period period{utc_now(), "", 0};
   Clock::time_point began = Clock::now();
+  Json links;  // of an emulated network
 };
 
 SweepRunner::SweepRunner(const Plan& plan, Options options, bool quiet)
@@ -61,6 +63,7 @@ Job SweepRunner::job(const PlannedRun& run, std::size_t index) {
               [this, &run, index] {
                 auto active = std::make_shared<Active>(folder_, run.id);
                 active_[index] = active;
+                if (run.experiment.emulates()) active->links = measured_links(run);
                 return Job::Started{[this, &run, index, active] {
                                       return record_run(run, active->folder.path(),
                                                         progress_->counter(index));
@@ -70,13 +73,31 @@ Job SweepRunner::job(const PlannedRun& run, std::size_t index) {
           .ended = [this, &run, index](int status) { finish(run, index, status); }};
 }
 
+/// Prints them, and hands back what the manifest says of them. A world that cannot carry messages
+/// shows in the run itself.
+Json SweepRunner::measured_links(const PlannedRun& run) {
+  try {
+    const auto links = check_links(run.experiment, *run.workload);
+    const std::string table = link_table(links);
+    progress_->note(table.substr(0, table.size() - 1));
+    for (const CheckedLink& link : links)
+      if (link.warns())
+        spdlog::warn("{} {}: the link {} is {:+.0f} % off what the cluster says", run.id,
+                     describe(run.coordinates), link.name, 100 * link.off());
+    return to_json(links);
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: the links could not be measured: {}", run.id, error.what());
+    return nullptr;
+  }
+}
+
 void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_status) {
   const std::shared_ptr<Active> active = active_.at(index);
   active_.erase(index);
   const Outcome outcome = take_outcome(active->folder.path(), wait_status);
   active->period.finished = utc_now();
   active->period.wall_s = std::chrono::duration<double>(Clock::now() - active->began).count();
-  active->folder.publish(make_manifest(run, outcome, active->period), outcome.ok());
+  active->folder.publish(make_manifest(run, outcome, active->period, active->links), outcome.ok());
   if (!outcome.ok()) ++failed_;
   hung_ = hung_ || outcome.hang;
   progress_->ended(index, fmt::format("{} {}", run.id, describe(run.coordinates)), outcome.error,

@@ -39,6 +39,7 @@ class SweepRunner {
   void record_in_job(const PlannedRun& run, std::size_t index);
   void join_run(const PlannedRun& run);
   Job job(const PlannedRun& run, std::size_t index);
+  Json measured_links(const PlannedRun& run);
   void finish(const PlannedRun& run, std::size_t index, int wait_status);
 
   const Plan& plan_;

@@ -33,6 +33,8 @@ struct Experiment {
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;
+  /// Whether it runs in real time on a network that the world emulates.
+  bool emulates() const { return world().emulates && world().emulates(runtime); }
 };
 
 /// The fields of one experiment; paths are relative to `base`.

@@ -15,7 +15,8 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
-Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period) {
+Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
+                   const Json& links) {
   constexpr int kSchemaVersion = 1;
   const Version program = version();
   const World& world = run.experiment.world();
@@ -37,6 +38,7 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
       {"world", world.name},
       {"time_kind", world.simulated ? "simulated" : "wall"},
       {"oversubscribed", !world.simulated && run.experiment.cluster.ranks() > available_cores()},
+      {"links", links},
       {"algorithm_trigram",
        to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},
       {"summary", outcome.summary}};

@@ -22,7 +22,9 @@ struct Period {
 
 /// The manifest of a run: what was asked for, by which program, on which machine, and what came
 /// out.
-Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period);
+/// `links`: those of an emulated network as they were measured before the run, else null.
+Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
+                   const Json& links);
 
 /// The present time as ISO 8601 in UTC.
 std::string utc_now();

@@ -1,0 +1,134 @@
+#include "experiments/run/link_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "experiments/cli/text_table.h"
+#include "netmodels/cluster_network.h"
+
+namespace trigram {
+namespace {
+
+constexpr std::size_t kMostLinks = 6;
+constexpr double kTolerance = 0.05;
+constexpr double kMessage_s = 0.2;  // long against the tens of microseconds of a wake-up
+
+struct Pair {
+  int source, destination;
+  CheckedLink link;
+};
+
+/// One pair for each sort: place, bandwidth and latency.
+std::vector<Pair> pairs_to_check(const Cluster& cluster) {
+  const auto network = make_network(cluster);
+  const Layout layout = cluster.layout();
+  std::set<std::tuple<bool, double, double>> seen;
+  std::vector<Pair> pairs;
+  for (int source = 0; source < layout.ranks(); ++source)
+    for (int destination = source + 1; destination < layout.ranks(); ++destination) {
+      if (pairs.size() == kMostLinks) return pairs;
+      const bool inside = layout.same_node(source, destination);
+      const LinkSpec configured{network->bandwidth(source, destination),
+                                network->latency(source, destination)};
+      if (!seen.emplace(inside, configured.bandwidth_Bps, configured.latency_s).second) continue;
+      const char* place = inside ? "inside a node" : "between nodes";
+      pairs.push_back({source,
+                       destination,
+                       {fmt::format("{}, {} > {}", place, source, destination), configured, {}}});
+    }
+  return pairs;
+}
+
+/// Seconds that a message takes from when both sides are ready; both ranks call it.
+double message_s(const Context& ctx, const Pair& pair, std::size_t nbytes) {
+  const bool sends = ctx.world_rank == pair.source;
+  const auto pass = [&](std::size_t n) {
+    const Transfer half{sends ? Transfer::send : Transfer::recv, Tensor::phantom(n, DType::u8, n),
+                        sends ? pair.destination : pair.source};
+    ctx.comm->transfer(std::array{half});
+  };
+  pass(0);  // releases both at once
+  const double begin_s = ctx.stream->now();
+  pass(nbytes);
+  return ctx.stream->now() - begin_s;
+}
+
+void measure(const Context& ctx, Pair& pair) {
+  std::array<double, 5> empty_s;
+  for (double& seconds : empty_s) seconds = message_s(ctx, pair, 0);
+  std::nth_element(empty_s.begin(), empty_s.begin() + empty_s.size() / 2, empty_s.end());
+  const double latency_s = empty_s[empty_s.size() / 2];
+  const auto nbytes = static_cast<std::size_t>(kMessage_s * pair.link.configured.bandwidth_Bps);
+  const double long_s = message_s(ctx, pair, nbytes);
+  if (ctx.world_rank == pair.destination)
+    pair.link.achieved = {static_cast<double>(nbytes) / (long_s - latency_s), latency_s};
+}
+
+/// Relative; 0 where nothing was configured to be relative to.
+double error(double achieved, double configured) {
+  return configured > 0 ? achieved / configured - 1 : 0;
+}
+
+double error_of_bandwidth(const CheckedLink& link) {
+  return error(link.achieved.bandwidth_Bps, link.configured.bandwidth_Bps);
+}
+
+double error_of_latency(const CheckedLink& link) {
+  return error(link.achieved.latency_s, link.configured.latency_s);
+}
+
+std::string percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
+
+std::string Mbps(double Bps) { return fmt::format("{:.4g} Mbit/s", 8e-6 * Bps); }
+std::string ms(double seconds) { return fmt::format("{:.4g} ms", 1e3 * seconds); }
+
+}  // namespace
+
+double CheckedLink::off() const {
+  const double bandwidth = error_of_bandwidth(*this), latency = error_of_latency(*this);
+  return std::abs(bandwidth) > std::abs(latency) ? bandwidth : latency;
+}
+
+bool CheckedLink::warns() const { return std::abs(off()) > kTolerance; }
+
+std::vector<CheckedLink> check_links(const Experiment& e, const WorkloadFactory& workload) {
+  std::vector<Pair> pairs = pairs_to_check(e.cluster);
+  e.world().make(e.runtime, e.cluster, workload)->launch(e.cluster.layout(), [&](Context ctx) {
+    for (Pair& pair : pairs)
+      if (ctx.world_rank == pair.source || ctx.world_rank == pair.destination) measure(ctx, pair);
+  });
+  std::vector<CheckedLink> links;
+  for (const Pair& pair : pairs) links.push_back(pair.link);
+  return links;
+}
+
+Json to_json(const std::vector<CheckedLink>& links) {
+  Json j = Json::array();
+  for (const CheckedLink& link : links)
+    j.push_back({{"link", link.name},
+                 {"bandwidth_Bps", link.configured.bandwidth_Bps},
+                 {"achieved_Bps", link.achieved.bandwidth_Bps},
+                 {"latency_s", link.configured.latency_s},
+                 {"achieved_latency_s", link.achieved.latency_s},
+                 {"off", link.off()},
+                 {"warning", link.warns()}});
+  return j;
+}
+
+std::string link_table(const std::vector<CheckedLink>& links) {
+  std::vector<std::vector<std::string>> lines = {{"link", "", "configured", "achieved", "off by"}};
+  for (const CheckedLink& link : links) {
+    lines.push_back({link.name, "bandwidth", Mbps(link.configured.bandwidth_Bps),
+                     Mbps(link.achieved.bandwidth_Bps), percent(error_of_bandwidth(link))});
+    lines.push_back({"", "latency", ms(link.configured.latency_s), ms(link.achieved.latency_s),
+                     link.configured.latency_s > 0 ? percent(error_of_latency(link)) : "-"});
+  }
+  return aligned(lines, 2);
+}
+
+}  // namespace trigram
