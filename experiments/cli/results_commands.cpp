@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "core/config/config_error.h"
 #include "core/data_dir.h"
@@ -27,25 +26,6 @@ namespace fs = std::filesystem;
 void check_folder(const std::string& folder) {
   if (!fs::is_directory(folder))
     throw ConfigError(folder, "expected a folder of results; there is none here");
-}
-
-/// True for the folder of a run that has not been published (yet).
-bool is_under_way(const fs::path& folder) {
-  return folder.filename().string().find(".tmp.") != std::string::npos;
-}
-
-/// Folders of runs at or below `root`: results/NAME/ID, results/NAME or results.
-std::set<fs::path> run_folders(const fs::path& root) {
-  std::set<fs::path> found;
-  if (fs::exists(root / "manifest.json")) return {root};
-  for (auto entry = fs::recursive_directory_iterator(root);
-       entry != fs::recursive_directory_iterator(); ++entry) {
-    if (entry.depth() >= 2) entry.disable_recursion_pending();
-    if (entry->is_directory() &&
-        (is_under_way(entry->path()) || fs::exists(entry->path() / "manifest.json")))
-      found.insert(entry->path());
-  }
-  return found;
 }
 
 int status(const std::string& folder) {

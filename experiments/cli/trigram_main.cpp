@@ -50,6 +50,7 @@ int run_command_line(int argc, char** argv) {
   app.fallthrough();
   add_run_command(app, global, action);
   add_replay_command(app, action);
+  add_compare_worlds_command(app, global, action);
   add_status_command(app, action);
   add_validate_command(app, global, action);
   add_init_command(app, action);

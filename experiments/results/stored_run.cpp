@@ -17,6 +17,23 @@ StoredRun read_stored_run(const std::filesystem::path& folder, const std::string
   return run;
 }
 
+bool is_under_way(const std::filesystem::path& folder) {
+  return folder.filename().string().find(".tmp.") != std::string::npos;
+}
+
+std::set<std::filesystem::path> run_folders(const std::filesystem::path& root) {
+  std::set<std::filesystem::path> found;
+  if (std::filesystem::exists(root / "manifest.json")) return {root};
+  for (auto entry = std::filesystem::recursive_directory_iterator(root);
+       entry != std::filesystem::recursive_directory_iterator(); ++entry) {
+    if (entry.depth() >= 2) entry.disable_recursion_pending();
+    if (entry->is_directory() &&
+        (is_under_way(entry->path()) || std::filesystem::exists(entry->path() / "manifest.json")))
+      found.insert(entry->path());
+  }
+  return found;
+}
+
 const char* to_string(StoredRun::State state) {
   switch (state) {
     case StoredRun::missing: return "missing";

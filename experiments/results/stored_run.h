@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct StoredRun {
 
 /// Reads a run's folder. `git` is the version that counts as present.
 StoredRun read_stored_run(const std::filesystem::path& folder, const std::string& git);
+
+/// True for the folder of a run that has not been published (yet).
+bool is_under_way(const std::filesystem::path& folder);
+/// Folders of runs at or below `root`: results/NAME/ID, results/NAME or results.
+std::set<std::filesystem::path> run_folders(const std::filesystem::path& root);
 
 const char* to_string(StoredRun::State state);
 

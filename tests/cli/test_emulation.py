@@ -1,0 +1,142 @@
+"""Networks that threads emulate, and what they measure of what the simulator predicts."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from typing import Any
+
+from harness import CommandTest, experiment, worlds
+
+SHAPED = {"name": "threads", "shaping": "cluster"}
+NETWORK = {"nodes": 2, "inter": {"bandwidth": "200Mbps", "latency": "4ms"}}
+
+MODEL = "tensor,numel,forward_s,backward_s\nweights,200000,0.005,0.01\n"
+
+
+def shaped(**changes: Any) -> dict[str, Any]:
+    """A few steps of phantoms of 800 kB: some 50 ms each on this network."""
+    config = experiment(
+        runtime=SHAPED,
+        cluster=NETWORK,
+        workload="profile:model.csv",
+        steps=3,
+    )
+    config.update(changes)
+    return config
+
+
+class Emulation(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(MODEL, "model.csv")
+
+    def test_links_are_measured_before_a_run(self) -> None:
+        ran = self.trigram("run", self.write(shaped()))
+        (manifest,) = self.manifests()
+        (link,) = manifest["links"]
+        self.assertEqual(link["link"], "between nodes, 0 > 1")
+        self.assertEqual(link["bandwidth_Bps"], 25e6)
+        self.assertEqual(link["latency_s"], 4e-3)
+        self.assertLessEqual(link["achieved_Bps"], 25e6 * 1.01)
+        self.assertGreaterEqual(link["achieved_latency_s"], 4e-3)
+        self.assertEqual(link["warning"], abs(link["off"]) > 0.05)
+        self.assertRegex(ran.stderr, r"configured +achieved +off by")
+        self.assertIn("200 Mbit/s", ran.stderr)
+
+    def test_every_sort_of_link_is_measured(self) -> None:
+        inside = {"bandwidth": "400Mbps", "latency": "2ms"}
+        cluster = {**NETWORK, "workers_per_node": 2, "intra": inside}
+        (manifest,) = self.run_config(shaped(cluster=cluster, steps=1))
+        self.assertEqual(
+            [(link["link"], link["bandwidth_Bps"]) for link in manifest["links"]],
+            [("inside a node, 0 > 1", 50e6), ("between nodes, 0 > 2", 25e6)],
+        )
+
+    def test_what_cannot_be_emulated_is_a_warning(self) -> None:
+        cluster = {"nodes": 2, "inter": {"bandwidth": "200Mbps", "latency": "1us"}}
+        ran = self.trigram("run", self.write(shaped(cluster=cluster)))
+        self.assertRegex(ran.stderr, r"warning: .*between nodes, 0 > 1 is .* off")
+        (manifest,) = self.manifests()
+        self.assertTrue(manifest["links"][0]["warning"])
+        self.assertGreater(manifest["links"][0]["off"], 0.05)
+
+    def test_links_of_other_worlds_are_not(self) -> None:
+        (manifest,) = self.run_config(experiment(runtime="threads"))
+        self.assertIsNone(manifest["links"])
+
+    def test_a_swept_network_is_felt_where_it_is_emulated(self) -> None:
+        sweep = {"/cluster/inter/latency": ["2ms", "12ms"]}
+        ran = self.trigram("run", self.write(shaped(sweep=sweep)))
+        self.assertNotIn("changes nothing", ran.stderr)
+        by_latency = {m["sweep"]["/cluster/inter/latency"]: m["summary"] for m in self.manifests()}
+        # A ring of two makes two steps.
+        self.assertGreater(by_latency["12ms"]["step_s"], by_latency["2ms"]["step_s"] + 0.015)
+        ran = self.trigram("run", self.write(shaped(runtime="threads", sweep=sweep)), "--dry-run")
+        self.assertIn("changes nothing", ran.stderr)
+
+    def test_bad_options(self) -> None:
+        for runtime, told in (
+            ({"name": "threads", "shaping": "clutser"}, "/runtime/shaping: .*cluster"),
+            ({"name": "threads", "bucket_depth": "1kB"}, "/runtime/bucket_depth: .*shaping"),
+            ({**SHAPED, "bucket_depth": 1500}, "/runtime/bucket_depth: .*1500"),
+        ):
+            refused = self.trigram("run", self.write(shaped(runtime=runtime)), code=2)
+            self.assertRegex(refused.stderr, told)
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+class CompareWorlds(CommandTest):
+    SWEEP = {"/algorithm": ["gradient_allreduce", "bytegrad"]}
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(MODEL, "model.csv")
+
+    def compare(self, *arguments: Any, code: int = 0) -> Any:
+        config = self.write(shaped(sweep=self.SWEEP, runtime="sim"))
+        return self.trigram("compare-worlds", config, *arguments, code=code)
+
+    def test_rows_errors_and_order(self) -> None:
+        compared = self.compare().stdout
+        rows = re.findall(r"^(gradient_allreduce|bytegrad) +(.*)$", compared, re.MULTILINE)
+        self.assertEqual([name for name, _ in rows], self.SWEEP["/algorithm"])
+        summaries = {
+            (m["experiment"]["algorithm"]["name"], m["world"]): m["summary"]
+            for m in self.manifests()
+        }
+        for name, cells in rows:
+            predicted, measured, ratio = map(float, cells.split()[:3])
+            self.assertAlmostEqual(predicted, 1e3 * summaries[name, "sim"]["step_s"], 2)
+            self.assertAlmostEqual(measured, 1e3 * summaries[name, "threads"]["step_s"], 2)
+            self.assertAlmostEqual(ratio, measured / predicted, 2)
+            self.assertEqual(cells.split()[-1], "1.000", "the same bytes")
+        self.assertRegex(compared, r"step time: median error \d+\.\d %, greatest [+-]\d+\.\d %")
+        self.assertIn("order: 1 of 1 pairs", compared)
+        # Threads were shaped, as the configuration does not say: unshaped they take no time.
+        self.assertTrue(all(m["links"] for m in self.manifests() if m["world"] == "threads"))
+
+    def test_finished_runs_are_kept(self) -> None:
+        first = self.compare()
+        before = {path: path.stat().st_mtime_ns for path in self.results.glob("*/DONE")}
+        self.assertEqual(len(before), 4)
+        self.assertEqual(self.compare().stdout, first.stdout)
+        self.assertEqual(before, {p: p.stat().st_mtime_ns for p in self.results.glob("*/DONE")})
+
+    def test_against_results(self) -> None:
+        elsewhere = self.folder / "elsewhere"
+        config = self.write(shaped(sweep=self.SWEEP))
+        self.trigram("run", config, "--output", elsewhere)
+        compared = self.compare("--against", elsewhere)
+        self.assertEqual({m["world"] for m in self.manifests()}, {"sim"})
+        self.assertIn("order: 1 of 1 pairs", compared.stdout)
+        self.assertEqual(compared.stderr.count("not there"), 0)
+
+    def test_bad_worlds(self) -> None:
+        self.assertIn("--against", self.compare("--worlds", "sim,mpi", code=2).stderr)
+        self.assertIn("threads", self.compare("--worlds", "sim,thraeds", code=2).stderr)
+        self.assertIn("--against", self.compare("--against", "nowhere", code=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
