@@ -19,7 +19,7 @@ namespace trigram::test {
 namespace {
 
 constexpr double kBandwidth_Bps = 20e6, kLatency_s = 10e-3;
-constexpr double kSlack = 1.1;  // of the fastest of some attempts
+constexpr double kSlack = 1.1;  // of the fastest attempt
 
 Cluster flat(int nodes) {
   Cluster cluster;
@@ -34,14 +34,15 @@ void launch(const Cluster& cluster, const Task& rank_main, double watchdog_s = 3
       ->launch(cluster.layout(), rank_main);
 }
 
-/// All ranks come together, then each measures what `action` takes it: the longest of them, in the
-/// fastest of three attempts. Other programs on this machine can only make it slower.
-double fastest_s(const Cluster& cluster, const std::function<void(Context)>& action) {
+/// What `action` takes the slowest rank, in the fastest attempt: other programs on this machine can
+/// only make it slower. There are more attempts until one is fast enough.
+double fastest_s(const Cluster& cluster, const std::function<void(Context)>& action,
+                 double enough_s) {
   double fastest = 1e9;
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  for (int attempt = 0; attempt < 20 && fastest > enough_s; ++attempt) {
     std::vector<double> took(static_cast<std::size_t>(cluster.ranks()));
     launch(cluster, [&](Context ctx) {
-      ctx.stream->sleep_for(5e-3);
+      ctx.stream->sleep_for(5e-3);  // until all are there
       const double begin_s = ctx.stream->now();
       action(ctx);
       took[static_cast<std::size_t>(ctx.rank())] = ctx.stream->now() - begin_s;
@@ -51,8 +52,10 @@ double fastest_s(const Cluster& cluster, const std::function<void(Context)>& act
   return fastest;
 }
 
-void expect_takes(double seconds, double expected_s) {
-  EXPECT_GE(seconds, 0.97 * expected_s);  // ranks begin within a few milliseconds
+void expect_takes(double expected_s, const Cluster& cluster,
+                  const std::function<void(Context)>& action) {
+  const double seconds = fastest_s(cluster, action, kSlack * expected_s);
+  EXPECT_GE(seconds, 0.97 * expected_s);  // ranks begin within a part of a millisecond
   EXPECT_LE(seconds, kSlack * expected_s);
 }
 
@@ -61,96 +64,89 @@ Transfer to(int peer, const Tensor& x) { return {Transfer::send, x, peer}; }
 Transfer from(int peer, const Tensor& x) { return {Transfer::recv, x, peer}; }
 
 /// Rank 0 sends to rank 1.
-double one_message_s(const Cluster& cluster, std::size_t nbytes) {
-  return fastest_s(cluster, [nbytes](Context ctx) {
+std::function<void(Context)> one_message(std::size_t nbytes) {
+  return [nbytes](Context ctx) {
     if (ctx.rank() == 0) ctx.comm->transfer(std::array{to(1, bytes(nbytes))});
     if (ctx.rank() == 1) ctx.comm->transfer(std::array{from(0, bytes(nbytes))});
-  });
+  };
 }
 
 TEST(Shaping, AMessageTakesItsLatencyAndItsBytes) {
-  expect_takes(one_message_s(flat(2), 0), kLatency_s);
-  expect_takes(one_message_s(flat(2), 2'000'000), kLatency_s + 2e6 / kBandwidth_Bps);
+  expect_takes(kLatency_s, flat(2), one_message(0));
+  expect_takes(kLatency_s + 2e6 / kBandwidth_Bps, flat(2), one_message(2'000'000));
 }
 
 TEST(Shaping, PricedBytesAreShapedAsPriced) {
-  const double seconds = fastest_s(flat(2), [](Context ctx) {
+  expect_takes(kLatency_s + 2e6 / kBandwidth_Bps, flat(2), [](Context ctx) {
     const Tensor x = ctx.device->empty(10, DType::f32, 500'000);
     ctx.device->fill(x, ctx.rank() == 0 ? 7.0f : 0.0f);
     const Transfer half = ctx.rank() == 0 ? to(1, x) : from(0, x);
     ctx.comm->transfer(std::array{half});
     EXPECT_EQ(x.floats()[9], 7.0f);
   });
-  expect_takes(seconds, kLatency_s + 2e6 / kBandwidth_Bps);
 }
 
 TEST(Shaping, TwoMessagesThroughOneNicTakeTwiceAsLong) {
-  const std::size_t nbytes = 2'000'000;
-  const double both_s = fastest_s(flat(3), [nbytes](Context ctx) {
-    if (ctx.rank() == 0) ctx.comm->transfer(std::array{to(1, bytes(nbytes)), to(2, bytes(nbytes))});
-    else ctx.comm->transfer(std::array{from(0, bytes(nbytes))});
+  constexpr std::size_t kBytes = 2'000'000;
+  expect_takes(kLatency_s + 2 * kBytes / kBandwidth_Bps, flat(3), [](Context ctx) {
+    if (ctx.rank() == 0) ctx.comm->transfer(std::array{to(1, bytes(kBytes)), to(2, bytes(kBytes))});
+    else ctx.comm->transfer(std::array{from(0, bytes(kBytes))});
   });
-  EXPECT_NEAR((both_s - kLatency_s) / (one_message_s(flat(2), nbytes) - kLatency_s), 2, 0.2);
 }
 
 TEST(Shaping, ARingTakesItsClosedForm) {
   constexpr std::size_t kLength = 500'000;
-  const double seconds = fastest_s(flat(4), [](Context ctx) {
+  const CostModel costs{.alpha_s = kLatency_s, .beta_s = 1 / kBandwidth_Bps};
+  expect_takes(ring_allreduce_s(costs, 4, kLength, false), flat(4), [](Context ctx) {
     const Tensor x = ctx.device->empty(kLength);
     ctx.device->fill(x, 1);
     ring_allreduce(ctx, x, Reduce::sum);
     EXPECT_EQ(x.floats()[0], 4.0f);
   });
-  const CostModel costs{.alpha_s = kLatency_s, .beta_s = 1 / kBandwidth_Bps};
-  expect_takes(seconds, ring_allreduce_s(costs, 4, kLength, false));
 }
 
 TEST(Shaping, WorkersOfANodeTalkBesideTheNic) {
   Cluster cluster = flat(2);
   cluster.workers_per_node = 2;
   cluster.intra = {2 * kBandwidth_Bps, kLatency_s / 2};
-  expect_takes(one_message_s(cluster, 4'000'000), kLatency_s / 2 + 4e6 / (2 * kBandwidth_Bps));
-}
-
-TEST(Shaping, AMessageToOneselfTakesNoLatency) {
-  const double seconds = fastest_s(flat(2), [](Context ctx) {
-    ctx.comm->transfer(std::array{to(ctx.rank(), bytes(100)), from(ctx.rank(), bytes(100))});
-  });
-  EXPECT_LT(seconds, kLatency_s);
+  expect_takes(kLatency_s / 2 + 4e6 / (2 * kBandwidth_Bps), cluster, one_message(4'000'000));
 }
 
 TEST(Shaping, ControlMessagesTakeTheLatency) {
-  const double seconds = fastest_s(flat(2), [](Context ctx) {
+  expect_takes(kLatency_s, flat(2), [](Context ctx) {
     ctx.control->post(1 - ctx.rank(), 1, 0);
-    EXPECT_FALSE(ctx.control->poll(1).has_value());
     ctx.control->receive(1);
   });
-  expect_takes(seconds, kLatency_s);
-  const double own_s = fastest_s(flat(2), [](Context ctx) {
+}
+
+TEST(Shaping, OneselfIsNearerThanTheNetwork) {
+  const auto own_message = [](Context ctx) {
+    ctx.comm->transfer(std::array{to(ctx.rank(), bytes(100)), from(ctx.rank(), bytes(100))});
     ctx.control->post(ctx.rank(), 1, 0);
     ctx.control->receive(1);
-  });
-  EXPECT_LT(own_s, kLatency_s);
+  };
+  EXPECT_LT(fastest_s(flat(2), own_message, kLatency_s / 2), kLatency_s / 2);
 }
 
 TEST(Shaping, SoftwareTakesItsTimeBetweenNodes) {
   Cluster cluster = flat(2);
   cluster.transport.message_overhead_s = 20e-3;
   cluster.transport.stage_overhead_s = 30e-3;
-  expect_takes(one_message_s(cluster, 0), kLatency_s + 50e-3);
+  expect_takes(kLatency_s + 50e-3, cluster, one_message(0));
 }
 
 TEST(Shaping, AConnectionMovesNoMoreThanItsCap) {
   Cluster cluster = flat(2);
   cluster.transport.connection_cap_Bps = kBandwidth_Bps / 4;
-  expect_takes(one_message_s(cluster, 500'000), kLatency_s + 5e5 / (kBandwidth_Bps / 4));
+  expect_takes(kLatency_s + 5e5 / (kBandwidth_Bps / 4), cluster, one_message(500'000));
 }
 
 TEST(Shaping, ShortComputationsAddUp) {
   // Each sleep is some 60 us too long, which would be 6 %.
-  const double seconds = fastest_s(flat(1), [](Context ctx) {
+  const auto compute = [](Context ctx) {
     for (int i = 0; i < 150; ++i) ctx.stream->compute(1e-3);
-  });
+  };
+  const double seconds = fastest_s(flat(1), compute, 0.15 * 1.03);
   EXPECT_GE(seconds, 0.15);
   EXPECT_LE(seconds, 0.15 * 1.03);
 }

@@ -64,12 +64,12 @@ class ThreadsWorld final : public host::World {
   host::Watchdog watchdog_;
   std::vector<HostDevice> devices_;  // one per rank, so that ranks do not share a memory pool
   std::mutex groups_mutex_;
-  std::deque<ThreadsGroup> groups_;           // the first is the main streams
-  std::unique_ptr<EmulatedNetwork> network_;  // its thread ends before what it refers to
+  std::deque<ThreadsGroup> groups_;  // the first is the main streams
   std::mutex end_mutex_;
   std::condition_variable end_;
   int ranks_running_ = 0;
   std::exception_ptr error_;
+  std::unique_ptr<EmulatedNetwork> network_;  // its thread ends before what it refers to
 };
 
 }  // namespace trigram::threads
