@@ -86,8 +86,8 @@ void SharedLinks::start(double date_s, int source, int destination, double nbyte
   schedule_.at(begin_s, [this, &begun, begin_s] { go_on(begun, begin_s); });
 }
 
-/// Lets slices queue at the first link, as many as may be under way: one for each link and one more,
-/// so that one waits where another passes. Ends the flow when all have arrived.
+/// Lets slices queue at the first link, as many as may be under way: one for each link and one
+/// more, so that one waits where another passes. Ends the flow when all have arrived.
 void SharedLinks::go_on(Flow& flow, double date_s) {
   while (flow.unsent > 0 && flow.under_way <= flow.hops.size()) {
     const double nbytes = std::min(flow.slice, flow.unsent);
