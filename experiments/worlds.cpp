@@ -44,10 +44,15 @@ World threads() {
 World mpi() {
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "mpi", "Real time: a process for each rank, started by mpirun or srun, messages are MPI's",
-      mpi_fields(), [](const MpiOptions& options, const Cluster&, const WorkloadFactory& workload) {
-        return make_mpi_runtime(decided(options, workload));
+      mpi_fields(),
+      [](const MpiOptions& options, const Cluster& cluster, const WorkloadFactory& workload) {
+        MpiOptions all = decided(options, workload);
+        if (all.emulated == Emulated::bandwidth) all.added_latency_s = cluster.inter.latency_s;
+        return make_mpi_runtime(all);
       });
-  return {std::move(runtime), false, true, true, mpi_unavailable_reason()};
+  return {std::move(runtime), false, true, true, mpi_unavailable_reason(), [](const Json& options) {
+            return options.at("emulated") != "nothing";
+          }};
 }
 
 struct NcclOptions {
@@ -57,7 +62,7 @@ struct NcclOptions {
 
 World nccl() {
   const auto fields = FieldTable<NcclOptions>{}
-                          .include(&NcclOptions::job, mpi_fields())
+                          .include(&NcclOptions::job, mpi_job_fields())
                           .include(&NcclOptions::cuda, cuda_fields());
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "nccl",

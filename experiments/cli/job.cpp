@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <exception>
 
 #include "core/config/config_error.h"
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
+#include "experiments/emulate/launch.h"
 #include "experiments/exit_codes.h"
 #include "experiments/version.h"
 #include "runtime/mpi/mpi_runtime.h"
@@ -75,6 +77,10 @@ void check_for_job(const Plan& plan) {
                         fmt::format("a launcher has started {} processes, each of which would run "
                                     "the whole world \"{}\"; expected a world of processes: mpi",
                                     processes, world.name));
+    if (run.experiment.emulates() && std::getenv(kEmulationVariable) == nullptr)
+      throw ConfigError("/runtime/emulated",
+                        "is set by trigram emulate alone, which makes the network; expected "
+                        "\"nothing\"");
     if (run.experiment.cluster.ranks() != processes)
       throw ConfigError(
           "/cluster", fmt::format("expected as many workers as processes have been started, {}, "

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "experiments/cli/commands.h"
-#include "experiments/cli/comparison_table.h"
 #include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/sweep_runner.h"
@@ -22,7 +21,8 @@ struct Options {
   std::vector<std::string> settings;
   fs::path rank_logs;
   std::string shard;
-  bool dry_run = false;
+  std::vector<std::string> only;
+  bool dry_run = false, no_table = false;
   SweepRunner::Options runner;
 };
 
@@ -56,15 +56,6 @@ void warn_of_unfelt_network(const Plan& plan) {
   }
 }
 
-void print_results(const Plan& plan, const SweepRunner& runner, const fs::path& folder) {
-  std::vector<Json> manifests;
-  for (const PlannedRun& planned : plan.runs)
-    if (const StoredRun stored = runner.stored(planned); stored.state == StoredRun::done)
-      manifests.push_back(stored.manifest);
-  fmt::print("{}", comparison_table(manifests));
-  fmt::print("results: {}\nreport:  trigram report {}\n", folder.string(), folder.string());
-}
-
 int run(const Options& options, bool quiet) {
   if (!in_a_job() && !options.rank_logs.empty())
     throw ConfigError("--rank-logs",
@@ -73,13 +64,13 @@ int run(const Options& options, bool quiet) {
   const auto planned = [&options] {
     if (in_a_job()) begin_in_job(options.rank_logs);
     Plan plan = make_plan(options.config, options.settings);
+    if (!options.only.empty()) keep_only(plan, options.only);
     if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
     if (in_a_job()) check_for_job(plan);
     if (!options.dry_run && rank_in_job() == 0) check_writable(options.runner.output / plan.name);
     return plan;
   };
   const Plan plan = in_a_job() ? agree_on_plan(planned) : planned();
-  const fs::path folder = options.runner.output / plan.name;
   SweepRunner runner(plan, options.runner, quiet);
   if (rank_in_job() != 0) return options.dry_run ? kOk : runner.run_in_job();
   if (plan.runs.empty()) {
@@ -92,7 +83,7 @@ int run(const Options& options, bool quiet) {
     return kOk;
   }
   const int code = in_a_job() ? runner.run_in_job() : runner.run();
-  if (code != kInterrupted) print_results(plan, runner, folder);
+  if (code != kInterrupted && !options.no_table) runner.print_results();
   return code;
 }
 
@@ -117,10 +108,13 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
           "For tests, in the world nccl: so many ranks share each GPU")
       ->check(CLI::Range(1, 64));
   command->add_flag("-n,--dry-run", options->dry_run, "Check, and list the runs, but make none");
+  command->add_flag("--no-table", options->no_table, "Print no table of the results");
   command->add_flag("-f,--force", options->runner.force,
                     "Make finished runs again too, such as those of another version");
   command->add_option("--shard", options->shard,
                       "I/N: of the sweep's runs, only the I-th of N parts; I from 1");
+  command->add_option("--only", options->only, "Of the sweep's runs, only those with these ids")
+      ->allow_extra_args(false);
   command->add_option("--rank-logs", options->rank_logs,
                       "In a job, folder for a log of each process: rank-R.log");
   command->callback([options, &global, &action] {

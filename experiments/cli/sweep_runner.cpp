@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "core/logging/rank_log.h"
+#include "experiments/cli/comparison_table.h"
 #include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/exit_codes.h"
@@ -42,6 +43,15 @@ StoredRun SweepRunner::stored(const PlannedRun& run) const {
   return read_stored_run(folder_ / run.id, version().git);
 }
 
+void SweepRunner::print_results() const {
+  std::vector<Json> manifests;
+  for (const PlannedRun& planned : plan_.runs)
+    if (const StoredRun run = stored(planned); run.state == StoredRun::done)
+      manifests.push_back(run.manifest);
+  fmt::print("{}", comparison_table(manifests));
+  fmt::print("results: {}\nreport:  trigram report {}\n", folder_.string(), folder_.string());
+}
+
 /// Whether the run is to be made; says so when a stale result stands in its way.
 bool SweepRunner::wanted(const PlannedRun& run) {
   if (options_.force) return true;
@@ -63,7 +73,8 @@ Job SweepRunner::job(const PlannedRun& run, std::size_t index) {
               [this, &run, index] {
                 auto active = std::make_shared<Active>(folder_, run.id);
                 active_[index] = active;
-                if (run.experiment.emulates()) active->links = measured_links(run);
+                if (run.experiment.emulates() && !run.experiment.world().processes)
+                  active->links = measured_links(run);
                 return Job::Started{[this, &run, index, active] {
                                       return record_run(run, active->folder.path(),
                                                         progress_->counter(index));
@@ -80,10 +91,7 @@ Json SweepRunner::measured_links(const PlannedRun& run) {
     const auto links = check_links(run.experiment, *run.workload);
     const std::string table = link_table(links);
     progress_->note(table.substr(0, table.size() - 1));
-    for (const CheckedLink& link : links)
-      if (link.warns())
-        spdlog::warn("{} {}: the link {} is {:+.0f} % off what the cluster says", run.id,
-                     describe(run.coordinates), link.name, 100 * link.off());
+    warn_of(links, fmt::format("{} {}", run.id, describe(run.coordinates)));
     return to_json(links);
   } catch (const std::exception& error) {
     spdlog::warn("{}: the links could not be measured: {}", run.id, error.what());

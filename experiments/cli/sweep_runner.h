@@ -26,6 +26,9 @@ class SweepRunner {
   /// when the only run hung, kInterrupted.
   int run();
 
+  /// A table of the runs that are there, and where.
+  void print_results() const;
+
   StoredRun stored(const PlannedRun& run) const;
   StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/optimizers/registry.h"
@@ -10,6 +11,7 @@
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"
+#include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
 namespace {
@@ -81,16 +83,39 @@ void check_native(const Experiment& e) {
                                 e.world().name, fmt::join(having, ", ")));
 }
 
-void check_feasible(const Experiment& e, const WorkloadFactory& workload) {
+/// A network that is emulated has what the simulated one has, but for what changes with time and
+/// for patterns of traffic.
+void check_emulated(const Experiment& e) {
+  if (!e.emulates()) return;
+  const LinkSpec& nics = e.cluster.inter;
+  const Efficiency& shares = e.cluster.transport.efficiency;
+  const auto refuse = [&](const char* pointer, bool given) {
+    if (given)
+      throw ConfigError(pointer, "is for the simulated world; emulated networks have none of it");
+  };
+  refuse("/cluster/inter/shaping", nics.shaping.exists());
+  refuse("/cluster/inter/profile", !nics.profile.empty());
+  refuse("/cluster/inter/background", nics.background.load > 0);
+  refuse("/cluster/transport/efficiency",
+         shares.all_to_all < 1 || shares.point_to_point < 1 || shares.server < 1);
+}
+
+/// What keeps the world from being where the run is to be made.
+std::string absence(const World& world, bool here) {
+  return here || !world.processes ? world.unavailable : mpi_absent_reason();
+}
+
+void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool here) {
   const World& world = e.world();
-  if (!world.unavailable.empty())
-    throw ConfigError("/runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
-                                              world.unavailable));
+  if (const std::string why = absence(world, here); !why.empty())
+    throw ConfigError("/runtime",
+                      fmt::format("the world \"{}\" is not available: {}", world.name, why));
   const AlgorithmEntry& entry = e.algorithm_entry();
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
   workload.check_ranks(entry.workers(e.algorithm, e.cluster.layout()).count());
   check_moment(e, entry);
   check_native(e);
+  check_emulated(e);
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
     throw ConfigError("/workload",
                       fmt::format("\"{}\" decides by the values of tensors; expected a workload "
@@ -105,7 +130,8 @@ std::string run_id(Json resolved, const std::string& content) {
   return Sha256().update(resolved.dump()).update(content).hex().substr(0, kIdDigits);
 }
 
-PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, Loader& loader) {
+PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, Loader& loader,
+                    bool here) {
   PlannedRun run;
   const auto fields = experiment_fields(base);
   run.experiment = fields.parse(point.config, "");
@@ -114,7 +140,7 @@ PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, 
   const Loaded& loaded = loader.load(run.experiment.workload);
   run.workload = loaded.factory;
   run.id = run_id(run.resolved, loaded.content);
-  check_feasible(run.experiment, *run.workload);
+  check_feasible(run.experiment, *run.workload, here);
   return run;
 }
 
@@ -130,18 +156,30 @@ void check_distinct(const std::vector<PlannedRun>& runs) {
 
 }  // namespace
 
-Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings) {
+Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
+               bool here) {
   const std::filesystem::path base = config.parent_path();
   Plan plan;
   Loader loader;
   for (const SweepPoint& point : expand_sweep(read_and_set(config, settings), base))
-    plan.runs.push_back(plan_run(point, base, loader));
+    plan.runs.push_back(plan_run(point, base, loader, here));
   plan.name = plan.runs.front().experiment.name;
   for (const PlannedRun& run : plan.runs)
     if (run.experiment.name != plan.name)
       throw ConfigError("/name", "cannot be swept; expected one name for all runs");
   check_distinct(plan.runs);
   return plan;
+}
+
+void keep_only(Plan& plan, const std::vector<std::string>& ids) {
+  std::vector<std::string> known;
+  for (const PlannedRun& run : plan.runs) known.push_back(run.id);
+  for (const std::string& id : ids)
+    if (std::find(known.begin(), known.end(), id) == known.end())
+      unknown_name("--only", "run", id, known);
+  std::erase_if(plan.runs, [&ids](const PlannedRun& run) {
+    return std::find(ids.begin(), ids.end(), run.id) == ids.end();
+  });
 }
 
 }  // namespace trigram

@@ -25,7 +25,13 @@ struct Plan {
 };
 
 /// Reads a configuration, applies `settings` ("/json/pointer=value"), expands its sweep and checks
-/// every run. Throws ConfigError.
-Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings);
+/// every run. Throws ConfigError. `here`: the runs are to be made by this process, so that its
+/// worlds matter; else by processes that it starts for a world of processes.
+Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
+               bool here = true);
+
+/// Leaves the runs with these ids, in the plan's order. Throws ConfigError at "--only" for an id
+/// that none has.
+void keep_only(Plan& plan, const std::vector<std::string>& ids);
 
 }  // namespace trigram

@@ -18,6 +18,12 @@ std::string utc_now() {
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
                    const Json& links) {
   constexpr int kSchemaVersion = 1;
+  // Processes of a job measure their links themselves, and say so with their results.
+  Json summary = outcome.summary, found_links = links;
+  if (const auto theirs = summary.find("links"); theirs != summary.end()) {
+    found_links = *theirs;
+    summary.erase(theirs);
+  }
   const Version program = version();
   const World& world = run.experiment.world();
   return {
@@ -38,10 +44,10 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
       {"world", world.name},
       {"time_kind", world.simulated ? "simulated" : "wall"},
       {"oversubscribed", !world.simulated && run.experiment.cluster.ranks() > available_cores()},
-      {"links", links},
+      {"links", found_links},
       {"algorithm_trigram",
        to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},
-      {"summary", outcome.summary}};
+      {"summary", std::move(summary)}};
 }
 
 }  // namespace trigram

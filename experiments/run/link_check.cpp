@@ -1,6 +1,7 @@
 #include "experiments/run/link_check.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -129,6 +130,13 @@ std::string link_table(const std::vector<CheckedLink>& links) {
                      link.configured.latency_s > 0 ? percent(error_of_latency(link)) : "-"});
   }
   return aligned(lines, 2);
+}
+
+void warn_of(const std::vector<CheckedLink>& links, const std::string& run) {
+  for (const CheckedLink& link : links)
+    if (link.warns())
+      spdlog::warn("{}: the link {} is {:+.0f} % off what the cluster says", run, link.name,
+                   100 * link.off());
 }
 
 }  // namespace trigram

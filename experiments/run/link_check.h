@@ -28,5 +28,7 @@ std::vector<CheckedLink> check_links(const Experiment& experiment, const Workloa
 Json to_json(const std::vector<CheckedLink>& links);
 /// For people: configured beside achieved.
 std::string link_table(const std::vector<CheckedLink>& links);
+/// Warns on stderr of each link that is off, for the run that `run` names.
+void warn_of(const std::vector<CheckedLink>& links, const std::string& run);
 
 }  // namespace trigram

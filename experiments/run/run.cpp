@@ -1,8 +1,11 @@
 #include "experiments/run/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
+#include "experiments/run/job_links.h"
 #include "experiments/run/rank_main.h"
 #include "experiments/run/summary.h"
 #include "netmodels/machines.h"
@@ -17,6 +20,17 @@ EvaluationPause pause_of(const Experiment& e) {
   if (e.world().simulated || e.world().processes) return EvaluationPause::none;
   const bool synchronous = e.algorithm_entry().trigram.synchrony == Trigram::Synchrony::sync;
   return synchronous ? EvaluationPause::rendezvous : EvaluationPause::gate;
+}
+
+/// Of a network that is emulated around a job of processes, which measure it before they use it.
+Json checked_links(const Experiment& e, Runtime& runtime) {
+  if (!e.emulates() || !e.world().processes) return nullptr;
+  const std::vector<CheckedLink> links = check_job_links(runtime, e.cluster);
+  if (mpi_process().rank == 0 && !links.empty()) {
+    fmt::print(stderr, "{}", link_table(links));
+    warn_of(links, e.name);
+  }
+  return to_json(links);
 }
 
 }  // namespace
@@ -47,6 +61,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                 std::vector<RankResult>(static_cast<std::size_t>(layout.ranks()))};
 
   auto runtime = e.world().make(e.runtime, e.cluster, workload);
+  const Json links = checked_links(e, *runtime);
   const auto started = Clock::now();
   runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
@@ -57,6 +72,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   Json json = summary.to_json(shared.results, simulated ? std::optional(wall_s) : std::nullopt);
   json["world"] = runtime->notes();
   if (simulated) json["lower_bound_s"] = lower_bound(e.cluster, shared.results);
+  if (!links.is_null()) json["links"] = links;
   return json;
 }
 

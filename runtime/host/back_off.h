@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "runtime/host/clock.h"
+
 namespace trigram::host {
 
 /// The pause between two looks at what MPI has done: none at first, since most waits are short and
@@ -17,13 +19,15 @@ class BackOff {
   /// For letters, which a thread beside the streams looks for.
   static BackOff of_a_letter() { return BackOff(20, std::chrono::microseconds(500)); }
 
-  void pause() {
+  /// Ends at `latest`, when something is due that this thread has to do.
+  void pause(Clock::time_point latest = Clock::time_point::max()) {
     if (looks_ < eager_looks_) {
       ++looks_;
       sched_yield();
       return;
     }
-    std::this_thread::sleep_for(nap_);
+    const Clock::time_point now = Clock::now();
+    std::this_thread::sleep_until(latest - now < nap_ ? latest : now + nap_);
     nap_ = std::min(2 * nap_, longest_);
   }
   /// Something has happened.

@@ -2,9 +2,11 @@
 
 namespace trigram {
 
-std::string mpi_unavailable_reason() {
+std::string mpi_absent_reason() {
   return "this build has no MPI; install libopenmpi-dev and openmpi-bin, then configure again";
 }
+
+std::string mpi_unavailable_reason() { return mpi_absent_reason(); }
 
 std::vector<std::string> mpi_exchange(const std::string& mine) { return {mine}; }
 

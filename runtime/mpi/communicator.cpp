@@ -24,6 +24,7 @@ MpiCommunicator::~MpiCommunicator() = default;
 bool MpiCommunicator::native(const Collective& collective) {
   host::check_on_stream(self_);
   world_.check_not_failed();
+  if (world_.adds_latency()) return false;
   const bool padded = world_.padded() && collective.x.priced_nbytes() > collective.x.nbytes();
   if (padded || !MpiCollective::can(collective, size())) return false;
   try {
@@ -79,12 +80,13 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
     if (call_->halves[i].tensor == &batch[i].tensor) call_->halves[i].tensor = &call_->tensors[i];
   call_->headers.assign(batch.size(), {});
   call_->open.assign(batch.size(), 0);
+  call_->delayed.clear();
   call_->pieces.clear();
   call_->requests.clear();
   try {
     for (const Transfer::Kind kind : {Transfer::recv, Transfer::send})
       for (std::size_t i = 0; i < batch.size(); ++i)
-        if (call_->halves[i].kind == kind) post(i);
+        if (call_->halves[i].kind == kind) post_or_delay(i);
     await_completion();
   } catch (...) {
     {
@@ -97,6 +99,21 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
     call_ = std::make_unique<Call>();
     throw;
   }
+}
+
+/// A message to another node leaves when the latency that the world adds is over. Its receive is
+/// posted at once, so that a sender that is ready late, and no other, makes it later.
+void MpiCommunicator::post_or_delay(std::size_t half) {
+  const host::Half& h = call_->halves[half];
+  const host::Clock::duration latency = world_.latency_to(h.peer);
+  if (h.kind == Transfer::recv || latency == latency.zero()) return post(half);
+  if (call_->delayed.empty()) call_->leave_at = host::Clock::now() + latency;
+  call_->delayed.push_back(half);
+}
+
+void MpiCommunicator::post_delayed() {
+  for (const std::size_t half : call_->delayed) post(half);
+  call_->delayed.clear();
 }
 
 void MpiCommunicator::post(std::size_t half) {
@@ -130,14 +147,14 @@ void MpiCommunicator::post_piece(std::size_t half, bool header, void* data, std:
 }
 
 void MpiCommunicator::await_completion() {
-  const int count = static_cast<int>(call_->requests.size());
-  completed_.resize(call_->requests.size());
-  statuses_.resize(call_->requests.size());
   host::BackOff back_off = host::BackOff::of_a_message();
   bool reported = false;  // that this stream waits
-  for (std::size_t open = call_->requests.size(); open > 0;) {
-    if (const std::size_t done = complete(count); done > 0) {
-      open -= done;
+  for (std::size_t done = 0; done < call_->requests.size() || !call_->delayed.empty();) {
+    const bool leave = !call_->delayed.empty() && host::Clock::now() >= call_->leave_at;
+    if (leave) post_delayed();
+    const std::size_t now_done = complete();
+    done += now_done;
+    if (leave || now_done > 0) {
       back_off.reset();
       continue;
     }
@@ -149,7 +166,8 @@ void MpiCommunicator::await_completion() {
       self_.wait = {.kind = Wait::message};
       reported = true;
     }
-    back_off.pause();
+    if (call_->delayed.empty()) back_off.pause();
+    else back_off.pause(call_->leave_at);
   }
   if (!reported) return;
   std::lock_guard lock(self_.mutex);
@@ -159,10 +177,13 @@ void MpiCommunicator::await_completion() {
   ++self_.waits_over;
 }
 
-std::size_t MpiCommunicator::complete(int count) {
+/// How many pieces have ended since the call before.
+std::size_t MpiCommunicator::complete() {
+  completed_.resize(call_->requests.size());
+  statuses_.resize(call_->requests.size());
   int done = 0;
-  const int code =
-      MPI_Testsome(count, call_->requests.data(), &done, completed_.data(), statuses_.data());
+  const int code = MPI_Testsome(static_cast<int>(call_->requests.size()), call_->requests.data(),
+                                &done, completed_.data(), statuses_.data());
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
   if (done == MPI_UNDEFINED) return 0;
   const auto of = [&](int i) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/communicator.h"
+#include "runtime/host/clock.h"
 #include "runtime/host/endpoint.h"
 #include "runtime/mpi/collective.h"
 
@@ -24,7 +25,8 @@ class MpiCommunicator final : public Communicator {
   int rank() const override { return self_.rank; }
   int size() const override;
   void transfer(std::span<const Transfer> batch) override;
-  /// MPI's, on what MpiCollective can; not of tensors that are to be padded.
+  /// MPI's, on what MpiCollective can; not of tensors that are to be padded, nor where the world
+  /// adds latencies, which MPI's messages would not have.
   bool native(const Collective& collective) override;
 
  private:
@@ -45,19 +47,23 @@ class MpiCommunicator final : public Communicator {
     std::vector<Tensor> tensors;  // keeps their memory, whatever becomes of the caller
     std::vector<Tensor> staged;
     std::vector<Header> headers;
-    std::vector<int> open;  // pieces of each half that are under way
+    std::vector<int> open;             // pieces of each half that are under way
+    std::vector<std::size_t> delayed;  // sends that have not left yet, by their halves
+    host::Clock::time_point leave_at;  // when they do
     std::vector<Piece> pieces;
     std::vector<MPI_Request> requests;
     std::vector<std::byte> filler;
   };
 
   static Header header_of(const Tensor& x);
+  void post_or_delay(std::size_t half);
+  void post_delayed();
   void post(std::size_t half);
   void post_piece(std::size_t half, bool header, void* data, std::size_t bytes, bool last);
   void await_completion();
   std::unique_ptr<MpiCollective> make_collective() const;
   void await(MpiCollective& collective);
-  std::size_t complete(int count);
+  std::size_t complete();
   void check_header(std::size_t half);
 
   MpiWorld& world_;

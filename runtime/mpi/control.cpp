@@ -12,7 +12,7 @@ void MpiControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
   check_peer(self_.rank, dest, world_.layout().ranks(), self_.stream);
   world_.check_not_failed();
   if (dest == self_.rank) return host::deliver(self_, tag, {self_.rank, a, b});
-  world_.post_office().send(
+  world_.send_with_latency(
       dest, {.kind = Letter::control, .stream = group_.id(), .tag = tag, .a = a, .b = b});
 }
 

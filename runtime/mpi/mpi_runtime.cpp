@@ -23,7 +23,8 @@ class MpiRuntime final : public Runtime {
                                     "start {0}: mpirun -n {0} ...",
                                     layout.ranks(), session.size()));
     const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
-    mpi::MpiWorld(session, layout, options_.watchdog_s, sleeps, options_.padded)
+    mpi::MpiWorld(session, layout, options_.watchdog_s, sleeps, options_.padded,
+                  options_.added_latency_s)
         .run(rank_main, make_accelerator_);
   }
 
@@ -33,6 +34,8 @@ class MpiRuntime final : public Runtime {
 };
 
 }  // namespace
+
+std::string mpi_absent_reason() { return ""; }
 
 std::string mpi_unavailable_reason() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})

@@ -12,16 +12,29 @@
 
 namespace trigram {
 
+/// What of the network between nodes is not this machine's own, but made by `trigram emulate`.
+enum class Emulated { nothing, bandwidth, bandwidth_and_latency };
+
 struct MpiOptions {
   double watchdog_s = 30;
   ModelledCompute modelled_compute = ModelledCompute::automatic;
   bool padded = false;
+  Emulated emulated = Emulated::nothing;
+  double loss = 0;  // share of packets that the emulated network drops
+  double added_latency_s =
+      0;  // no field: the time that messages to other nodes wait before they leave
 };
+/// Of every world whose processes a launcher of MPI starts.
+FieldTable<MpiOptions> mpi_job_fields();
 FieldTable<MpiOptions> mpi_fields();
 
 /// Why no process can run a rank here: the build has no MPI, or no launcher started this process.
 /// Empty when it can.
 std::string mpi_unavailable_reason();
+
+/// The same for processes that are still to be started: why this build could not. Empty when it
+/// can.
+std::string mpi_absent_reason();
 
 /// A process of a job that mpirun or srun started, and how many there are. Does not touch MPI.
 struct MpiProcess {
@@ -43,6 +56,9 @@ std::vector<std::string> mpi_exchange(const std::string& mine);
 /// every stream of every rank blocks and nothing moves for `watchdog_s`, it throws HangError. A
 /// rank that is not heard of for that long (not less than 5 s) was stopped or has died: then the
 /// whole job is aborted, with a line that names it, and exit code 124.
+///
+/// With an added latency, messages to other nodes leave that long after their sender is ready, and
+/// so do control messages; MPI's own collectives are then not used.
 ///
 /// With an accelerator per rank, that is where tensors live and messages go; control messages, and
 /// the watching, remain MPI's.

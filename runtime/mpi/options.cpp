@@ -13,7 +13,7 @@ int number_in(std::initializer_list<const char*> variables, int otherwise) {
 
 }  // namespace
 
-FieldTable<MpiOptions> mpi_fields() {
+FieldTable<MpiOptions> mpi_job_fields() {
   return FieldTable<MpiOptions>{}
       .field("watchdog", &MpiOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress, or a rank be silent, before the "
@@ -24,6 +24,20 @@ FieldTable<MpiOptions> mpi_fields() {
       .field("padded", &MpiOptions::padded, boolean(),
              "Whether filler is sent with tensors that are priced larger than their values are, "
              "phantoms included");
+}
+
+FieldTable<MpiOptions> mpi_fields() {
+  return mpi_job_fields()
+      .field("emulated", &MpiOptions::emulated,
+             one_of<Emulated>({{"nothing", Emulated::nothing},
+                               {"bandwidth", Emulated::bandwidth},
+                               {"bandwidth_and_latency", Emulated::bandwidth_and_latency}}),
+             "What `trigram emulate`, which sets this, makes the kernel emulate of the network "
+             "between nodes; with \"bandwidth\" alone the ranks add the latency")
+      .field("loss", &MpiOptions::loss, number(0, 0.5),
+             "Share of packets between nodes that the emulated network drops")
+      .only_where([](const MpiOptions& o) { return o.emulated != Emulated::nothing; },
+                  "is of an emulated network; expected it with `trigram emulate` alone");
 }
 
 // Open MPI's variables, those of PMI (MPICH) and of Slurm with PMIx.

@@ -34,6 +34,25 @@ Letter from_bytes(const std::string& bytes) {
 
 void PostOffice::send(int dest, const Letter& letter) {
   std::lock_guard lock(outgoing_mutex_);  // so that the letters of two threads keep their order
+  post(dest, letter);
+}
+
+void PostOffice::send_after(host::Clock::duration delay, int dest, const Letter& letter) {
+  std::lock_guard lock(outgoing_mutex_);
+  if (delay == delay.zero()) post(dest, letter);
+  else waiting_.push_back({host::Clock::now() + delay, dest, letter});
+}
+
+void PostOffice::send_due() {
+  std::lock_guard lock(outgoing_mutex_);
+  while (!waiting_.empty() && waiting_.front().due <= host::Clock::now()) {
+    post(waiting_.front().dest, waiting_.front().letter);
+    waiting_.pop_front();
+  }
+}
+
+/// With the mutex held.
+void PostOffice::post(int dest, const Letter& letter) {
   forget_sent();
   Outgoing& out = outgoing_.emplace_back();
   out.bytes = to_bytes(letter);
@@ -43,6 +62,7 @@ void PostOffice::send(int dest, const Letter& letter) {
 }
 
 bool PostOffice::poll() {
+  send_due();
   std::unique_lock lock(delivery_, std::try_to_lock);
   if (!lock) return false;
   bool any = false;
@@ -67,7 +87,7 @@ bool PostOffice::poll() {
 bool PostOffice::idle() {
   std::lock_guard lock(outgoing_mutex_);
   forget_sent();
-  return outgoing_.empty();
+  return outgoing_.empty() && waiting_.empty();
 }
 
 void PostOffice::forget_sent() {

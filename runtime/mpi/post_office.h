@@ -3,10 +3,13 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <mutex>
 #include <string>
+
+#include "runtime/host/clock.h"
 
 namespace trigram::mpi {
 
@@ -32,7 +35,11 @@ class PostOffice {
   PostOffice(MPI_Comm comm, Deliver deliver) : comm_(comm), deliver_(std::move(deliver)) {}
 
   void send(int dest, const Letter& letter);
-  /// Delivers what has come. False if there was nothing, or another thread is at it.
+  /// The same in a call of `poll` when the delay is over; at once without one. Letters to one rank
+  /// that have the same delay keep their order.
+  void send_after(host::Clock::duration delay, int dest, const Letter& letter);
+  /// Sends what is due and delivers what has come. False if there was nothing to deliver, or
+  /// another thread is at it.
   bool poll();
   /// True when everything that was sent has left.
   bool idle();
@@ -42,13 +49,21 @@ class PostOffice {
     std::string bytes;
     MPI_Request request = MPI_REQUEST_NULL;
   };
+  struct Waiting {
+    host::Clock::time_point due;
+    int dest;
+    Letter letter;
+  };
   void forget_sent();
+  void post(int dest, const Letter& letter);
+  void send_due();
 
   MPI_Comm comm_;
   const Deliver deliver_;
   std::mutex delivery_;  // one thread delivers at a time, or letters would overtake one another
   std::mutex outgoing_mutex_;
   std::list<Outgoing> outgoing_;
+  std::deque<Waiting> waiting_;  // the one that is due first comes first: delays are equal
 };
 
 }  // namespace trigram::mpi

@@ -42,10 +42,12 @@ MPI_Comm first_duplicate(Session& session, double watchdog_s) {
 }  // namespace
 
 MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
-                   bool padded)
+                   bool padded, double added_latency_s)
     : World(layout, sleeps_compute),
       session_(session),
       padded_(padded),
+      added_latency_(std::chrono::duration_cast<host::Clock::duration>(
+          std::chrono::duration<double>(added_latency_s))),
       letters_(first_duplicate(session, watchdog_s)),
       post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
       bootstrap_(post_office_, session.rank(), session.size()),
@@ -183,6 +185,10 @@ void MpiWorld::tell_all(const Letter& letter) {
     if (other != rank()) post_office_.send(other, letter);
 }
 
+void MpiWorld::send_with_latency(int dest, const Letter& letter) {
+  post_office_.send_after(latency_to(dest), dest, letter);
+}
+
 void MpiWorld::deliver(int source, const Letter& letter) {
   switch (letter.kind) {
     case Letter::control: return groups_.deliver(source, letter);
@@ -196,7 +202,8 @@ void MpiWorld::deliver(int source, const Letter& letter) {
 /// Every rank has ended, and knows it of the others, before any leaves: what fails late fails all.
 void MpiWorld::await_the_others() {
   const Letter ended = ending_.own_end(failed());
-  tell_all(ended);
+  for (int other = 0; other < layout().ranks(); ++other)  // after all that this rank has posted
+    if (other != rank()) send_with_latency(other, ended);
   ending_.hear_of_end(rank(), ended);
   // Unless the world has failed, the others may take as long as they like: they are watched.
   while (!ending_.wait_until_all_is_known(Ending::Seconds(watch_.longest_silence_s())))

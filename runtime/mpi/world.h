@@ -24,7 +24,7 @@ namespace trigram::mpi {
 class MpiWorld final : public host::World {
  public:
   MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
-           bool padded);
+           bool padded, double added_latency_s);
   ~MpiWorld() override;
   /// Runs `rank_main` on this thread and returns, or throws the same on all ranks, when it has
   /// ended on all. If `make_accelerator` is not empty, the streams' tensors live on what it makes.
@@ -33,6 +33,13 @@ class MpiWorld final : public host::World {
   int rank() const { return session_.rank(); }
   bool padded() const { return padded_; }
   PostOffice& post_office() { return post_office_; }
+  /// How long a message to `peer` waits here before it leaves.
+  host::Clock::duration latency_to(int peer) const {
+    return layout().same_node(rank(), peer) ? host::Clock::duration::zero() : added_latency_;
+  }
+  bool adds_latency() const { return added_latency_ > added_latency_.zero(); }
+  /// Sends a letter that travels as messages of streams do: it waits as long.
+  void send_with_latency(int dest, const Letter& letter);
   Device& device(int) override { return device_; }
   AcceleratorBackend* accelerator() override { return accelerator_.get(); }
   void idle() override { post_office_.poll(); }
@@ -61,6 +68,7 @@ class MpiWorld final : public host::World {
 
   Session& session_;
   const bool padded_;
+  const host::Clock::duration added_latency_;
   HostDevice device_;
   MPI_Comm letters_;
   PostOffice post_office_;

@@ -1,0 +1,183 @@
+#include "experiments/emulate/emulated_network.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/config/config_error.h"
+#include "experiments/emulate/namespaces.h"
+#include "experiments/emulate/tool.h"
+#include "runtime/mpi/mpi_runtime.h"
+
+namespace trigram {
+namespace {
+
+constexpr int kMostNodes = 1000;  // a bridge has 1,023 ports
+constexpr int kMtu = 1500;
+// A token bucket counts Ethernet frames, of which IP's and TCP's headers, with timestamps, and
+// Ethernet's own are no payload.
+constexpr double kFrame = kMtu + 14, kPayload = kMtu - 20 - 32;
+
+/// A token bucket that is full lets so much through at once.
+constexpr double kBucket_s = 1e-3;
+
+double bucket_bytes(double Bps) { return std::max(2 * kFrame, kBucket_s * Bps); }
+
+std::string link_end(int node) { return fmt::format("p{}", node); }
+std::string node_namespace(int node) {
+  return namespace_name(getpid(), KernelNetwork::address(node));
+}
+
+void check_transport(const Transport& transport) {
+  const std::string pointer = "/cluster/transport";
+  const auto refuse = [&](const char* option, bool given) {
+    if (given)
+      throw ConfigError(child(pointer, option),
+                        "the kernel does not emulate it; expected goodput and node_cap alone");
+  };
+  refuse("connection_cap", std::isfinite(transport.connection_cap_Bps));
+  refuse("window", std::isfinite(transport.window_bytes));
+  refuse("message_overhead", transport.message_overhead_s > 0);
+  refuse("stage_overhead", transport.stage_overhead_s > 0);
+  refuse("streams", transport.streams > 1);
+  refuse("loss", transport.loss > 0);
+}
+
+void check_cluster(const Cluster& cluster) {
+  if (cluster.topology.kind != "flat")
+    throw ConfigError("/cluster/topology",
+                      fmt::format("expected \"flat\": the kernel emulates nodes at one switch, not "
+                                  "a topology of kind \"{}\"",
+                                  cluster.topology.kind));
+  if (cluster.nics == Nics::per_worker && cluster.workers_per_node > 1)
+    throw ConfigError("/cluster/nics",
+                      "expected \"shared\": a node of the emulated network has one NIC; describe "
+                      "workers with NICs of their own as nodes");
+  if (cluster.nodes > kMostNodes)
+    throw ConfigError("/cluster/nodes", fmt::format("expected at most {} nodes, as a bridge has no "
+                                                    "more ports, not {}",
+                                                    kMostNodes, cluster.nodes));
+  check_transport(cluster.transport);
+}
+
+/// What a queue holds at most: as much as all connections into it may have under way.
+double window_bytes(const EmulatedNetwork& network, double Bps) {
+  return std::max(512e3, 4 * Bps * network.latency_s);
+}
+
+/// The queue of one direction of a NIC; with a latency where messages leave.
+std::string queue(const EmulatedNetwork& network, const std::string& device, double payload_Bps,
+                  bool leaving) {
+  const double Bps = payload_Bps * kFrame / kPayload;
+  std::string text = fmt::format(
+      "qdisc add dev {} root handle 1: tbf rate {:.0f}bit burst {:.0f} limit {:.0f}\n", device,
+      8 * Bps, bucket_bytes(Bps), network.nodes * window_bytes(network, payload_Bps));
+  if (!leaving || (network.latency_s == 0 && network.loss == 0)) return text;
+  return text + fmt::format(
+                    "qdisc add dev {} parent 1:1 handle 10: netem limit 1000000 delay {:.0f}us "
+                    "loss {:.6f}%\n",
+                    device, 1e6 * network.latency_s, 100 * network.loss);
+}
+
+/// What a connection may have in its sender's memory, TCP's own structures included: some
+/// milliseconds, and with a latency of the kernel as much as fills the link.
+double send_buffer_bytes(const EmulatedNetwork& network, double Bps) {
+  return std::max(32768.0, Bps * (4e-3 + 4 * network.latency_s));
+}
+
+/// TCP as if it had always been used: no slow start after computation; and each connection has
+/// little in its buffer and in the queue of its NIC, so that connections share it evenly, and what
+/// is short, such as MPI's own answers, does not wait behind what is long.
+void tune(const std::string& name, const EmulatedNetwork& network, double Bps) {
+  const auto set = [](const std::string& key, const std::string& value) {
+    return fmt::format("echo '{}' > /proc/sys/net/ipv4/{} || exit 1\n", value, key);
+  };
+  run_tool({"ip", "netns", "exec", name, "sh"},
+           set("tcp_slow_start_after_idle", "0") + set("tcp_no_metrics_save", "1") +
+               set("tcp_congestion_control", "reno") +
+               set("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(Bps))) +
+               set("tcp_rmem", fmt::format("4096 131072 {:.0f}", window_bytes(network, Bps))) +
+               set("tcp_wmem", fmt::format("4096 65536 {:.0f}", send_buffer_bytes(network, Bps))));
+}
+
+void add_node(const EmulatedNetwork& network, int node) {
+  const std::string name = node_namespace(node), centre = KernelNetwork::switch_namespace();
+  const double Bps = network.nic_Bps[static_cast<std::size_t>(node)];
+  add_namespace(name);
+  run_tool({"ip", "-n", name, "-batch", "-"},
+           fmt::format("link add eth0 mtu {0} type veth peer name {1} mtu {0} netns {2}\n"
+                       "address add {3}/16 dev eth0\n"
+                       "link set eth0 gso_max_segs 2\n"
+                       "link set eth0 up\n",
+                       kMtu, link_end(node), centre, KernelNetwork::address(node)));
+  run_tool({"ip", "-n", centre, "link", "set", link_end(node), "master", "switch", "up"});
+  run_tool({"tc", "-n", name, "-batch", "-"}, queue(network, "eth0", Bps, true));
+  run_tool({"tc", "-n", centre, "-batch", "-"}, queue(network, link_end(node), Bps, false));
+  tune(name, network, Bps);
+}
+
+}  // namespace
+
+EmulatedNetwork emulated_network(const Experiment& e) {
+  const Cluster& cluster = e.cluster;
+  check_cluster(cluster);
+  const MpiOptions options = mpi_fields().parse(component_options(e.runtime), "/runtime");
+  const bool by_kernel = options.emulated == Emulated::bandwidth_and_latency;
+  if (!by_kernel && options.loss > 0)
+    throw ConfigError("/runtime/loss", "this kernel has no netem, which drops packets; expected 0");
+  if (!by_kernel && cluster.inter.latency_s > 0 && e.algorithm.value("allreduce", "") == "native")
+    throw ConfigError("/algorithm/allreduce",
+                      "this kernel has no netem, and MPI's own collectives cannot be delayed "
+                      "otherwise; expected another, or a latency of 0");
+  EmulatedNetwork network{.nodes = static_cast<int>(cluster.nodes),
+                          .workers_per_node = static_cast<int>(cluster.workers_per_node),
+                          .nic_Bps = {},
+                          .latency_s = by_kernel ? cluster.inter.latency_s : 0,
+                          .loss = options.loss};
+  for (int node = 0; node < network.nodes; ++node)
+    network.nic_Bps.push_back(std::min(cluster.transport.goodput * cluster.nic_bandwidth(node),
+                                       cluster.transport.node_cap_Bps));
+  return network;
+}
+
+bool kernel_has_netem() {
+  const std::string name = namespace_name(getpid(), "probe");
+  add_namespace(name);
+  bool has = true;
+  try {
+    run_tool({"tc", "-n", name, "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"});
+  } catch (const std::runtime_error&) {
+    has = false;
+  }
+  run_tool({"ip", "netns", "delete", name});
+  return has;
+}
+
+KernelNetwork::KernelNetwork(const EmulatedNetwork& network) {
+  add_namespace(switch_namespace());
+  run_tool({"ip", "-n", switch_namespace(), "-batch", "-"},
+           fmt::format("link add switch type bridge forward_delay 0\n"
+                       "address add 10.77.255.254/16 dev switch\n"
+                       "link set switch up\n"));
+  for (int node = 0; node < network.nodes; ++node) add_node(network, node);
+}
+
+KernelNetwork::~KernelNetwork() {
+  try {
+    remove_namespaces(getpid());
+  } catch (const std::exception&) {  // the watcher tries again, and says so
+  }
+}
+
+std::string KernelNetwork::switch_namespace() { return namespace_name(getpid(), "switch"); }
+
+std::string KernelNetwork::subnet() { return "10.77.0.0/16"; }
+
+std::string KernelNetwork::address(int node) {
+  constexpr int kPerRow = 250;
+  return fmt::format("10.77.{}.{}", node / kPerRow, node % kPerRow + 1);
+}
+
+}  // namespace trigram

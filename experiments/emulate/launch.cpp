@@ -1,0 +1,116 @@
+#include "experiments/emulate/launch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#include "experiments/emulate/namespaces.h"
+#include "experiments/exit_codes.h"
+#include "experiments/process/signals.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The program by which mpirun starts its daemon on a host: $1 is the host's address, the rest a
+/// command for a shell there. A host name of its own tells apart, as on machines, which ranks can
+/// share memory and whose files are whose; Open MPI reads it to the first dot.
+void write_agent(const fs::path& file) {
+  std::ofstream(file) << fmt::format(
+      "node={}$1; name=$(echo $node | tr . -); shift\n"
+      "exec ip netns exec $node unshare --uts sh -c \"echo $name > /proc/sys/kernel/hostname; "
+      "$*\"\n",
+      namespace_name(getpid(), ""));
+}
+
+void write_hosts(const fs::path& file, const EmulatedNetwork& network) {
+  std::ofstream out(file);
+  for (int node = 0; node < network.nodes; ++node)
+    out << fmt::format("{} slots={}\n", KernelNetwork::address(node), network.workers_per_node);
+}
+
+/// Messages of two ranks that go both ways share a connection, on which MPI's answers must not wait
+/// behind a whole message: it goes in fragments that take some 1 ms.
+std::string fragment_bytes(const EmulatedNetwork& network) {
+  const double slowest_Bps = *std::min_element(network.nic_Bps.begin(), network.nic_Bps.end());
+  return fmt::format("{:.0f}", std::clamp(1e-3 * slowest_Bps, 4096.0, 131072.0));
+}
+
+std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path& folder) {
+  std::vector<std::string> words = {"ip", "netns", "exec", KernelNetwork::switch_namespace(),
+                                    "mpirun"};
+  const auto set = [&words](const char* parameter, const std::string& value) {
+    words.insert(words.end(), {"--mca", parameter, value});
+  };
+  set("plm_rsh_agent", fmt::format("sh {}", (folder / "agent").string()));
+  set("plm_rsh_no_tree_spawn", "1");
+  set("orte_tmpdir_base", folder.string());
+  set("pml", "ob1");
+  set("btl", network.workers_per_node > 1 ? "tcp,self,vader" : "tcp,self");
+  set("btl_tcp_if_include", KernelNetwork::subnet());
+  set("oob_tcp_if_include", KernelNetwork::subnet());
+  set("btl_tcp_flags", "send");
+  for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
+    set(fmt::format("btl_tcp_{}", limit).c_str(), fragment_bytes(network));
+  set("mpi_yield_when_idle", "1");
+  // Daemons that leave the session also leave what priority it has, and this command's sight.
+  words.insert(words.end(), {"--leave-session-attached", "--bind-to", "none", "--hostfile",
+                             (folder / "hosts").string(), "-n",
+                             std::to_string(network.nodes * network.workers_per_node)});
+  return words;
+}
+
+[[noreturn]] void become(const std::vector<std::string>& words) {
+  setpgid(0, 0);  // what a terminal sends comes through the parent, once
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);  // there is no other way into a namespace
+  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  setenv(kEmulationVariable, "1", 1);
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  std::perror("trigram: ip");
+  _exit(kRunFailed);
+}
+
+int code_of(int wait_status) {
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+}
+
+}  // namespace
+
+int launch_job(const EmulatedNetwork& network, const fs::path& folder,
+               const std::vector<std::string>& options, const std::vector<std::string>& command) {
+  write_agent(folder / "agent");
+  write_hosts(folder / "hosts", network);
+  std::vector<std::string> words = launcher(network, folder);
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), command.begin(), command.end());
+  Signals signals;
+  const pid_t child = fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
+  if (child == 0) {
+    signals.restore();
+    become(words);
+  }
+  bool interrupted = false;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) != child) {
+    const int signal = signals.wait(1);
+    if (signal == 0 || signal == SIGCHLD) continue;
+    interrupted = true;
+    kill(child, signal);
+  }
+  return interrupted ? kInterrupted : code_of(status);
+}
+
+}  // namespace trigram
