@@ -27,12 +27,10 @@ EmulatedNetwork::~EmulatedNetwork() {
 }
 
 double EmulatedNetwork::overhead_s(int source, std::span<const Transfer> batch) const {
-  const Transport& transport = cluster_.transport;
   const auto messages = std::count_if(batch.begin(), batch.end(), [&](const Transfer& t) {
     return t.kind == Transfer::send && cluster_.node_of(source) != cluster_.node_of(t.peer);
   });
-  if (messages == 0) return 0;
-  return transport.stage_overhead_s + static_cast<double>(messages) * transport.message_overhead_s;
+  return cluster_.transport.overhead_s(static_cast<int>(messages));
 }
 
 void EmulatedNetwork::send(double met_s, int source, int destination, std::size_t nbytes,

@@ -30,14 +30,14 @@ class ThreadsRuntime final : public Runtime {
 }  // namespace
 
 FieldTable<ThreadsOptions> threads_fields() {
-  using Shaping = ThreadsOptions::Shaping;
+  using Mode = ThreadsOptions::Shaping;
   return FieldTable<ThreadsOptions>{}
       .field("shaping", &ThreadsOptions::shaping,
-             one_of<Shaping>({{"none", Shaping::none}, {"cluster", Shaping::cluster}}),
+             one_of<Mode>({{"none", Mode::none}, {"cluster", Mode::cluster}}),
              "none: messages are as fast as memory; cluster: as on the cluster's network")
       .field("bucket_depth", &ThreadsOptions::bucket_depth, byte_size(),
              "Bytes that a shaped link passes at a time, before it turns to another message")
-      .only_where([](const ThreadsOptions& o) { return o.shaping == Shaping::cluster; },
+      .only_where([](const ThreadsOptions& o) { return o.shaping == Mode::cluster; },
                   "links have buckets where they are shaped; expected \"shaping\": \"cluster\"")
       .field("watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress before the run ends as hung")
