@@ -165,7 +165,7 @@ TEST(Transport, IsChecked) {
   EXPECT_THAT(error({{"loss", 1}}), HasSubstr("/cluster/transport/loss"));
   EXPECT_THAT(error({{"efficiency", {{"server", 0}}}}),
               HasSubstr("/cluster/transport/efficiency/server"));
-  EXPECT_THAT(error({{"efficiency", {{"all2all", 1}}}}), HasSubstr("\"all_to_all\""));
+  EXPECT_THAT(error({{"efficiency", {{"all_to_al", 1}}}}), HasSubstr("\"all_to_all\""));
   EXPECT_THAT(error({{"window", 65536}}), HasSubstr("/cluster/transport/window"));
   EXPECT_THAT(error({{"message_overhead", 5}}), HasSubstr("/cluster/transport/message_overhead"));
   EXPECT_THAT(error({{"window_size", "64KiB"}}), HasSubstr("\"window\""));

@@ -9,7 +9,7 @@ struct LowRank {
   std::int64_t rank = 4;
   bool error_feedback = true;
   bool warm_start = true;
-  AllreduceSpec allreduce;
+  AllreduceSpec allreduce = {};
 };
 
 /// Leaves an approximation of the mean over the ranks, the same on all of them: the projection of
