@@ -92,6 +92,8 @@ class Communicator {
   /// values they are not even made. All members call it with the same pattern and the same numbers
   /// of rounds.
   virtual void coupled(const Rounds&, const std::function<void()>& messages) { messages(); }
+  /// Whether the world may do so: where not, `coupled` need not be called.
+  virtual bool couples() const { return false; }
   /// Whether what is called now is part of a collective that is priced as a whole.
   virtual bool untimed() const { return false; }
 };
@@ -109,6 +111,7 @@ class Subset final : public Communicator {
   /// The parent's, for a subset of all its ranks in their order; none otherwise.
   bool native(const Collective& collective) override;
   void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
+  bool couples() const override { return parent_.couples(); }
   bool untimed() const override { return parent_.untimed(); }
 
  private:

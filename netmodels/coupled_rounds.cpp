@@ -66,6 +66,9 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
   }
   for (const auto& route : routes_)
     for (const LinkId link : route) passing_[static_cast<std::size_t>(link)] = 0;
+  for (const Edge& edge : round)
+    exact_ =
+        exact_ && edge.latency_s == round[0].latency_s && edge.per_byte_s == round[0].per_byte_s;
   if (pattern_ != Rounds::rotation) {
     edges_ = std::move(round);
     return;
@@ -75,8 +78,6 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
   for (const Edge& edge : round) {
     slowest.latency_s = std::max(slowest.latency_s, edge.latency_s);
     slowest.per_byte_s = std::max(slowest.per_byte_s, edge.per_byte_s);
-    exact_ =
-        exact_ && edge.latency_s == round[0].latency_s && edge.per_byte_s == round[0].per_byte_s;
   }
   slowest_.push_back(slowest);
 }

@@ -34,9 +34,9 @@ class CoupledRounds {
   /// The ends of a message that is no faster.
   int slowest_source() const { return slowest_source_; }
   int slowest_destination() const { return slowest_destination_; }
-  /// Whether messages keep to `seconds`: no two of a round pass the same link, and, where the
-  /// partners change from round to round, all messages take equally long. Otherwise ranks drift
-  /// apart, and one's message hides another's latency.
+  /// Whether messages keep to `seconds` on every rank, whenever ranks come: all take equally long,
+  /// and no two of a round pass the same link. Otherwise ranks drift apart: one's message hides
+  /// another's latency, and who has fast links leaves earlier.
   bool exact() const { return exact_; }
 
  private:

@@ -31,7 +31,7 @@ void check_profile(const std::vector<LinkChange>& profile, const std::string& po
 
 FieldTable<Background> background_fields() {
   return FieldTable<Background>{}
-      .required("load", &Background::load, number(0, 1, Open::above),
+      .required("load", &Background::load, number(0, 0.5),
                 "share of the bandwidth of a node's NICs that it asks for in the mean")
       .field("flow", &Background::flow_bytes, quantity(Dimension::bytes, true),
              "mean size of its flows")

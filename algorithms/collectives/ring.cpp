@@ -32,7 +32,7 @@ std::size_t all_but(Context ctx, const Tensor& x, int part) {
 void around(Context ctx, std::array<Rounds::Phase, 2> phases, std::size_t longest,
             std::size_t bytes, bool valued, const std::function<void()>& messages) {
   const int rounds = phases[0].rounds + phases[1].rounds;
-  if (rounds == 0) return messages();
+  if (rounds == 0 || !ctx.comm->couples()) return messages();
   const Rounds::Sent sent[] = {{right_of(ctx), static_cast<std::uint64_t>(rounds), bytes}};
   ctx.comm->coupled({.pattern = Rounds::ring,
                      .phases = phases,
@@ -72,12 +72,14 @@ void allgather(Context ctx, const Tensor& x) {
 }  // namespace
 
 void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
+  if (!ctx.comm->couples()) return reduce_scatter(ctx, x, op);
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
   around(ctx, {reducing(ctx, part, op)}, part.priced_nbytes(), all_but(ctx, x, ctx.rank()),
          valued(x), [&] { reduce_scatter(ctx, x, op); });
 }
 
 void ring_allgather(Context ctx, const Tensor& x) {
+  if (!ctx.comm->couples()) return allgather(ctx, x);
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
   around(ctx, {{{ctx.size() - 1}}}, part.priced_nbytes(), all_but(ctx, x, right_of(ctx)), valued(x),
          [&] { allgather(ctx, x); });
@@ -98,6 +100,10 @@ void ring_allgather(Context ctx, std::span<const Tensor> parts) {
 }
 
 void ring_allreduce(Context ctx, const Tensor& x, Reduce op) {
+  if (!ctx.comm->couples()) {
+    reduce_scatter(ctx, x, op);
+    return allgather(ctx, x);
+  }
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
   around(ctx, {reducing(ctx, part, op), {ctx.size() - 1}}, part.priced_nbytes(),
          all_but(ctx, x, ctx.rank()) + all_but(ctx, x, right_of(ctx)), valued(x), [&] {

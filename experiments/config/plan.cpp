@@ -96,8 +96,18 @@ void check_emulated(const Experiment& e) {
   refuse("/cluster/inter/shaping", nics.shaping.exists());
   refuse("/cluster/inter/profile", !nics.profile.empty());
   refuse("/cluster/inter/background", nics.background.load > 0);
+  refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
   refuse("/cluster/transport/efficiency",
          shares.all_to_all < 1 || shares.point_to_point < 1 || shares.server < 1);
+}
+
+/// SimGrid's model of TCP and links that change with time do not go together.
+void check_changing(const Experiment& e) {
+  if (!e.world().simulated || e.runtime.at("network_model") != "tcp") return;
+  const LinkSpec& nics = e.cluster.inter;
+  if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)
+    throw ConfigError("/runtime/network_model",
+                      "expected \"alpha_beta\" where links have shaping, a profile or background");
 }
 
 /// What keeps the world from being where the run is to be made.
@@ -116,6 +126,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool h
   check_moment(e, entry);
   check_native(e);
   check_emulated(e);
+  check_changing(e);
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
     throw ConfigError("/workload",
                       fmt::format("\"{}\" decides by the values of tensors; expected a workload "

@@ -43,6 +43,8 @@ void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>&
   if (!fluid || stream_.untimed() || !fluid->make(stream_, rounds, messages)) messages();
 }
 
+bool SimCommunicator::couples() const { return stream_.world().fluid() != nullptr; }
+
 bool SimCommunicator::untimed() const { return stream_.untimed(); }
 
 double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {

@@ -25,6 +25,7 @@ class SimCommunicator final : public Communicator {
   int size() const override;
   void transfer(std::span<const Transfer> batch) override;
   void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
+  bool couples() const override;
   bool untimed() const override;
 
  private:

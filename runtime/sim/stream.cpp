@@ -58,8 +58,8 @@ SimStream::SimStream(World& world, int rank, StreamId id, std::string name)
       control_(*this, world.inbox(id, rank)),
       id_(id),
       name_(std::move(name)),
-      bell_(simgrid::s4u::Semaphore::create(0)),
-      pace_(simgrid::s4u::Semaphore::create(0)) {
+      bell_(simgrid::s4u::Semaphore::create(0)) {
+  if (world.overlap()) pace_ = simgrid::s4u::Semaphore::create(0);
   world.inbox(id, rank).set_owner(this);
 }
 
