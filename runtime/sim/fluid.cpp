@@ -89,7 +89,7 @@ bool FluidCollectives::make(SimStream& stream, const Rounds& rounds,
   meeting->waiting.push_back(&stream);
   stream.block(wait, [&] { return meeting->state != Meeting::gathering; });
   if (meeting->valued) {
-    deliver(*meeting, stream, messages);
+    deliver(stream, messages);
     meeting->waiting.push_back(&stream);
   }
   stream.block(wait, [&] { return meeting->state == Meeting::over; });
@@ -137,7 +137,7 @@ void FluidCollectives::flow(Meeting& meeting, const CoupledRounds& pattern, SimS
   }
   if (meeting.valued) {
     advance(meeting, Meeting::delivering);
-    deliver(meeting, stream, messages);
+    deliver(stream, messages);
   }
   if (flow) {
     stream.set_wait({.kind = Wait::collective});
@@ -151,7 +151,7 @@ void FluidCollectives::flow(Meeting& meeting, const CoupledRounds& pattern, SimS
   world_.halt_if_ended();
 }
 
-void FluidCollectives::deliver(Meeting&, SimStream& stream, const std::function<void()>& messages) {
+void FluidCollectives::deliver(SimStream& stream, const std::function<void()>& messages) {
   stream.set_untimed(true);
   messages();
   stream.set_untimed(false);

@@ -70,7 +70,7 @@ class FluidCollectives {
               const Rounds& rounds) const;
   void flow(Meeting& meeting, const CoupledRounds& pattern, SimStream& stream, const Rounds& rounds,
             const std::function<void()>& messages);
-  void deliver(Meeting& meeting, SimStream& stream, const std::function<void()>& messages);
+  static void deliver(SimStream& stream, const std::function<void()>& messages);
   void occupy(const CoupledRounds& pattern);
   void leave(const CoupledRounds& pattern);
   void shared();

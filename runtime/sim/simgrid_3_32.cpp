@@ -3,29 +3,22 @@
 #include <xbt/log.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <csignal>
-#include <map>
 #include <simgrid/kernel/Timer.hpp>
-#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
-#include <simgrid/kernel/routing/NetPoint.hpp>
-#include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/simix.hpp>
 
 #include "core/check.h"
 #include "runtime/sim/background_3_32.h"
-#include "runtime/sim/shaper_3_32.h"
+#include "runtime/sim/network_zone_3_32.h"
 #include "runtime/sim/simulation.h"
 
 namespace trigram::sim {
 namespace {
 
 namespace s4u = simgrid::s4u;
-namespace routing = simgrid::kernel::routing;
-using simgrid::kernel::resource::StandardLinkImpl;
 
 std::vector<std::string> settings(const SimOptions& options) {
   std::vector<std::string> all = {
@@ -70,208 +63,6 @@ void start_engine(const SimOptions& options) {
 struct Stop {};
 
 }  // namespace
-
-/// The links of a network, and its routes, computed when asked for: memory is linear in the number
-/// of links, and the latency of a route is what the description says, to the last bit. SimGrid's
-/// own zones for trees, tori and dragonflies route in their own ways, and differ between versions.
-class NetworkZone final : public routing::NetZoneImpl {
- public:
-  explicit NetworkZone(const Network& network)
-      : NetZoneImpl("network"),
-        network_(network),
-        loopback_(link("loopback", network.loopback_bandwidth())) {
-    loopback_->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
-    double largest = 1;  // factor
-    for (const LinkChange& change : network.profile())
-      largest = std::max(largest, change.bandwidth_factor);
-    links_.reserve(network.links().size());
-    for (std::size_t id = 0; id < network.links().size(); ++id) {
-      const Link& own = network.links()[id];
-      if (own.unlimited()) {
-        links_.push_back(nullptr);
-        continue;
-      }
-      auto* made =
-          link("link " + std::to_string(id), own.bandwidth_Bps * (own.varies ? largest : 1));
-      links_.push_back(made->get_impl());
-      if (own.shaped() || own.varies) changing_.emplace_back(&own, made);
-      if (own.varies) changing_.back().second.set_bandwidth(own.bandwidth_Bps);
-    }
-    for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
-    if (network.caps_connections()) add_connections();
-  }
-
-  std::vector<s4u::Host*> add_hosts() {
-    std::vector<s4u::Host*> hosts;
-    for (int rank = 0; rank < network_.ranks() + 2; ++rank) {
-      auto* host = get_iface()->create_host(std::to_string(rank), 1.0);
-      TRIGRAM_CHECK(host->get_netpoint()->id() == static_cast<unsigned long>(rank),
-                    "host {} has another place in its zone", rank);
-      hosts.push_back(host);
-    }
-    get_iface()->seal();
-    return hosts;
-  }
-
-  void get_local_route(const routing::NetPoint* source, const routing::NetPoint* destination,
-                       routing::Route* route, double* latency) override {
-    const auto from = source->id(), to = destination->id();
-    auto& links = route->link_list_;
-    if (is_coupled(from)) return route_coupled(links, latency);
-    if (from == to) {
-      links.push_back(loopback_->get_impl());
-      return;
-    }
-    route_.clear();
-    network_.route(static_cast<int>(from), static_cast<int>(to), route_);
-    links.reserve(links.size() + 1 + route_.size());
-    links.push_back(entry(from));
-    for (const LinkId id : route_)
-      if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
-    if (!spare_.empty())
-      if (auto* own = connection(static_cast<int>(from), static_cast<int>(to)))
-        links.push_back(own);
-    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_, latency_factor_);
-  }
-
-  /// Token buckets at the links that have them.
-  std::shared_ptr<Shaper> shaper() const {
-    auto shaper = std::make_shared<Shaper>();
-    for (const auto& [own, made] : changing_)
-      if (own->shaped()) shaper->add(*own, made);
-    return shaper;
-  }
-
-  /// Makes links that vary what they are from a change on.
-  void change(const LinkChange& change) {
-    latency_factor_ = change.latency_factor;
-    for (auto& [own, made] : changing_)
-      if (own->varies) made.set_bandwidth(change.bandwidth_factor * own->bandwidth_Bps);
-  }
-
-  /// What the next flow between the two hosts beyond the workers goes along.
-  void couple(const CoupledRounds* rounds) { coupled_ = rounds; }
-
-  /// Makes flows share links evenly, whatever their latencies.
-  ///
-  /// SimGrid weighs a flow by the inverse of its route's latency, before the latency is multiplied
-  /// by its factor. So routes get the latency by which messages leave, the same for all that can
-  /// meet in a link, and the rest comes with the factor. Where topologies add no latency, there is
-  /// no rest, and no factor to be asked for with every message.
-  void share_evenly() {
-    const auto& links = network_.links();
-    even_ = std::any_of(links.begin(), links.end(), [this](const Link& own) {
-      return own.latency_s > 0 && network_.vertex(own.from).kind == Vertex::Kind::network_switch;
-    });
-    if (!even_) return;
-    get_iface()->get_network_model()->set_lat_factor_cb([this](double, const s4u::Host* source,
-                                                               const s4u::Host* destination,
-                                                               const auto&, const auto&) {
-      route_.clear();
-      if (is_coupled(source->get_netpoint()->id()))
-        network_.route(coupled_->slowest_source(), coupled_->slowest_destination(), route_);
-      else
-        network_.route(static_cast<int>(source->get_netpoint()->id()),
-                       static_cast<int>(destination->get_netpoint()->id()), route_);
-      const double latency_s = network_.latency(route_, latency_factor_);
-      return latency_s > 0 ? latency_s / weight(route_) : 1;
-    });
-  }
-
- private:
-  bool is_coupled(std::size_t host) const {
-    return host >= static_cast<std::size_t>(network_.ranks());
-  }
-  /// All links of a round, one that two messages pass twice, with the latency of a slowest message.
-  void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
-    const int source = coupled_->slowest_source();
-    links.push_back(entry(static_cast<std::size_t>(source)));
-    for (const LinkId id : coupled_->links()) links.push_back(links_[static_cast<std::size_t>(id)]);
-    route_.clear();
-    network_.route(source, coupled_->slowest_destination(), route_);
-    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_);
-  }
-
-  /// The latency of the link by which a message leaves; 1 where that has none and others have.
-  double weight(const std::vector<LinkId>& route) const {
-    double all_s = 0;
-    for (const LinkId id : route) {
-      const Link& own = network_.link(id);
-      if (all_s == 0 && own.latency_s > 0 &&
-          network_.vertex(own.from).kind != Vertex::Kind::network_switch)
-        return own.latency_s;
-      all_s += own.latency_s;
-    }
-    return all_s > 0 ? 1 : 0;
-  }
-
-  /// The limit of a connection, a link of its own, taken when its first message leaves: few of all
-  /// pairs of workers ever talk. Links cannot be made any more then.
-  StandardLinkImpl* connection(int source, int destination) {
-    const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
-    auto& own = found->second;
-    if (!is_new) return own;
-    const double cap_Bps = network_.connection_cap(source, destination);  // computes a route
-    if (std::isinf(cap_Bps)) return nullptr;
-    TRIGRAM_CHECK(taken_ < spare_.size(),
-                  "more than {} connections between nodes; remove the limits of connections from "
-                  "the cluster's transport, or let fewer workers talk to each other",
-                  spare_.size());
-    own = spare_[taken_++]->set_bandwidth(cap_Bps)->get_impl();
-    return own;
-  }
-  void add_connections() {
-    constexpr std::size_t kMost = 100'000;  // some 50 MB
-    const auto ranks = static_cast<std::size_t>(network_.ranks());
-    while (spare_.size() < std::min(kMost, ranks * (ranks - 1)))
-      spare_.push_back(link("connection " + std::to_string(spare_.size()), kUnlimited_Bps));
-  }
-
-  s4u::Link* link(const std::string& name, double bandwidth_Bps) {
-    return get_iface()->create_link(name, bandwidth_Bps);
-  }
-
-  /// Links without limits, one of which is the first of every route from a rank, in turns.
-  ///
-  /// When a flow starts, SimGrid's lazy solver looks for all that it affects from the first link of
-  /// its route, and not at all if that link was affected at the same date before
-  /// (System::update_modified_cnst_set_from_variable). With a NIC in its place, the second of two
-  /// flows that start together could take more than the link at its far end has to give. A first
-  /// link that no other flow passes is never affected before; so this is right as long as no rank
-  /// has more messages under way than there are turns.
-  struct Entries {
-    std::array<StandardLinkImpl*, 16> links;
-    std::size_t next = 0;
-  };
-  Entries entries(int rank) {
-    Entries all;
-    for (std::size_t i = 0; i < all.links.size(); ++i) {
-      auto* created =
-          link("entry " + std::to_string(rank) + " " + std::to_string(i), kUnlimited_Bps);
-      created->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
-      all.links[i] = created->get_impl();
-    }
-    return all;
-  }
-  StandardLinkImpl* entry(std::size_t rank) {
-    Entries& own = entries_[rank];
-    return own.links[own.next++ % own.links.size()];
-  }
-
-  static constexpr double kUnlimited_Bps = 1e30;
-  const Network& network_;
-  std::vector<Entries> entries_;  // by rank
-  s4u::Link* loopback_;
-  std::vector<StandardLinkImpl*> links_;                          // null for those without limits
-  std::vector<std::pair<const Link*, ChangingLink>> changing_;    // what is described, and made
-  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for those without limits
-  std::vector<s4u::Link*> spare_;                                 // limits: first those taken
-  std::size_t taken_ = 0;
-  std::vector<LinkId> route_;               // scratch: routes are asked for with every message
-  const CoupledRounds* coupled_ = nullptr;  // whose flow starts
-  double latency_factor_ = 1;               // of links that vary, now
-  bool even_ = false;                       // routes get weights for latencies, factors the rest
-};
 
 Simulation::Simulation(const SimOptions& options, const Network& network) {
   start_engine(options);
