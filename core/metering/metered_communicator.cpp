@@ -54,22 +54,32 @@ void MeteredCommunicator::coupled(const Rounds& rounds, const std::function<void
   const double factor = rank_.compute_factor();
   for (Rounds::Phase& phase : mine.phases)
     for (Cost* cost : {&phase.each, &phase.after}) *cost = factor * *cost;
-  const double begin_s = clock_.now();
   bool whole = true, made = false;
-  raw_.coupled(mine, [&] {
-    made = true;
-    whole = inside_ = raw_.untimed();
-    messages();
-    inside_ = false;
+  const auto make = [&] {
+    raw_.coupled(mine, [&] {
+      made = true;
+      whole = inside_ = raw_.untimed();
+      messages();
+      inside_ = false;
+    });
+  };
+  timed(clock_, rank_, make, [&] {
+    std::vector<Event> events;
+    if (whole && rank_.sink()) events.push_back(event_of(rounds));
+    return reporter(std::move(events), whole);
   });
   if (!whole) return;
+  ++batches_;
+  if (made) return;
+  for (const Rounds::Sent& sent : rounds.sent) count(sent.to, sent.bytes, sent.messages);
+}
+
+/// A collective that is priced as a whole, at a time that is not known yet.
+Event MeteredCommunicator::event_of(const Rounds& rounds) const {
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
-  event.batch = batches_++;
-  for (const Rounds::Sent& sent : rounds.sent) {
-    event.bytes += sent.bytes;
-    if (!made) count(sent.to, sent.bytes, sent.messages);
-  }
-  reporter(std::vector<Event>(rank_.sink() ? 1 : 0, event))(begin_s, clock_.now());
+  event.batch = batches_;
+  for (const Rounds::Sent& sent : rounds.sent) event.bytes += sent.bytes;
+  return event;
 }
 
 void MeteredCommunicator::count(int peer, std::uint64_t bytes, std::uint64_t messages) {

@@ -23,6 +23,7 @@ class MeteredCommunicator final : public Communicator {
  private:
   void count(int peer, std::uint64_t bytes, std::uint64_t messages = 1);
   std::vector<Event> events_of(std::span<const Transfer> batch);
+  Event event_of(const Rounds& rounds) const;
   auto reporter(std::vector<Event> events, bool transferred = true);
 
   Communicator& raw_;

@@ -39,6 +39,7 @@ Task MeteredStream::metered(Task task) {
 /// when the accelerator tells the time; the rank is not.
 template <class F>
 void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally) {
+  if (!tally && !rank_->sink()) return operation();
   timed(*raw_, *rank_, operation, [=, this, &rank = *rank_] {
     return [=, &rank, name = rank.sink() ? name_ : std::string()](double begin_s, double end_s) {
       if (tally) tally->add(end_s - begin_s);

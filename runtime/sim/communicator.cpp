@@ -17,12 +17,10 @@ int SimCommunicator::size() const { return stream_.world().layout().ranks(); }
 void SimCommunicator::transfer(std::span<const Transfer> batch) {
   stream_.check_current();
   FluidCollectives* fluid = stream_.world().fluid();
-  if (fluid) {
-    if (stream_.untimed()) return fluid->untimed().transfer(stream_, batch);
-    fluid->batch_starts(rank(), batch);
-  }
+  if (fluid && stream_.untimed()) return fluid->untimed().transfer(stream_, batch);
   stream_.spend(overhead_s(batch));
   stream_.settle();
+  if (fluid) fluid->flows().batch_starts(rank(), batch);
   const bool few = batch.size() <= few_.size() && !few_abandoned_;
   std::unique_ptr<InFlight[]> many;
   if (!few) many = std::make_unique<InFlight[]>(batch.size());
@@ -34,7 +32,7 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
     stream_.set_wait({});
     throw;
   }
-  if (fluid) fluid->batch_ends();
+  if (fluid) fluid->flows().batch_ends(rank(), batch);
 }
 
 void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>& messages) {

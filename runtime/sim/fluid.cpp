@@ -17,12 +17,10 @@ std::uint64_t hash_of(StreamId stream, std::span<const int> members) {
   return hash;
 }
 
-int rounds_of(const Rounds& rounds) { return rounds.phases[0].rounds + rounds.phases[1].rounds; }
-
 }  // namespace
 
 FluidCollectives::FluidCollectives(World& world, bool always)
-    : world_(world), always_(always), untimed_(world), flowing_(world.network().links().size()) {}
+    : world_(world), always_(always), untimed_(world), flows_(world) {}
 
 FluidCollectives::Circle& FluidCollectives::circle(const SimStream& stream,
                                                    std::span<const int> members) {
@@ -42,6 +40,7 @@ FluidCollectives::Circle& FluidCollectives::circle(const SimStream& stream,
     std::iota(circle->members.begin(), circle->members.end(), 0);
   }
   for (std::size_t i = 0; i < circle->members.size(); ++i) circle->place[circle->members[i]] = i;
+  circle->attended.resize(circle->members.size());
   return *alike.emplace_back(std::move(circle));
 }
 
@@ -61,45 +60,60 @@ const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern p
 /// of another; and in a chain not everybody waits for everybody.
 bool FluidCollectives::goes_by_messages(Circle& circle, Rounds::Pattern pattern) {
   if (always_) return false;
-  if (conflicts_ || world_.streams_per_rank() > 2 || pattern == Rounds::chain) return true;
+  if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || pattern == Rounds::chain)
+    return true;
   return !coupled(circle, pattern, 0).exact();
+}
+
+/// Ranks come to their meetings in one order, but some come to many before others come to the
+/// first.
+std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(Circle& circle,
+                                                                          std::size_t place,
+                                                                          Rounds::Pattern pattern) {
+  const std::size_t number = circle.attended[place]++ - circle.over;
+  if (number == circle.meetings.size())
+    circle.meetings.push_back(
+        std::make_shared<Meeting>(Meeting{circle, pattern, goes_by_messages(circle, pattern)}));
+  std::shared_ptr<Meeting> meeting = circle.meetings[number];
+  if (++meeting->arrived == circle.members.size()) {
+    circle.meetings.pop_front();
+    ++circle.over;
+  }
+  return meeting;
 }
 
 bool FluidCollectives::make(SimStream& stream, const Rounds& rounds,
                             const std::function<void()>& messages) {
-  stream.settle();
+  const Instant when = stream.instant();
+  // Whether flows agree with messages is seen in the order of time; and values are as of now.
+  if (!always_ || rounds.valued) stream.settle();
   Circle& circle = this->circle(stream, rounds.members);
-  if (!circle.meeting) {
-    circle.meeting = std::make_shared<Meeting>();
-    circle.meeting->by_messages = goes_by_messages(circle, rounds.pattern);
-  }
-  const std::shared_ptr<Meeting> meeting = circle.meeting;
-  const bool last = ++meeting->arrived == circle.members.size();
-  if (last) circle.meeting.reset();
+  const std::size_t place = circle.place.at(stream.rank());
+  const std::shared_ptr<Meeting> meeting = next_meeting(circle, place, rounds.pattern);
+  const bool last = meeting->arrived == circle.members.size();
   if (meeting->by_messages) {
-    counts_.by_messages += last;
+    by_messages_ += last;
+    stream.settle();
     return false;
   }
-  arrive(*meeting, circle, stream, rounds);
-  if (last) {
-    flow(*meeting, coupled(circle, rounds.pattern, meeting->first), stream, rounds, messages);
-    return true;
+  arrive(*meeting, place, rounds, when);
+  if (last) start(meeting);
+  if (rounds.valued) {
+    stream.set_untimed(true);
+    messages();
+    stream.set_untimed(false);
   }
-  const Wait wait{.kind = Wait::collective};
-  meeting->waiting.push_back(&stream);
-  stream.block(wait, [&] { return meeting->state != Meeting::gathering; });
-  if (meeting->valued) {
-    deliver(stream, messages);
-    meeting->waiting.push_back(&stream);
-  }
-  stream.block(wait, [&] { return meeting->state == Meeting::over; });
+  stream.go_on_from(Instant::after(meeting->end, 0));
   return true;
 }
 
-void FluidCollectives::arrive(Meeting& meeting, const Circle& circle, const SimStream& stream,
-                              const Rounds& rounds) const {
-  const std::size_t place = circle.place.at(stream.rank()), size = circle.members.size();
-  meeting.valued = meeting.valued || rounds.valued;
+void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds& rounds,
+                              const Instant& when) const {
+  const std::size_t size = meeting.circle.members.size();
+  if (when.known()) meeting.start_s = std::max(meeting.start_s, when.date_s());
+  else if (meeting.not_known.empty() || meeting.not_known.back().milestone() != when.milestone())
+    meeting.not_known.push_back(when);
+  else meeting.not_known.back() = Instant::later(meeting.not_known.back(), when);
   meeting.longest = std::max(meeting.longest, static_cast<double>(rounds.longest));
   // The end of a chain sends to nobody: after it, around the circle, is the beginning.
   if (rounds.pattern == Rounds::chain && rounds.sent.empty()) meeting.first = (place + 1) % size;
@@ -108,93 +122,39 @@ void FluidCollectives::arrive(Meeting& meeting, const Circle& circle, const SimS
     return cost.nothing() ? 0 : accelerator.seconds(cost);
   };
   for (std::size_t i = 0; i < rounds.phases.size(); ++i) {
+    auto& phase = meeting.phases[i];
+    phase.rounds = rounds.phases[i].rounds;
     const double each_s = seconds(rounds.phases[i].each);
-    auto& work = meeting.work[i];
     if (each_s > 0) {
-      work.each_s.resize(size);
-      work.each_s[place] = each_s;
+      phase.each_s.resize(size);
+      phase.each_s[place] = each_s;
     }
-    work.after_s = std::max(work.after_s, seconds(rounds.phases[i].after));
+    phase.after_s = std::max(phase.after_s, seconds(rounds.phases[i].after));
   }
 }
 
-/// By the last to come.
-void FluidCollectives::flow(Meeting& meeting, const CoupledRounds& pattern, SimStream& stream,
-                            const Rounds& rounds, const std::function<void()>& messages) {
-  ++counts_.fluid;
-  occupy(pattern);
-  const double bytes = meeting.longest * rounds_of(rounds);
-  double alone_s = 0;
-  for (std::size_t i = 0; i < rounds.phases.size(); ++i)
-    alone_s += pattern.seconds(rounds.phases[i].rounds, meeting.longest, meeting.work[i].each_s) +
-               meeting.work[i].after_s;
-  simgrid::s4u::CommPtr flow;
-  double rest_s = alone_s;
-  if (bytes > 0) {
-    flow = world_.simulation().start_flow(pattern, bytes);
-    rest_s -= world_.network().latency(pattern.slowest_source(), pattern.slowest_destination()) +
-              bytes / pattern.bandwidth();
+/// All have come: as soon as it is known when, and at that date.
+void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
+  while (!meeting->not_known.empty()) {
+    const Instant& latest = meeting->not_known.back();
+    if (!latest.known()) return latest.next().when_reached([this, meeting] { start(meeting); });
+    meeting->start_s = std::max(meeting->start_s, latest.date_s());
+    meeting->not_known.pop_back();
   }
-  if (meeting.valued) {
-    advance(meeting, Meeting::delivering);
-    deliver(stream, messages);
+  if (meeting->start_s <= Simulation::clock()) flow(meeting);
+  else world_.simulation().at(meeting->start_s, [this, meeting] { flow(meeting); });
+}
+
+void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
+  ++fluid_;
+  const CoupledRounds& pattern = coupled(meeting->circle, meeting->pattern, meeting->first);
+  double bytes = 0, alone_s = 0;
+  for (const auto& phase : meeting->phases) {
+    bytes += meeting->longest * phase.rounds;
+    alone_s += pattern.seconds(phase.rounds, meeting->longest, phase.each_s) + phase.after_s;
   }
-  if (flow) {
-    stream.set_wait({.kind = Wait::collective});
-    flow->wait();
-    world_.halt_if_ended();
-    stream.set_wait({});
-  }
-  stream.sleep_for(std::max(rest_s, 0.0));
-  leave(pattern);
-  advance(meeting, Meeting::over);
-  world_.halt_if_ended();
-}
-
-void FluidCollectives::deliver(SimStream& stream, const std::function<void()>& messages) {
-  stream.set_untimed(true);
-  messages();
-  stream.set_untimed(false);
-}
-
-void FluidCollectives::advance(Meeting& meeting, Meeting::State state) {
-  meeting.state = state;
-  const std::vector<SimStream*> waiting = std::exchange(meeting.waiting, {});
-  Simulation::in_one_switch([&] {
-    for (SimStream* stream : waiting) stream->wake();
-  });
-}
-
-void FluidCollectives::shared() {
-  ++counts_.shared;
-  conflicts_ = true;
-}
-
-void FluidCollectives::occupy(const CoupledRounds& pattern) {
-  bool alone = batches_ == 0;
-  for (const LinkId link : pattern.links())
-    alone = flowing_[static_cast<std::size_t>(link)] == 0 && alone;
-  if (!alone) shared();
-  for (const LinkId link : pattern.links()) ++flowing_[static_cast<std::size_t>(link)];
-  ++flows_;
-}
-
-void FluidCollectives::leave(const CoupledRounds& pattern) {
-  for (const LinkId link : pattern.links()) --flowing_[static_cast<std::size_t>(link)];
-  --flows_;
-}
-
-void FluidCollectives::batch_starts(int rank, std::span<const Transfer> batch) {
-  ++batches_;
-  if (flows_ == 0) return;
-  std::vector<LinkId> route;
-  for (const Transfer& t : batch) {
-    if (t.kind != Transfer::send || t.peer == rank) continue;
-    world_.network().route(rank, t.peer, route);
-  }
-  if (std::any_of(route.begin(), route.end(),
-                  [&](LinkId link) { return flowing_[static_cast<std::size_t>(link)] > 0; }))
-    shared();
+  flows_.start(pattern, bytes, meeting->start_s, alone_s,
+               [meeting](double date_s) { meeting->end->reach(date_s); });
 }
 
 }  // namespace trigram::sim

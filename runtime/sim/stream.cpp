@@ -1,6 +1,8 @@
 #include "runtime/sim/stream.h"
 
+#include <algorithm>
 #include <simgrid/s4u/Actor.hpp>
+#include <utility>
 
 #include "core/check.h"
 #include "runtime/sim/caught.h"
@@ -22,6 +24,7 @@ class ForkedStream final : public Stream {
 
   std::string_view name() const override { return stream_.name(); }
   double now() const override { return stream_.now(); }
+  std::unique_ptr<Moment> mark() override { return stream_.mark(); }
   void sleep_for(double seconds) override { stream_.sleep_for(seconds); }
   void charge(const Cost& cost) override { stream_.charge(cost); }
   void compute(double seconds) override { stream_.compute(seconds); }
@@ -42,12 +45,14 @@ class ForkedStream final : public Stream {
 bool SimWork::done() const {
   // As of the asking stream's own time, which may be ahead of the clock.
   if (SimStream* asking = stream_.world().current()) asking->settle();
-  return done_;
+  constexpr double kRounding = 1 + 1e-12;
+  return ran_ && end_.known() && end_.date_s() <= Simulation::clock() * kRounding;
 }
 
-void SimWork::finish(std::exception_ptr failure) {
+void SimWork::finish(std::exception_ptr failure, Instant end) {
   failure_ = std::move(failure);
-  done_ = true;
+  end_ = std::move(end);
+  ran_ = true;
   for (SimStream* waiter : waiters_) waiter->wake();
 }
 
@@ -76,6 +81,37 @@ Context SimStream::context() {
 }
 
 void SimStream::check_current() const { check_owner(world_.current() == this, rank_, name_); }
+
+double SimStream::now() const {
+  if (!after_) return Simulation::clock() + owed_s_;
+  const Instant here = instant();
+  if (!here.known()) world_.current()->await(here);
+  return here.date_s();
+}
+
+std::unique_ptr<Moment> SimStream::mark() {
+  return world_.ahead() ? std::make_unique<InstantMoment>(instant()) : nullptr;
+}
+
+void SimStream::go_on_from(const Instant& instant) {
+  const bool known = instant.known();
+  after_ = instant.milestone();
+  owed_s_ = known ? std::max(0.0, instant.date_s() - Simulation::clock()) : instant.seconds();
+}
+
+void SimStream::await(const Instant& instant) {
+  wake_others();
+  while (!instant.known()) {
+    instant.next().when_reached([this] { wake(); });
+    set_wait({.kind = Wait::collective});
+    park();
+  }
+  set_wait({});
+}
+
+void SimStream::wake_others() {
+  for (SimStream* other : std::exchange(to_wake_, {})) other->wake();
+}
 
 void SimStream::sleep_for(double seconds) {
   check_current();
@@ -109,14 +145,24 @@ void SimStream::compute_beside_messages(double seconds) {
 }
 
 void SimStream::pay() {
+  wake_others();
   const double owed_s = std::exchange(owed_s_, 0);
+  const auto after = std::exchange(after_, nullptr);
   double passed_s = 0;
+  const auto pass = [&](const std::shared_ptr<Milestone>& since, double seconds) {
+    if (since) {
+      const Instant until = Instant::after(since, seconds);
+      await(until);
+      return pass_time(until.date_s() - Simulation::clock());
+    }
+    pass_time(seconds - passed_s);
+    passed_s = seconds;
+  };
   for (const Deferred& deferred : std::exchange(deferred_, {})) {
-    pass_time(deferred.owed_s - passed_s);
-    passed_s = deferred.owed_s;
+    pass(deferred.after, deferred.owed_s);
     deferred.action();
   }
-  pass_time(owed_s - passed_s);
+  pass(after, owed_s);
 }
 
 void SimStream::pass_time(double seconds) {
@@ -155,22 +201,24 @@ std::shared_ptr<Work> SimStream::submit(const Context&, Task task) {
   SimStream* submitting = world_.current();
   check_owner(submitting && submitting->rank_ == rank_, rank_, name_);
   TRIGRAM_CHECK(id_ != kMainStream, "rank {} submits a task to its main stream", rank_);
-  submitting->settle();
+  if (!world_.ahead()) submitting->settle();
   TRIGRAM_CHECK(!closing_, "rank {} submits a task to stream {}, which is closed", rank_, name_);
   auto work = std::make_shared<SimWork>(*this);
-  jobs_.push_back({work, std::move(task)});
-  wake();
+  jobs_.push_back({work, std::move(task), submitting->instant()});
+  if (!world_.ahead()) wake();
+  else if (parked_ && jobs_.size() == 1) submitting->to_wake_.push_back(this);
   return work;
 }
 
 void SimStream::wait(Work& work) {
   check_current();
   auto& awaited = static_cast<SimWork&>(work);
-  settle();
-  if (!awaited.done_) {
+  if (!world_.ahead()) settle();
+  if (!awaited.ran_) {
     awaited.waiters_.push_back(this);
-    block({.kind = Wait::work, .other = awaited.stream_.name_}, [&] { return awaited.done_; });
+    block_ahead({.kind = Wait::work, .other = awaited.stream_.name_}, [&] { return awaited.ran_; });
   }
+  if (world_.ahead()) go_on_from(Instant::later(instant(), awaited.end_));
   awaited.observed_ = true;
   if (awaited.failure_) std::rethrow_exception(awaited.failure_);
 }
@@ -190,15 +238,16 @@ void SimStream::close() {
 
 void SimStream::run_tasks() {
   while (true) {
-    block({}, [this] { return !jobs_.empty() || closing_; });
+    block_ahead({}, [this] { return !jobs_.empty() || closing_; });
     if (jobs_.empty()) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
+    if (world_.ahead()) go_on_from(Instant::later(instant(), job.ready));
     std::exception_ptr failure = caught([&] { job.task(context()); });
     job.task = nullptr;
-    settle();
+    if (!world_.ahead()) settle();
     if (failure) failed_.push_back(job.work);
-    job.work->finish(std::move(failure));
+    job.work->finish(std::move(failure), instant());
   }
 }
 

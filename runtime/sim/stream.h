@@ -10,6 +10,7 @@
 #include "core/wait_text.h"
 #include "runtime/sim/communicator.h"
 #include "runtime/sim/control.h"
+#include "runtime/sim/instant.h"
 #include "runtime/sim/world.h"
 
 namespace trigram::sim {
@@ -19,14 +20,16 @@ class SimWork final : public Work {
  public:
   explicit SimWork(SimStream& stream) : stream_(stream) {}
   bool done() const override;
-  void finish(std::exception_ptr failure);
+  /// The task has run; it takes until `end`.
+  void finish(std::exception_ptr failure, Instant end);
 
  private:
   friend class SimStream;
   SimStream& stream_;  // that runs the task
   std::vector<SimStream*> waiters_;
   std::exception_ptr failure_;
-  bool done_ = false;
+  bool ran_ = false;
+  Instant end_ = Instant::at(0);
   bool observed_ = false;  // somebody has waited and got the failure
 };
 
@@ -34,13 +37,17 @@ class SimWork final : public Work {
 /// whose destructor closes it.
 ///
 /// Charges and computation are owed first and slept at once when the stream *settles*: before
-/// anything that others can see. So is what a destructor may not do itself.
+/// anything that others can see. So is what a destructor may not do itself. Where collectives may
+/// be flows, a stream goes ahead of the clock further, as those that issue to an accelerator do:
+/// tasks and their ends are handed from stream to stream with their instants, and flows are gone on
+/// from before it is known when they end.
 class alignas(64) SimStream final : public Stream {
  public:
   SimStream(World& world, int rank, StreamId id, std::string name);
 
   std::string_view name() const override { return name_; }
-  double now() const override { return Simulation::clock() + owed_s_; }
+  double now() const override;
+  std::unique_ptr<Moment> mark() override;
   void sleep_for(double seconds) override;
   void charge(const Cost& cost) override;
   void compute(double seconds) override;
@@ -66,12 +73,20 @@ class alignas(64) SimStream final : public Stream {
   void check_current() const;
   /// Sleeps the time owed and does what was deferred.
   void settle() {
-    if (owed_s_ > 0 || !deferred_.empty()) pay();
+    if (owed_s_ > 0 || !deferred_.empty() || after_ || !to_wake_.empty()) pay();
   }
+  /// Where the stream is, which may be ahead of the clock.
+  Instant instant() const {
+    return after_ ? Instant::after(after_, owed_s_) : Instant::at(Simulation::clock() + owed_s_);
+  }
+  /// What the stream does next, it does from then on.
+  void go_on_from(const Instant& instant);
   /// Leaves `action` to the next settling, at this stream's present time. For destructors: does not
   /// switch context.
-  void defer(std::function<void()> action) { deferred_.push_back({owed_s_, std::move(action)}); }
-  bool owes() const { return owed_s_ > 0; }
+  void defer(std::function<void()> action) {
+    deferred_.push_back({after_, owed_s_, std::move(action)});
+  }
+  bool owes() const { return owed_s_ > 0 || after_; }
 
   /// Settles, then gives way to other streams until `ready()`; whoever makes it so must wake().
   template <class Ready>
@@ -96,21 +111,30 @@ class alignas(64) SimStream final : public Stream {
 
  private:
   struct Deferred {
-    double owed_s;  // when it was deferred
+    std::shared_ptr<Milestone> after;  // when it was deferred, as below
+    double owed_s;
     std::function<void()> action;
   };
   struct Job {
     std::shared_ptr<SimWork> work;
     Task task;
+    Instant ready;
   };
   void compute_beside_messages(double seconds);
   void pay();
   void pass_time(double seconds);
   void park();
+  /// Gives way until `ready()` without settling, unless something was deferred.
+  template <class Ready>
+  void block_ahead(const Wait& wait, Ready ready);
+  /// Parks the stream that runs until the date is known.
+  void await(const Instant& instant);
+  void wake_others();
 
   // What every message touches comes first, to lie in few cache lines.
   World& world_;
-  double owed_s_ = 0;
+  double owed_s_ = 0;                 // since the clock, or since
+  std::shared_ptr<Milestone> after_;  // if that is not null
   std::vector<Deferred> deferred_;
   Wait wait_;
   const int rank_;
@@ -123,6 +147,7 @@ class alignas(64) SimStream final : public Stream {
   const std::string name_;
   simgrid::s4u::SemaphorePtr bell_, pace_;
   std::deque<Job> jobs_;
+  std::vector<SimStream*> to_wake_;  // when this stream gives way: they have got jobs
   std::vector<std::shared_ptr<SimWork>> failed_;
   std::vector<SimStream*> forked_;
 };
@@ -135,6 +160,20 @@ void SimStream::block(const Wait& wait, Ready ready) {
     park();
   }
   wait_.kind = Wait::none;
+}
+
+template <class Ready>
+void SimStream::block_ahead(const Wait& wait, Ready ready) {
+  if (!deferred_.empty()) settle();
+  wake_others();
+  if (ready()) return;
+  const Instant here = instant();
+  while (!ready()) {
+    wait_ = wait;
+    park();
+  }
+  wait_.kind = Wait::none;
+  go_on_from(here);
 }
 
 }  // namespace trigram::sim

@@ -74,6 +74,8 @@ class World {
   Simulation& simulation() { return simulation_; }
   /// Null where every collective is made of messages.
   FluidCollectives* fluid() { return fluid_.get(); }
+  /// Whether streams go ahead of the clock until something has to be known.
+  bool ahead() const { return fluid_ != nullptr; }
   ParcelPool& parcels() { return parcels_; }
   /// Null where computation does not suffer from messages.
   Overlap* overlap() { return overlap_.get(); }

@@ -1,0 +1,102 @@
+#include "runtime/sim/coupled_flows.h"
+
+#include <algorithm>
+#include <simgrid/s4u/Actor.hpp>
+
+namespace trigram::sim {
+namespace {
+
+void count(std::vector<int>& by_link, std::span<const LinkId> links, int change) {
+  for (const LinkId link : links) by_link[static_cast<std::size_t>(link)] += change;
+}
+
+}  // namespace
+
+CoupledFlows::CoupledFlows(World& world)
+    : world_(world),
+      flowing_(world.network().links().size()),
+      sending_(world.network().links().size()) {}
+
+bool CoupledFlows::busy(LinkId link) const {
+  return flowing_[static_cast<std::size_t>(link)] > 0 ||
+         sending_[static_cast<std::size_t>(link)] > 0;
+}
+
+void CoupledFlows::start(const CoupledRounds& pattern, double bytes, double start_s, double alone_s,
+                         std::function<void(double)> then) {
+  const double end_s = start_s + alone_s;
+  auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(then)});
+  const auto& links = pattern.links();
+  const bool meets = std::any_of(links.begin(), links.end(), [&](LinkId id) { return busy(id); });
+  if (meets) meet(links);
+  count(flowing_, links, 1);
+  flows_.push_back(flow);
+  if (meets) return simulate(flow);
+  world_.simulation().at(end_s, [this, flow, end_s] {
+    if (flow->alone) end(flow, end_s);
+  });
+}
+
+/// Something comes to pass these links: flows that do are not alone any more.
+void CoupledFlows::meet(std::span<const LinkId> links) {
+  ++meetings_;
+  std::vector<bool> wanted(flowing_.size());
+  for (const LinkId link : links) wanted[static_cast<std::size_t>(link)] = true;
+  const auto flows = flows_;
+  for (const auto& flow : flows) {
+    const auto& own = flow->pattern.links();
+    if (flow->alone && std::any_of(own.begin(), own.end(), [&](LinkId link) {
+          return wanted[static_cast<std::size_t>(link)];
+        }))
+      simulate(flow);
+  }
+}
+
+/// What is left of a flow goes on in SimGrid, unless all bytes have passed.
+void CoupledFlows::simulate(const std::shared_ptr<Flow>& flow) {
+  const CoupledRounds& pattern = flow->pattern;
+  const double latency_s =
+      world_.network().latency(pattern.slowest_source(), pattern.slowest_destination());
+  const double passed_s = Simulation::clock() - flow->start_s;
+  const double left = flow->bytes - std::max(0.0, passed_s - latency_s) * pattern.bandwidth();
+  if (left <= 0) return;
+  flow->alone = false;
+  // The flow of what is left has a latency again.
+  const double rest_s =
+      flow->alone_s - latency_s - flow->bytes / pattern.bandwidth() - std::min(passed_s, latency_s);
+  world_.simulation().spawn(pattern.slowest_source(), "flow", [this, flow, left, rest_s] {
+    world_.simulation().start_flow(flow->pattern, left)->wait();
+    world_.halt_if_ended();
+    if (rest_s > 0) simgrid::s4u::this_actor::sleep_for(rest_s);
+    world_.halt_if_ended();
+    end(flow, Simulation::clock());
+  });
+}
+
+void CoupledFlows::end(const std::shared_ptr<Flow>& flow, double date_s) {
+  count(flowing_, flow->pattern.links(), -1);
+  flows_.erase(std::find(flows_.begin(), flows_.end(), flow));
+  flow->then(date_s);
+}
+
+/// Those that messages of the batch pass on their way out.
+const std::vector<LinkId>& CoupledFlows::links_of(int rank, std::span<const Transfer> batch) {
+  links_.clear();
+  for (const Transfer& t : batch)
+    if (t.kind == Transfer::send && t.peer != rank) world_.network().route(rank, t.peer, links_);
+  return links_;
+}
+
+void CoupledFlows::batch_starts(int rank, std::span<const Transfer> batch) {
+  const auto& links = links_of(rank, batch);
+  count(sending_, links, 1);
+  if (std::any_of(links.begin(), links.end(),
+                  [&](LinkId link) { return flowing_[static_cast<std::size_t>(link)] > 0; }))
+    meet(std::vector(links));
+}
+
+void CoupledFlows::batch_ends(int rank, std::span<const Transfer> batch) {
+  count(sending_, links_of(rank, batch), -1);
+}
+
+}  // namespace trigram::sim
