@@ -82,6 +82,12 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
   slowest_.push_back(slowest);
 }
 
+bool foreseeable(const Cluster& cluster) {
+  const LinkSpec& nics = cluster.inter;
+  return !nics.shaping.exists() && nics.profile.empty() && nics.background.load == 0 &&
+         cluster.accelerator.overlap_slowdown == 1;
+}
+
 double CoupledRounds::seconds(int rounds, double bytes, std::span<const double> work_s) const {
   if (pattern_ == Rounds::rotation) {
     double sum_s = 0;

@@ -60,4 +60,8 @@ class CoupledRounds {
   std::vector<std::vector<LinkId>> routes_;
 };
 
+/// Whether a cluster is one whose rounds take what `CoupledRounds` says: its links do not change
+/// with time, and computation does not suffer from messages.
+bool foreseeable(const Cluster& cluster);
+
 }  // namespace trigram

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "algorithms/collectives/collectives.h"
 #include "core/metering/meter.h"
@@ -138,6 +139,8 @@ TEST_P(FluidAgainstMessages, AgreeWhereAutoTakesFlows) {
   }
   fmt::print(stderr, "{}: {} of {} collectives as flows, at most {:.2e} off\n", GetParam(),
              automatic[cases.size()], cases.size(), worst);
+  // On every preset the rings of two ranks, in nodes of their own or not, at least.
+  EXPECT_GE(automatic[cases.size()], 24);
   EXPECT_EQ(automatic[cases.size()] + automatic[cases.size() + 1],
             static_cast<double>(cases.size()));
 }
@@ -202,6 +205,79 @@ TEST_P(FluidTraining, TakesAsLongAsByMessagesWhereAutoTakesFlows) {
   const Trained automatic = train(training(Fidelity::automatic, false));
   EXPECT_NEAR(automatic.seconds(), by_messages.seconds(), 0.01 * by_messages.seconds());
 }
+
+/// What a rank's streams did, in the order of time.
+std::vector<std::tuple<double, double, int, std::string>> trace(std::vector<Event> events) {
+  std::vector<std::tuple<double, double, int, std::string>> all;
+  for (const Event& e : events) all.push_back({e.begin_s, e.end_s, e.kind, e.stream});
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Those that decide by time as well: values matter to none of it.
+class FluidPhantoms : public FluidTraining {};
+
+TEST_P(FluidPhantoms, DoTheSameAsValuesAtTheSameTime) {
+  const auto run = [this](bool values) {
+    Training traced = training(Fidelity::fluid, values);
+    traced.events = true;
+    return train(traced);
+  };
+  const Trained valued = run(true), phantom = run(false);
+  ASSERT_FALSE(valued.ended_s.empty());
+  EXPECT_EQ(phantom.ended_s, valued.ended_s);
+  for (std::size_t rank = 0; rank < valued.events.size(); ++rank) {
+    EXPECT_FALSE(valued.events[rank].empty());
+    EXPECT_EQ(trace(phantom.events[rank]), trace(valued.events[rank])) << "rank " << rank;
+    for (const auto& [begin_s, end_s, kind, stream] : trace(valued.events[rank])) {
+      EXPECT_LE(begin_s, end_s);
+      EXPECT_LE(end_s, valued.ended_s[rank] * (1 + 1e-12));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, FluidPhantoms, ::testing::ValuesIn(every_algorithm()),
+                         TestName{});
+
+/// Seconds of each rank: when it ended, what it waited for, what it computed.
+std::vector<double> spent(const Trained& trained) {
+  std::vector<double> all = trained.ended_s;
+  for (const Counters& c : trained.counters) all.insert(all.end(), {c.exposed_s, c.compute_s});
+  return all;
+}
+
+/// Rings of leaders and of all, with other stragglers in every step: rank by rank as by messages.
+class FluidStragglers : public ::testing::TestWithParam<NamedAlgorithm> {};
+
+TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
+  for (const int workers_per_node : {1, 3}) {
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.workload = "vgg16";
+    training.cluster = small_cluster(5, workers_per_node);
+    training.cluster.slow_workers = {{1, 1.3}};
+    training.cluster.stragglers = {2, 0.3, 3};
+    training.steps = 6;
+    const Trained by_messages = train(training);
+    training.sim.fidelity = Fidelity::automatic;
+    const Trained automatic = train(training);
+    const auto expected = spent(by_messages), seen = spent(automatic);
+    ASSERT_FALSE(expected.empty());
+    ASSERT_EQ(seen.size(), expected.size());
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      EXPECT_NEAR(seen[i], expected[i], 1e-6 * by_messages.seconds()) << i;
+    const Json notes = Json::parse(automatic.notes);
+    EXPECT_EQ(notes.at("collectives_by_messages"), 0) << notes;
+    EXPECT_GE(notes.at("collectives_fluid"), training.steps * std::ssize(automatic.buckets));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rings, FluidStragglers,
+    ::testing::Values(NamedAlgorithm{"gradient_allreduce",
+                                     {{"name", "gradient_allreduce"}, {"hierarchical", true}}},
+                      NamedAlgorithm{"bytegrad", {{"name", "bytegrad"}, {"hierarchical", true}}}),
+    TestName{});
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, FluidTraining, ::testing::ValuesIn(deterministic_algorithms()),
                          TestName{});

@@ -11,6 +11,7 @@
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"
+#include "netmodels/coupled_rounds.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
@@ -101,9 +102,14 @@ void check_emulated(const Experiment& e) {
          shares.all_to_all < 1 || shares.point_to_point < 1 || shares.server < 1);
 }
 
-/// SimGrid's model of TCP and links that change with time do not go together.
+/// Links that change with time go together neither with SimGrid's model of TCP nor with flows.
 void check_changing(const Experiment& e) {
-  if (!e.world().simulated || e.runtime.at("network_model") != "tcp") return;
+  if (!e.world().simulated) return;
+  if (e.runtime.at("fidelity") == "fluid" && !foreseeable(e.cluster))
+    throw ConfigError("/runtime/fidelity",
+                      "expected \"message\" or \"auto\" where links have shaping, a profile or "
+                      "background, or the accelerator an overlap_slowdown");
+  if (e.runtime.at("network_model") != "tcp") return;
   const LinkSpec& nics = e.cluster.inter;
   if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)
     throw ConfigError("/runtime/network_model",

@@ -12,13 +12,11 @@
 namespace trigram::sim {
 namespace {
 
-/// Whether the time of a collective can be told when it starts: flows are for such worlds.
-bool foreseeable(const SimOptions& options, const Cluster& cluster) {
-  const LinkSpec& nics = cluster.inter;
-  return options.network_model == SimOptions::NetworkModel::alpha_beta &&
-         options.protocol == SimOptions::Protocol::rendezvous && !nics.shaping.exists() &&
-         nics.profile.empty() && nics.background.load == 0 &&
-         cluster.accelerator.overlap_slowdown == 1;
+/// Whether collectives may be flows.
+bool couples(const SimOptions& options, const Cluster& cluster) {
+  return options.fidelity != SimOptions::Fidelity::message && foreseeable(cluster) &&
+         options.network_model == SimOptions::NetworkModel::alpha_beta &&
+         options.protocol == SimOptions::Protocol::rendezvous;
 }
 
 }  // namespace
@@ -29,9 +27,9 @@ World::World(const SimOptions& options, const Cluster& cluster, const Layout& la
       network_(make_network(cluster)),
       layout_(layout),
       simulation_(options, *network_) {
-  using Fidelity = SimOptions::Fidelity;
-  if (options.fidelity != Fidelity::message && foreseeable(options, cluster))
-    fluid_ = std::make_unique<FluidCollectives>(*this, options.fidelity == Fidelity::fluid);
+  if (couples(options, cluster))
+    fluid_ =
+        std::make_unique<FluidCollectives>(*this, options.fidelity == SimOptions::Fidelity::fluid);
   simulation_.add_background(cluster_);
   if (cluster_.accelerator.overlap_slowdown > 1)
     overlap_ = std::make_unique<Overlap>(cluster_.ranks());

@@ -4,11 +4,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tests/bench/ring_speed.h"
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"
+#include "tests/support/training.h"
 
 namespace trigram::test {
 namespace {
@@ -65,6 +67,34 @@ TEST(FluidSpeed, ring_of_1024_costs_little_and_keeps_its_closed_form) {
   // Messages of a reduce-scatter alone take seconds; the flow of an allreduce at most a twentieth.
   EXPECT_LT(20 * fluid.cpu_s, 2 * half.cpu_s);
   RecordProperty("fluid_cpu_s", std::to_string(fluid.cpu_s));
+}
+
+/// Processor seconds of one step of BERT-Large on so many phantom workers.
+double step_cpu_s(int nodes) {
+  const auto cpu_s = [nodes](long steps) {
+    Training training;
+    training.algorithm = {{"name", "gradient_allreduce"}, {"bucket", "10MiB"}};
+    training.workload = "bert_large";
+    training.cluster.nodes = nodes;
+    training.cluster.workers_per_node = 8;
+    training.steps = steps;
+    training.sim.fidelity = SimOptions::Fidelity::fluid;
+    return train(training).cpu_s;
+  };
+  constexpr long kFew = 1, kMany = 4;
+  const double few_s = cpu_s(kFew);
+  return (cpu_s(kMany) - few_s) / (kMany - kFew);
+}
+
+TEST(FluidSpeed, a_step_costs_no_more_than_P_log_P) {
+  constexpr int kSmall = 16, kLarge = 128;  // nodes
+  const double small_P = 8 * kSmall, large_P = 8 * kLarge;
+  const double limit = large_P * std::log(large_P) / (small_P * std::log(small_P));
+  double growth = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kAttempts && growth > limit; ++i)
+    growth = std::min(growth, step_cpu_s(kLarge) / step_cpu_s(kSmall));
+  RecordProperty("growth_over_P_log_P", std::to_string(growth / limit));
+  EXPECT_LE(growth, limit);
 }
 
 TEST(SimSpeed, the_cost_of_a_message_grows_no_faster_than_simgrids) {

@@ -68,7 +68,7 @@ class Reader {
 std::string to_bytes(const Trained& t) {
   Writer write;
   write(t.ended_s), write(t.counters), write(t.events), write(t.weights), write(t.buckets);
-  write(t.max_rss_kib);
+  write(t.notes), write(t.cpu_s), write(t.max_rss_kib);
   return std::move(write.bytes_);
 }
 
@@ -76,7 +76,7 @@ Trained trained_from_bytes(const std::string& bytes) {
   Trained t;
   Reader read(bytes);
   read(t.ended_s), read(t.counters), read(t.events), read(t.weights), read(t.buckets);
-  read(t.max_rss_kib);
+  read(t.notes), read(t.cpu_s), read(t.max_rss_kib);
   return t;
 }
 

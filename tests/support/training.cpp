@@ -130,11 +130,16 @@ std::size_t Trained::model() const {
 
 Trained train_here(const Training& training) {
   Session session(training);
-  make_runtime(training)->launch(training.cluster.layout(),
-                                 [&](const Context& raw) { session.run_rank(raw); });
+  const auto runtime = make_runtime(training);
+  runtime->launch(training.cluster.layout(), [&](const Context& raw) { session.run_rank(raw); });
+  session.result.notes = runtime->notes().dump();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   session.result.max_rss_kib = usage.ru_maxrss;
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  session.result.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   return std::move(session.result);
 }
 

@@ -32,6 +32,8 @@ struct Trained {
   std::vector<std::vector<Event>> events;   // in the order in which they were reported
   std::vector<std::vector<float>> weights;  // empty for phantoms
   std::vector<std::size_t> buckets;         // priced elements of each bucket
+  std::string notes;                        // of the runtime, as JSON
+  double cpu_s = 0;                         // of the process, likewise
   long max_rss_kib = 0;                     // of the process, when it ran in one of its own
 
   /// When the last rank ended.
