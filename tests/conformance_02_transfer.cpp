@@ -11,7 +11,7 @@ namespace trigram::test {
 namespace {
 
 class TransferTest : public WorldTest {};
-INSTANTIATE_TEST_SUITE_P(Conformance02, TransferTest, every_world_shaped_too(1, 2, 3, 4, 7, 8),
+INSTANTIATE_TEST_SUITE_P(Conformance02, TransferTest, every_variant(1, 2, 3, 4, 7, 8),
                          world_test_name);
 
 int next(const Context& ctx) { return (ctx.rank() + 1) % ctx.size(); }

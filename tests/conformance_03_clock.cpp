@@ -10,7 +10,7 @@ namespace trigram::test {
 namespace {
 
 class Clock : public WorldTest {};
-INSTANTIATE_TEST_SUITE_P(Conformance03, Clock, every_world(1, 2, 4), world_test_name);
+INSTANTIATE_TEST_SUITE_P(Conformance03, Clock, every_variant(1, 2, 4), world_test_name);
 
 TEST_P(Clock, SleepingAndComputingTakeTheirTime) {
   run([this](Context ctx) {

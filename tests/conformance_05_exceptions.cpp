@@ -22,7 +22,7 @@ class Exceptions : public WorldTest {
     EXPECT_EQ(e.text, "the batch has no sample 7");
   }
 };
-INSTANTIATE_TEST_SUITE_P(Conformance05, Exceptions, every_world(1, 2, 4, 7), world_test_name);
+INSTANTIATE_TEST_SUITE_P(Conformance05, Exceptions, every_variant(1, 2, 4, 7), world_test_name);
 
 [[noreturn]] void fail() { throw std::out_of_range("the batch has no sample 7"); }
 int last(const Context& ctx) { return ctx.size() - 1; }

@@ -11,7 +11,7 @@ namespace trigram::test {
 namespace {
 
 class MutexTest : public WorldTest {};
-INSTANTIATE_TEST_SUITE_P(Conformance07, MutexTest, every_world(1, 2, 4), world_test_name);
+INSTANTIATE_TEST_SUITE_P(Conformance07, MutexTest, every_variant(1, 2, 4), world_test_name);
 
 TEST_P(MutexTest, ExcludesTheOtherStreams) {
   run([](Context ctx) {

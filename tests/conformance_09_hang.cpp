@@ -27,7 +27,7 @@ class Hang : public WorldTest {
     EXPECT_THAT(reported, ::testing::UnorderedElementsAreArray(lines));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Conformance09, Hang, every_world_shaped_too(2, 4), world_test_name);
+INSTANTIATE_TEST_SUITE_P(Conformance09, Hang, every_variant(2, 4), world_test_name);
 
 const Tensor kTensor = Tensor::phantom(10, DType::f32, 10);
 Transfer from(int peer) { return {Transfer::recv, kTensor, peer}; }

@@ -27,7 +27,7 @@ class Collectives : public WorldTest {
     });
   }
 };
-INSTANTIATE_TEST_SUITE_P(Conformance11, Collectives, every_world(1, 2, 3, 4, 7, 8),
+INSTANTIATE_TEST_SUITE_P(Conformance11, Collectives, every_variant(1, 2, 3, 4, 7, 8),
                          world_test_name);
 
 double reduced(Reduce op, int ranks, std::size_t index) {

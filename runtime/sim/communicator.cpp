@@ -20,7 +20,6 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
   if (fluid && stream_.untimed()) return fluid->untimed().transfer(stream_, batch);
   stream_.spend(overhead_s(batch));
   stream_.settle();
-  if (fluid) fluid->flows().batch_starts(rank(), batch);
   const bool few = batch.size() <= few_.size() && !few_abandoned_;
   std::unique_ptr<InFlight[]> many;
   if (!few) many = std::make_unique<InFlight[]>(batch.size());
@@ -81,6 +80,8 @@ void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
 
 void SimCommunicator::run(std::span<const Transfer> batch, InFlight* in_flight) {
   for (std::size_t i = 0; i < batch.size(); ++i) prepare(batch[i], in_flight[i]);
+  if (FluidCollectives* fluid = stream_.world().fluid())
+    fluid->flows().batch_starts(rank(), batch);
   Simulation::in_one_switch([&] { start(batch, in_flight); });
   if (Overlap* overlap = stream_.world().overlap()) tell(*overlap, batch);
   for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], in_flight[i]);

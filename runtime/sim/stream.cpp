@@ -85,7 +85,9 @@ void SimStream::check_current() const { check_owner(world_.current() == this, ra
 double SimStream::now() const {
   if (!after_) return Simulation::clock() + owed_s_;
   const Instant here = instant();
-  if (!here.known()) world_.current()->await(here);
+  SimStream& asking = *world_.current();
+  asking.settle();
+  asking.await(here);
   return here.date_s();
 }
 

@@ -127,7 +127,7 @@ class alignas(64) SimStream final : public Stream {
   /// Gives way until `ready()` without settling, unless something was deferred.
   template <class Ready>
   void block_ahead(const Wait& wait, Ready ready);
-  /// Parks the stream that runs until the date is known.
+  /// Parks this stream, which has settled, until the date is known.
   void await(const Instant& instant);
   void wake_others();
 

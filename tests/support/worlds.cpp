@@ -16,11 +16,30 @@
 namespace trigram::test {
 namespace {
 
-constexpr const char* kShaped = "threads_shaped";  // threads, on the cluster's network
+/// A world with an option.
+struct Variant {
+  std::string name, world;
+  Json options;
+};
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> all = {
+      {"threads_shaped", "threads", {{"shaping", "cluster"}}},
+      {"sim_fluid", "sim", {{"fidelity", "fluid"}}},
+  };
+  return all;
+}
+
+/// A variant, or a world as it is.
+Variant variant(const std::string& name) {
+  for (const Variant& known : variants())
+    if (known.name == name) return known;
+  return {name, name, Json::object()};
+}
 
 const World& find(const std::string& name) {
   for (const World& world : worlds())
-    if (world.name == (name == kShaped ? "threads" : name)) return world;
+    if (world.name == variant(name).world) return world;
   throw std::invalid_argument("no world is called " + name);
 }
 
@@ -29,8 +48,7 @@ const World& find(const std::string& name) {
 std::unique_ptr<Runtime> make(const std::string& name, const Cluster& cluster,
                               const char* patience) {
   const World& world = find(name);
-  Json options = Json::object();
-  if (name == kShaped) options["shaping"] = "cluster";
+  Json options = variant(name).options;
   if (!world.simulated) options["watchdog"] = patience;
   if (world.name == "nccl") options.update({{"ranks_per_gpu", 8}, {"memory", "256 MiB"}});
   const auto phantom = make_workload_factory(
@@ -93,9 +111,13 @@ std::vector<std::string> world_names() {
   return names;
 }
 
-std::vector<std::string> world_names_shaped_too() {
+std::vector<std::string> variant_names() {
   std::vector<std::string> names = world_names();
-  if (std::find(names.begin(), names.end(), "threads") != names.end()) names.push_back(kShaped);
+  const auto has = [&](const std::string& world) {
+    return std::find(names.begin(), names.end(), world) != names.end();
+  };
+  for (const Variant& variant : variants())
+    if (has(variant.world)) names.push_back(variant.name);
   return names;
 }
 

@@ -17,14 +17,14 @@ namespace trigram::test {
 /// The worlds that the conformance suite runs on, those that this build lacks included: worlds of
 /// processes where a launcher started this one, else those that host all ranks.
 std::vector<std::string> world_names();
-/// The same, and what those do on an emulated network, under a name of its own: for the suites
-/// about messages and the waiting for them.
-std::vector<std::string> world_names_shaped_too();
+/// The same, and what those do with other options, under names of their own: threads on an emulated
+/// network, the simulator ahead of its clock. For the suites about messages, streams and waiting.
+std::vector<std::string> variant_names();
 /// Why a world cannot run here, with so many ranks if that is given; empty when it can.
 std::string world_unavailable(const std::string& world, int ranks = 0);
-/// True when the world's time is simulated, hence exact.
 /// Whether the world has collectives of its own.
 bool has_native(const std::string& world);
+/// True when the world's time is simulated, hence exact.
 bool is_simulated(const std::string& world);
 
 /// `ranks` workers, each on a node of its own.
@@ -66,11 +66,10 @@ template <class... Ranks>
 auto every_world(Ranks... ranks) {
   return ::testing::Combine(::testing::ValuesIn(world_names()), ::testing::Values(ranks...));
 }
-/// The same with networks emulated, too.
+/// The same in all variants of the worlds.
 template <class... Ranks>
-auto every_world_shaped_too(Ranks... ranks) {
-  return ::testing::Combine(::testing::ValuesIn(world_names_shaped_too()),
-                            ::testing::Values(ranks...));
+auto every_variant(Ranks... ranks) {
+  return ::testing::Combine(::testing::ValuesIn(variant_names()), ::testing::Values(ranks...));
 }
 std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info);
 

@@ -149,7 +149,7 @@ class ActivationTest : public WorldTest {
     return sum;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Worlds, ActivationTest, every_world(1, 2, 3, 8, 13), world_test_name);
+INSTANTIATE_TEST_SUITE_P(Worlds, ActivationTest, every_variant(1, 2, 3, 8, 13), world_test_name);
 
 /// The other ranks are late: they send nothing of their own.
 TEST_P(ActivationTest, OneActivatorMakesOneMessageForEachOtherRank) {
