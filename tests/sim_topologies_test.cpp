@@ -179,6 +179,37 @@ TEST_P(Messages, AreNotBelowTheLowerBound) {
   EXPECT_GE(bound_s, static_cast<double>(outside * kBytes) / kNic_Bps);
 }
 
+/// Where links of a topology are narrower than NICs, and a node has its router for itself, the
+/// bound knows them.
+TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
+  const auto bound_s = [](const Json& topology, int nodes) {
+    const std::vector<Traffic> sent(static_cast<std::size_t>(nodes), {0, 1'000'000, 0, 1});
+    return lower_bound(*make_network(joined_by(topology, nodes)), sent);
+  };
+  const auto torus = [](std::vector<int> dimensions) {
+    return Json{{"kind", "torus"},
+                {"dimensions", dimensions},
+                {"bandwidth", "0.1GB/s"},
+                {"latency", "1us"}};
+  };
+  // Two links out of each router of a ring, four of a torus, one of a ring of two.
+  EXPECT_NEAR(bound_s(torus({6}), 6), kLatency + 1e-6 + 1e6 / 0.2e9, 1e-12);
+  EXPECT_NEAR(bound_s(torus({3, 4}), 12), kLatency + 1e-6 + 1e6 / 0.4e9, 1e-12);
+  EXPECT_NEAR(bound_s(torus({2}), 2), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-12);
+  // Leaves of four nodes keep some to themselves, nobody knows how much.
+  EXPECT_NEAR(bound_s({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"bandwidth", "0.1GB/s"}}, 8),
+              kLatency + 1e6 / kNic_Bps, 1e-12);
+  // One message to the next router takes no longer than that.
+  const Cluster ring = joined_by(torus({2}), 2);
+  const auto ends = simulate(ring, [](const Context& ctx) {
+    const Transfer batch[] = {{ctx.rank() == 0 ? Transfer::send : Transfer::recv,
+                               phantom_bytes(1'000'000), 1 - ctx.rank()}};
+    ctx.comm->transfer(batch);
+    return ctx.stream->now();
+  });
+  EXPECT_NEAR(ends.at(0), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-9);
+}
+
 INSTANTIATE_TEST_SUITE_P(Small, Messages, ::testing::ValuesIn(small_networks()), TestName{});
 
 // Averaged inside the node by a binomial tree, between leaders by a ring, sent back down the tree.
