@@ -3,16 +3,20 @@
 namespace trigram {
 
 /// Memory traffic and arithmetic of one operation, in bytes and floating-point operations. What it
-/// costs in seconds is the accelerator's matter (its memory bandwidth, flop rate, launch overhead).
+/// costs in seconds is the accelerator's matter (its rates, launch overhead).
 struct Cost {
+  /// What kinds of operations accelerators may have rates of their own for: a codec's encoding and
+  /// decoding; sums, means and maxima of vectors; copies.
+  enum class Kind { other, codec, reduction, copy };
   double bytes = 0;
   double flops = 0;
+  Kind kind = Kind::other;
   /// Nothing is launched for nothing.
   bool nothing() const { return bytes == 0 && flops == 0; }
 };
 
 inline Cost operator*(double factor, const Cost& cost) {
-  return {factor * cost.bytes, factor * cost.flops};
+  return {factor * cost.bytes, factor * cost.flops, cost.kind};
 }
 
 }  // namespace trigram

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/random/philox.h"
+#include "netmodels/background_load.h"
 #include "netmodels/topologies/registry.h"
 
 namespace trigram {
@@ -38,8 +39,8 @@ FieldTable<LinkSpec> link_fields() {
              "traffic of others between nodes");
 }
 
-/// A bandwidth that is not written when it is left to the ports.
-Kind<double> bandwidth_or_that_of_ports() {
+/// A bandwidth that is not written when it is left to others.
+Kind<double> bandwidth_if_given() {
   Kind<double> kind = quantity(Dimension::bandwidth, true);
   kind.dump = [dump = kind.dump](const double& Bps) { return Bps > 0 ? dump(Bps) : Json(); };
   return kind;
@@ -57,7 +58,7 @@ FieldTable<IntraSpec> intra_fields() {
           "\"nvlink\": a crossbar that is never narrow; \"pcie\": a host bridge that all messages "
           "inside the node share")
       .field(
-          "bridge_bandwidth", &IntraSpec::bridge_Bps, bandwidth_or_that_of_ports(),
+          "bridge_bandwidth", &IntraSpec::bridge_Bps, bandwidth_if_given(),
           "bandwidth of the host bridge, all workers and directions together; that of a port when "
           "it is not given")
       .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
@@ -73,6 +74,14 @@ FieldTable<Accelerator> accelerator_fields() {
              "bandwidth of its memory, such as \"900GB/s\"")
       .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
              "time that every operation takes besides its work")
+      .field("codec_bandwidth", &Accelerator::codec_Bps, bandwidth_if_given(),
+             "memory traffic at which tensors are encoded and decoded; by default as "
+             "memory_bandwidth and flops say")
+      .field("reduction_bandwidth", &Accelerator::reduction_Bps, bandwidth_if_given(),
+             "memory traffic at which vectors are summed, scaled and compared; by default as "
+             "memory_bandwidth and flops say")
+      .field("copy_bandwidth", &Accelerator::copy_Bps, bandwidth_if_given(),
+             "memory traffic at which tensors are copied; by default as memory_bandwidth says")
       .field("overlap_slowdown", &Accelerator::overlap_slowdown, number(1, 1e6),
              "computation takes this many times as long while a message of its worker is under "
              "way");
@@ -112,8 +121,20 @@ double jittered(double bandwidth, const Cluster& cluster, int index, bool nic) {
 
 }  // namespace
 
+double Accelerator::rate_Bps(Cost::Kind kind) const {
+  switch (kind) {
+    case Cost::Kind::codec: return codec_Bps;
+    case Cost::Kind::reduction: return reduction_Bps;
+    case Cost::Kind::copy: return copy_Bps;
+    case Cost::Kind::other: break;
+  }
+  return 0;
+}
+
 double Accelerator::seconds(const Cost& cost) const {
-  if (cost.bytes == 0 && cost.flops == 0) return 0;
+  if (cost.nothing()) return 0;
+  if (const double own_Bps = rate_Bps(cost.kind); own_Bps > 0)
+    return launch_overhead_s + cost.bytes / own_Bps;
   return launch_overhead_s + std::max(cost.bytes / memory_Bps, cost.flops / flops_per_s);
 }
 
@@ -171,6 +192,7 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
   if (cluster.inter.shaping.exists() && !cluster.inter.profile.empty())
     throw ConfigError(child(inter, "profile"),
                       "expected links that change with time, or shaping, not both");
+  check_background(cluster, child(child(inter, "background"), "load"));
   if (cluster.stragglers.count > cluster.ranks())
     throw ConfigError(child(child(pointer, "stragglers"), "count"),
                       fmt::format("expected at most {}, the number of workers, not {}",

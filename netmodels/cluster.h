@@ -43,15 +43,21 @@ struct TopologySpec {
 };
 
 /// Rates that price the operations of a device: an operation takes the launch overhead plus the
-/// larger of its memory time and its arithmetic time (the roofline model).
+/// larger of its memory time and its arithmetic time (the roofline model), or its memory traffic at
+/// the rate that is given for its kind.
 struct Accelerator {
   std::string name = "V100";
   double flops_per_s = 15.7e12;
   double memory_Bps = 900e9;
   double launch_overhead_s = 5e-6;
+  /// Bytes of memory, read and written, per second that operations of a kind pass; where 0, the
+  /// roofline model prices them.
+  double codec_Bps = 0, reduction_Bps = 0, copy_Bps = 0;
   /// Computation takes so many times as long while a message of its worker is under way.
   double overlap_slowdown = 1;
   double seconds(const Cost& cost) const;
+  /// The rate that is given for a kind of operations, or 0.
+  double rate_Bps(Cost::Kind kind) const;
 };
 
 /// A worker whose computation takes `factor` times as long as the others'.

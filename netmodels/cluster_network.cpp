@@ -38,12 +38,11 @@ class ClusterNetwork final : public Network {
       links.push_back(port(destination) + 1);
       return;
     }
-    leave(source, from, links);
-    if (capped()) links.push_back(caps_ + 2 * from);
-    topology_->route(from, to, links);
-    if (capped()) links.push_back(caps_ + 2 * to + 1);
-    links.push_back(nic(shared_nic_ ? to : destination) + 1);
-    if (shared_nic_) links.push_back(reach_ + 2 * destination + 1);
+    between_nodes(source, destination, capped(), links);
+  }
+
+  void route_of_others(int source, int destination, std::vector<LinkId>& links) const override {
+    between_nodes(source, destination, false, links);
   }
 
   void injection(int rank, bool inside, std::vector<LinkId>& links) const override {
@@ -73,6 +72,16 @@ class ClusterNetwork final : public Network {
   void leave(int rank, int node, std::vector<LinkId>& links) const {
     if (shared_nic_) links.push_back(reach_ + 2 * rank);
     links.push_back(nic(shared_nic_ ? node : rank));
+  }
+  void between_nodes(int source, int destination, bool by_software,
+                     std::vector<LinkId>& links) const {
+    const int from = source / workers_, to = destination / workers_;
+    leave(source, from, links);
+    if (by_software) links.push_back(caps_ + 2 * from);
+    topology_->route(from, to, links);
+    if (by_software) links.push_back(caps_ + 2 * to + 1);
+    links.push_back(nic(shared_nic_ ? to : destination) + 1);
+    if (shared_nic_) links.push_back(reach_ + 2 * destination + 1);
   }
   LinkId next_link() const { return static_cast<LinkId>(graph_.links.size()); }
 

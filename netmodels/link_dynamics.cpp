@@ -31,8 +31,8 @@ void check_profile(const std::vector<LinkChange>& profile, const std::string& po
 
 FieldTable<Background> background_fields() {
   return FieldTable<Background>{}
-      .required("load", &Background::load, number(0, 0.5),
-                "share of the bandwidth of a node's NICs that it asks for in the mean")
+      .required("load", &Background::load, number(0, kMostBackground),
+                "share of the bandwidth of a NIC that it asks for in the mean, in each direction")
       .field("flow", &Background::flow_bytes, quantity(Dimension::bytes, true),
              "mean size of its flows")
       .field("seed", &Background::seed, integer(0), "seed of the draws");

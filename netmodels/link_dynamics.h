@@ -26,10 +26,14 @@ FieldTable<LinkChange> link_change_fields();
 /// Refuses changes that are not in order of time.
 void check_profile(const std::vector<LinkChange>& profile, const std::string& pointer);
 
-/// Traffic of others between nodes. Every node sends flows to nodes drawn evenly: their sizes, and
-/// the times between their starts, are drawn from exponential distributions, such that the mean of
-/// what is to be sent is `load` of a node's NICs. A flow that finds the one before it unfinished
-/// waits.
+/// Traffic of others between nodes. Every NIC sends flows to others drawn evenly, which start when
+/// they are due, however many are under way (Poisson arrivals): their sizes, and the times between
+/// their starts, are drawn from exponential distributions, such that the mean of what is to be sent
+/// is `load` of a NIC. A long message that shares a NIC with them gets what they leave, 1 - load.
+///
+/// Queues of flows grow as 1 / (1 - load), and the time in which they come to their mean as its
+/// square: beyond kMostBackground a run would have to be very long to say anything.
+constexpr double kMostBackground = 0.9;
 struct Background {
   double load = 0;  // 0: none
   double flow_bytes = 1e6;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "core/check.h"
@@ -9,20 +10,62 @@
 namespace trigram {
 namespace {
 
+/// All links out of the switches that one node alone is joined to, as a link; of others, nothing is
+/// known of how much goes on to other switches.
+class Exits {
+ public:
+  explicit Exits(const Network& network) : switches_(network.vertices().size()) {
+    if (network.nodes() == 1) return;
+    std::vector<LinkId> links;
+    for (int rank = 0; rank < network.ranks(); ++rank) {
+      links.clear();
+      network.injection(rank, false, links);
+      Switch& at = switches_[static_cast<std::size_t>(network.link(links.back()).to)];
+      const int node = network.vertex(network.worker(rank)).node;
+      if (at.node == kNone) at.node = node;
+      if (at.node != node) at.node = kSeveral;
+    }
+    for (const Link& link : network.links()) {
+      if (network.vertex(link.from).kind != kSwitch || network.vertex(link.to).kind != kSwitch)
+        continue;
+      Switch& at = switches_[static_cast<std::size_t>(link.from)];
+      Link& all = at.out;
+      all.latency_s =
+          all.bandwidth_Bps == 0 ? link.latency_s : std::min(all.latency_s, link.latency_s);
+      all.bandwidth_Bps += link.bandwidth_Bps;
+      all.varies = link.varies;
+    }
+  }
+  /// Of what arrives by `last`, to other nodes; null if that is not known.
+  const Link* beyond(const Link& last) const {
+    const Switch& at = switches_[static_cast<std::size_t>(last.to)];
+    return at.node >= 0 && at.out.bandwidth_Bps > 0 ? &at.out : nullptr;
+  }
+
+ private:
+  static constexpr auto kSwitch = Vertex::Kind::network_switch;
+  static constexpr int kNone = -1, kSeveral = -2;
+  struct Switch {
+    int node = kNone;
+    Link out;
+  };
+  std::vector<Switch> switches_;  // by vertex
+};
+
 /// What the links that messages pass first must carry.
 class Injection {
  public:
-  explicit Injection(const Network& network) : network_(network), loads_(network.links().size()) {}
+  explicit Injection(const Network& network)
+      : network_(network), exits_(network), loads_(network.links().size()) {}
 
   void add(int rank, bool inside, std::uint64_t bytes) {
     links_.clear();
     network_.injection(rank, inside, links_);
     const double latency_s = network_.latency(links_);
-    for (const LinkId id : links_) {
-      Load& load = loads_[static_cast<std::size_t>(id)];
-      load.bytes += static_cast<double>(bytes);
-      load.latency_s = std::min(load.latency_s, latency_s);
-    }
+    for (const LinkId id : links_) add(loads_[static_cast<std::size_t>(id)], bytes, latency_s);
+    if (inside) return;
+    if (const Link* exit = exits_.beyond(network_.link(links_.back())))
+      add(exit_loads_[exit], bytes, latency_s + exit->latency_s);
   }
 
   double seconds() const {
@@ -32,6 +75,8 @@ class Injection {
       if (loads_[id].latency_s < kUnused)
         most = std::max(most, end_s(network_.links()[id], latency_factor * loads_[id].latency_s,
                                     loads_[id].bytes));
+    for (const auto& [exit, load] : exit_loads_)
+      most = std::max(most, end_s(*exit, latency_factor * load.latency_s, load.bytes));
     return most;
   }
 
@@ -70,7 +115,13 @@ class Injection {
     double bytes = 0;
     double latency_s = kUnused;  // the least of those who send over the link
   };
+  static void add(Load& load, std::uint64_t bytes, double latency_s) {
+    load.bytes += static_cast<double>(bytes);
+    load.latency_s = std::min(load.latency_s, latency_s);
+  }
   const Network& network_;
+  Exits exits_;
+  std::map<const Link*, Load> exit_loads_;
   std::vector<Load> loads_;  // by link
   std::vector<LinkId> links_;
 };

@@ -16,8 +16,9 @@ struct Traffic {
 
 /// Seconds that the traffic of all ranks (by rank) takes at the very least, whatever the algorithm,
 /// the routes and the network model: every link that all messages of some ranks pass first (ports,
-/// host bridges, NICs) must pass their bytes, and the last message has its latency after it. A
-/// simulated time below it is an error.
+/// host bridges, NICs) must pass their bytes, and the last message has its latency after it; so
+/// must the links out of a switch that one node has for itself, together. A simulated time below it
+/// is an error.
 double lower_bound(const Network& network, std::span<const Traffic> ranks);
 
 }  // namespace trigram

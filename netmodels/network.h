@@ -71,6 +71,11 @@ class Network {
 
   /// Appends the links that a message passes, in order; none from a worker to itself.
   virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
+  /// Appends the links that what others send between the NICs of two workers passes: not those of
+  /// our own software.
+  virtual void route_of_others(int source, int destination, std::vector<LinkId>& links) const {
+    route(source, destination, links);
+  }
   /// Appends the links that whatever `rank` sends passes first: to workers of its own node
   /// (`inside`), or to those of other nodes.
   virtual void injection(int rank, bool inside, std::vector<LinkId>& links) const = 0;

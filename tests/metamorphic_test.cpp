@@ -113,6 +113,10 @@ std::vector<Knob> knobs() {
        false},
       {"computation that suffers from messages",
        [](Training& t) { t.cluster.accelerator.overlap_slowdown = 3; }, false},
+      {"codecs that are slow", [](Training& t) { t.cluster.accelerator.codec_Bps = 1e8; }, false},
+      {"reductions that are slow", [](Training& t) { t.cluster.accelerator.reduction_Bps = 1e8; },
+       false},
+      {"copies that are slow", [](Training& t) { t.cluster.accelerator.copy_Bps = 1e8; }, false},
       {"patterns that networks carry badly",
        [](Training& t) {
          t.cluster.transport.efficiency = {

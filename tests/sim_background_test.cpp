@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
@@ -10,6 +11,7 @@
 namespace trigram::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr double kNic_Bps = 1e9;  // of joined_by
@@ -30,12 +32,54 @@ double shift_s(const Cluster& cluster, double bytes) {
     ctx.comm->transfer(batch);
     return ctx.stream->now();
   });
-  return *std::max_element(ends.begin(), ends.end());
+  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
 }
 
-TEST(Background, TakesItsLoadInTheMean) {
-  // A long message and the load are to pass two NICs. At the least it waits for the load of one of
-  // them, at the most for those of both, one after the other.
+/// Time that `count` messages from one node to another take in the mean, with pauses between them.
+double mean_s(const Cluster& cluster, double bytes, int count, double pause_s) {
+  const auto sums = simulate(cluster, [&](const Context& ctx) {
+    double sum_s = 0;
+    for (int i = 0; i < count; ++i) {
+      ctx.stream->sleep_for(pause_s);
+      const double begin_s = ctx.stream->now();
+      const Transfer batch[] = {{ctx.rank() == 0 ? Transfer::send : Transfer::recv,
+                                 phantom_bytes(static_cast<std::size_t>(bytes)), 1 - ctx.rank()}};
+      ctx.comm->transfer(batch);
+      sum_s += ctx.stream->now() - begin_s;
+    }
+    return sum_s;
+  });
+  return sums.empty() ? -1 : sums[0] / count;
+}
+
+// All traffic between two nodes shares one NIC: Poisson arrivals, shared evenly, are M/G/1-PS.
+
+/// A message that lasts gets what the others leave.
+TEST(Background, LeavesTheRestToALongMessage) {
+  const double bytes = 1e9, flow_bytes = 1e5;
+  for (const double load : {0.1, 0.5, 0.7, 0.9}) {
+    const double expected_s = bytes / kNic_Bps / (1 - load);
+    // Others bring a compound Poisson process of work, of variance 2 load s t for flows that alone
+    // would take s in the mean.
+    const double deviation = std::sqrt(2 * load * flow_bytes / kNic_Bps / expected_s) / (1 - load);
+    EXPECT_NEAR(mean_s(loaded(load, flow_bytes, 1, 2), bytes, 1, 0) / expected_s, 1, 4 * deviation)
+        << load;
+  }
+}
+
+/// One of n bytes takes n / ((1 - load) bandwidth) in the mean, however short it is (Kleinrock,
+/// Time-shared systems: a theoretical treatment, JACM 14(2), 1967).
+TEST(Background, SlowsMessagesOfAllLengthsAlike) {
+  const double load = 0.5;
+  for (const double bytes : {3e4, 3e5, 3e6}) {
+    const double expected_s = 10e-6 + bytes / kNic_Bps / (1 - load);
+    EXPECT_NEAR(mean_s(loaded(load, 1e5, 1, 2), bytes, 2000, 2e-3) / expected_s, 1, 0.1) << bytes;
+  }
+}
+
+TEST(Background, TakesItsLoadOfBothNics) {
+  // At the least a message waits for the load of one of them, at the most for those of both, one
+  // after the other.
   const double bytes = 4e9, alone_s = bytes / kNic_Bps;
   double before_s = shift_s(loaded(0), bytes);
   EXPECT_NEAR(before_s, alone_s, 1e-4);
@@ -46,6 +90,57 @@ TEST(Background, TakesItsLoadInTheMean) {
     EXPECT_LT(time_s, 1.05 * alone_s / (1 - 2 * load)) << load;
     before_s = time_s;
   }
+}
+
+/// NICs of many nodes are as stable under the load as one is.
+TEST(Background, LetsMessagesEndAtTheHighestLoad) {
+  const double bytes = 3e6, alone_s = bytes / kNic_Bps;
+  const double time_s = shift_s(loaded(0.9, 1e5, 1, 8), bytes);
+  EXPECT_GT(time_s, 3 * alone_s);
+  EXPECT_LT(time_s, 60 * alone_s);
+}
+
+TEST(Background, IsOfPayload) {
+  Cluster cluster = loaded(0.5, 1e5, 1, 2);
+  cluster.transport.goodput = 0.5;
+  EXPECT_NEAR(mean_s(cluster, 1e9, 1, 0), 1e9 / (0.5 * kNic_Bps) / (1 - 0.5), 0.2);
+}
+
+TEST(Background, PassesNoSoftwareOfOurs) {
+  // Ten percent of the NIC for us: there is nearly always as much left.
+  for (const bool node : {true, false}) {
+    Cluster cluster = loaded(0.5, 1e5, 1, 2);
+    (node ? cluster.transport.node_cap_Bps : cluster.transport.connection_cap_Bps) = 0.1 * kNic_Bps;
+    EXPECT_NEAR(mean_s(cluster, 1e8, 1, 0), 1e8 / (0.1 * kNic_Bps), 0.02);
+  }
+}
+
+TEST(Background, MayAskNoLinkForMoreThanItMoves) {
+  const auto error = [](Json inter, Json topology) -> std::string {
+    inter["bandwidth"] = "1GB/s";
+    inter["latency"] = "10us";
+    try {
+      parse_cluster({{"nodes", 8}, {"inter", inter}, {"topology", topology}}, "/cluster");
+    } catch (const ConfigError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  const auto load = [](double share) { return Json{{"background", {{"load", share}}}}; };
+  EXPECT_EQ(error(load(0.9), {{"kind", "flat"}}), "no error");
+  EXPECT_THAT(error(load(0.95), {{"kind", "flat"}}), HasSubstr("/cluster/inter/background/load"));
+  // 4 nodes of each leaf send 4/7 of their bytes, and that over one link of four times as much.
+  const Json tapered = {{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"taper", 4}};
+  EXPECT_EQ(error(load(0.39), tapered), "no error");
+  EXPECT_THAT(
+      error(load(0.4), tapered),
+      AllOf(HasSubstr("/cluster/inter/background/load: expected at most 0.39"), HasSubstr("leaf")));
+  Json shaped = load(0.5);
+  shaped["shaping"] = {{"rate", "0.5GB/s"}, {"depth", "1MB"}};
+  EXPECT_THAT(error(shaped, {{"kind", "flat"}}), HasSubstr("expected at most 0.45"));
+  Json profile = load(0.5);
+  profile["profile"] = {{{"at", "1s"}, {"bandwidth", 0.5}}, {{"at", "2s"}}};
+  EXPECT_THAT(error(profile, {{"kind", "flat"}}), HasSubstr("expected at most 0.45"));
 }
 
 TEST(Background, IsTheSameInEveryRun) {
@@ -60,14 +155,18 @@ TEST(Background, DoesNotHideThatARunHangs) {
     const Transfer batch[] = {{Transfer::recv, phantom_bytes(1), 1}};
     if (ctx.rank() == 0) ctx.comm->transfer(batch);
   };
-  EXPECT_THAT(failure_of(loaded(0.5), waits_for_ever), HasSubstr("hang: "));
+  for (const double load : {0.5, 0.9})
+    EXPECT_THAT(failure_of(loaded(load), waits_for_ever), HasSubstr("hang: "));
 }
 
 TEST(Background, EndsWithTheRun) {
-  const auto ends = simulate(loaded(0.5), [](const Context& ctx) {
+  Cluster cluster = loaded(0.9);
+  cluster.inter.profile = {{1e9, 1, 2}};  // which is not waited for
+  const auto ends = simulate(cluster, [](const Context& ctx) {
     ctx.stream->sleep_for(1e-3 * (1 + ctx.rank()));
     return ctx.stream->now();
   });
+  ASSERT_EQ(ends.size(), 4u);
   EXPECT_NEAR(ends[3], 4e-3, 1e-12);
 }
 

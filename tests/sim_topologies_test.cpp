@@ -179,30 +179,94 @@ TEST_P(Messages, AreNotBelowTheLowerBound) {
   EXPECT_GE(bound_s, static_cast<double>(outside * kBytes) / kNic_Bps);
 }
 
+/// Where links of a topology are narrower than NICs, and a node has its router for itself, the
+/// bound knows them.
+TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
+  const auto bound_s = [](const Json& topology, int nodes) {
+    const std::vector<Traffic> sent(static_cast<std::size_t>(nodes), {0, 1'000'000, 0, 1});
+    return lower_bound(*make_network(joined_by(topology, nodes)), sent);
+  };
+  const auto torus = [](std::vector<int> dimensions) {
+    return Json{{"kind", "torus"},
+                {"dimensions", dimensions},
+                {"bandwidth", "0.1GB/s"},
+                {"latency", "1us"}};
+  };
+  // Two links out of each router of a ring, four of a torus, one of a ring of two.
+  EXPECT_NEAR(bound_s(torus({6}), 6), kLatency + 1e-6 + 1e6 / 0.2e9, 1e-12);
+  EXPECT_NEAR(bound_s(torus({3, 4}), 12), kLatency + 1e-6 + 1e6 / 0.4e9, 1e-12);
+  EXPECT_NEAR(bound_s(torus({2}), 2), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-12);
+  // Leaves of four nodes keep some to themselves, nobody knows how much.
+  EXPECT_NEAR(bound_s({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"bandwidth", "0.1GB/s"}}, 8),
+              kLatency + 1e6 / kNic_Bps, 1e-12);
+  // One message to the next router takes no longer than that.
+  const Cluster ring = joined_by(torus({2}), 2);
+  const auto ends = simulate(ring, [](const Context& ctx) {
+    const Transfer batch[] = {{ctx.rank() == 0 ? Transfer::send : Transfer::recv,
+                               phantom_bytes(1'000'000), 1 - ctx.rank()}};
+    ctx.comm->transfer(batch);
+    return ctx.stream->now();
+  });
+  EXPECT_NEAR(ends.at(0), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-9);
+}
+
 INSTANTIATE_TEST_SUITE_P(Small, Messages, ::testing::ValuesIn(small_networks()), TestName{});
 
-// Averaged inside the node by a binomial tree, between leaders by a ring, sent back down the tree.
+/// Averaged inside the node by a binomial tree, between leaders by a ring, sent back down the tree.
+double hierarchical_allreduce_s(const Cluster& cluster, std::size_t n) {
+  const auto ends = simulate(cluster, [n](const Context& ctx) {
+    const auto exchange =
+        hierarchical([](Context c, const Tensor& x, Slot) { ring_allreduce(c, x, Reduce::avg); });
+    return on_phantom(ctx, n, [&](Context c, const Tensor& x) { exchange(c, x, {}); });
+  });
+  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+}
+
+struct Parts {
+  double inside_s, between_s;
+};
+
+Parts parts_s(const Cluster& cluster, std::size_t n) {
+  const auto workers = static_cast<int>(cluster.workers_per_node);
+  const auto nodes = static_cast<int>(cluster.nodes);
+  const CostModel intra{.alpha_s = 1e-6,
+                        .beta_s = 1 / cluster.intra.bandwidth_Bps,
+                        .memory_s = 1 / 100e9,
+                        .flop_s = 1e-12};
+  CostModel inter = intra;
+  inter.alpha_s = kLatency;
+  inter.beta_s = 1 / kNic_Bps;
+  return {binomial_reduce_s(intra, workers, n, true) + binomial_broadcast_s(intra, workers, n),
+          ring_allreduce_s(inter, nodes, n, true)};
+}
+
 TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {
   for (const auto& [nodes, workers] : {std::pair{4, 4}, {16, 8}, {5, 2}, {3, 1}})
     for (const std::size_t n : {1000UL, 250'000UL, 25'000'000UL}) {
       const Cluster cluster = joined_by("flat", nodes, workers);
-      const CostModel intra{
-          .alpha_s = 1e-6, .beta_s = 1 / 10e9, .memory_s = 1 / 100e9, .flop_s = 1e-12};
-      CostModel inter = intra;
-      inter.alpha_s = kLatency;
-      inter.beta_s = 1 / kNic_Bps;
-      const double expected_s = binomial_reduce_s(intra, workers, n, true) +
-                                ring_allreduce_s(inter, nodes, n, true) +
-                                binomial_broadcast_s(intra, workers, n);
-      const auto ends = simulate(cluster, [n = n](const Context& ctx) {
-        const auto exchange = hierarchical(
-            [](Context c, const Tensor& x, Slot) { ring_allreduce(c, x, Reduce::avg); });
-        return on_phantom(ctx, n, [&](Context c, const Tensor& x) { exchange(c, x, {}); });
-      });
-      ASSERT_FALSE(ends.empty());
-      EXPECT_NEAR(*std::max_element(ends.begin(), ends.end()) / expected_s, 1, 0.01)
+      const Parts parts = parts_s(cluster, n);
+      EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + parts.between_s), 1,
+                  0.01)
           << nodes << " x " << workers << ", " << n;
     }
+}
+
+/// The stage inside nodes may be the bottleneck: ports of NVLink, or a host bridge, over which the
+/// messages of one round of the tree go one after the other.
+TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
+  constexpr int kWorkers = 4, kRounds = 2;
+  constexpr std::size_t n = 1'000'000;
+  for (const double Bps : {0.2e9, 0.4e9}) {
+    Cluster cluster = joined_by("flat", 4, kWorkers);
+    cluster.intra.bandwidth_Bps = Bps;
+    const Parts parts = parts_s(cluster, n);
+    EXPECT_GT(parts.inside_s, 2 * parts.between_s);
+    EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + parts.between_s), 1, 0.01);
+    cluster.intra.kind = IntraKind::pcie;
+    const double more_s = 2 * (kWorkers - 1 - kRounds) * 4.0 * n / Bps;
+    EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + more_s + parts.between_s),
+                1, 0.01);
+  }
 }
 
 }  // namespace

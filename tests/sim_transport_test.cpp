@@ -90,6 +90,31 @@ TEST(Transport, AWindowIsSentOncePerRoundTrip) {
   EXPECT_NEAR(last_end_s(cluster, 2, 1), kLatency / 100 + 2 * kBytes / kNic_Bps, 1e-12);
 }
 
+TEST(Transport, AWindowWaitsForTheWholeRoute) {
+  Cluster cluster = joined_by({{"kind", "torus"}, {"dimensions", {2}}, {"latency", "40us"}}, 2);
+  cluster.transport.window_bytes = 8192;
+  const double latency_s = kLatency + 40e-6;
+  EXPECT_NEAR(last_end_s(cluster, 2, 1), latency_s + 2 * kBytes / (8192 / (2 * latency_s)), 1e-12);
+}
+
+/// Connections have a window each, in each direction.
+TEST(Transport, ConnectionsHaveWindowsOfTheirOwn) {
+  const Cluster cluster = with({.window_bytes = 2000}, 4);
+  const auto ends = simulate(cluster, [](const Context& ctx) {
+    std::vector<Transfer> batch;
+    const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
+    for (int peer = 0; peer < ctx.size(); ++peer) {
+      if (peer == ctx.rank()) continue;
+      batch.push_back({Transfer::recv, x, peer});
+      batch.push_back({Transfer::send, x, peer});
+    }
+    ctx.comm->transfer(batch);
+    return ctx.stream->now();
+  });
+  for (const double end_s : ends)
+    EXPECT_NEAR(end_s, kLatency + kBytes / (2000 / (2 * kLatency)), 1e-12);
+}
+
 TEST(Transport, StreamsMoveMoreTogether) {
   Cluster cluster = with({.streams = 3, .stream_cap_Bps = 0.1e9}, 4);
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / 0.3e9, 1e-12);

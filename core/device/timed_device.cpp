@@ -6,9 +6,9 @@ namespace trigram {
 namespace {
 
 // `passes` readings or writings of x, and `flops` operations on each of its elements.
-Cost cost(const Tensor& x, double passes, double flops) {
+Cost cost(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::Kind::other) {
   return {passes * static_cast<double>(x.priced_nbytes()),
-          flops * static_cast<double>(x.priced_numel())};
+          flops * static_cast<double>(x.priced_numel()), kind};
 }
 
 void charge(Stream& stream, const Cost& cost) {
@@ -31,7 +31,8 @@ class Prices final : public Codec {
   // Codecs are bound by memory: what they compute hides behind their traffic.
   void charge_both(const Tensor& wire, const Tensor& x) {
     if (x.priced_numel() == 0) return;
-    stream_.charge({static_cast<double>(x.priced_nbytes() + wire.priced_nbytes()), 0});
+    stream_.charge(
+        {static_cast<double>(x.priced_nbytes() + wire.priced_nbytes()), 0, Cost::Kind::codec});
   }
   const Codec& priced_;
   Stream& stream_;
@@ -86,8 +87,10 @@ class TimedCodec final : public Codec {
 
 }  // namespace
 
-Cost axpby_cost(float b, const Tensor& y) { return b == 0 ? cost(y, 2, 1) : cost(y, 3, 3); }
-Cost maximum_cost(const Tensor& y) { return cost(y, 3, 1); }
+Cost axpby_cost(float b, const Tensor& y) {
+  return b == 0 ? cost(y, 2, 1, Cost::Kind::reduction) : cost(y, 3, 3, Cost::Kind::reduction);
+}
+Cost maximum_cost(const Tensor& y) { return cost(y, 3, 1, Cost::Kind::reduction); }
 
 void TimedDevice::fill(const Tensor& x, float value) {
   inner_.fill(x, value);
@@ -102,7 +105,8 @@ void TimedDevice::fill_normal(const Tensor& x, Philox random) {
 void TimedDevice::copy(const Tensor& dst, const Tensor& src) {
   inner_.copy(dst, src);
   if (src.priced_numel() == 0) return;
-  stream_.charge({static_cast<double>(src.priced_nbytes() + dst.priced_nbytes()), 0});
+  stream_.charge(
+      {static_cast<double>(src.priced_nbytes() + dst.priced_nbytes()), 0, Cost::Kind::copy});
 }
 
 void TimedDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {

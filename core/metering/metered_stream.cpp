@@ -56,7 +56,7 @@ void MeteredStream::sleep_for(double seconds) {
 
 void MeteredStream::charge(const Cost& cost) {
   const double factor = rank_->compute_factor();
-  report(Event::compute, [&] { raw_->charge({cost.bytes * factor, cost.flops * factor}); });
+  report(Event::compute, [&] { raw_->charge(factor * cost); });
 }
 
 void MeteredStream::compute(double seconds) {

@@ -85,7 +85,8 @@ double ring_seconds(const Cluster& cluster, double bytes) {
   const double P = cluster.ranks(), part = bytes / P;
   const double steps_s =
       2 * (P - 1) * (cluster.inter.latency_s + part / cluster.inter.bandwidth_Bps);
-  return steps_s + (P - 1) * cluster.accelerator.seconds({3 * part, 3 * part / sizeof(float)});
+  return steps_s + (P - 1) * cluster.accelerator.seconds(
+                                 {3 * part, 3 * part / sizeof(float), Cost::Kind::reduction});
 }
 
 }  // namespace trigram

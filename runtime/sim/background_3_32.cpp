@@ -21,19 +21,18 @@ double exponential(double mean, Philox& random) {
 
 }  // namespace
 
-bool BackgroundTraffic::Source::sends() const {
-  return flow && flow->get_state() != s4u::Activity::State::FINISHED;
-}
-
-BackgroundTraffic::BackgroundTraffic(const Cluster& cluster, const std::vector<s4u::Host*>& hosts)
+BackgroundTraffic::BackgroundTraffic(const Cluster& cluster, const std::vector<s4u::Host*>& hosts,
+                                     const std::vector<s4u::Host*>& others)
     : Model("background"),
       background_(cluster.inter.background),
-      mean_gap_s_(background_.flow_bytes / (background_.load * cluster.inter.bandwidth_Bps)) {
+      mean_gap_s_(background_.flow_bytes /
+                  (background_.load * cluster.transport.goodput * cluster.inter.bandwidth_Bps)) {
   const int step = cluster.nics == Nics::shared ? static_cast<int>(cluster.workers_per_node) : 1;
   for (int rank = 0; rank < cluster.ranks(); rank += step) {
+    const auto at = static_cast<std::size_t>(rank);
     const Philox random(static_cast<std::uint64_t>(background_.seed), rank, kStep,
                         Purpose::network_jitter);
-    sources_.push_back({hosts[static_cast<std::size_t>(rank)], cluster.node_of(rank), random, 0});
+    sources_.push_back({hosts[at], others[at], cluster.node_of(rank), random, 0});
     sources_.back().next_s = gap_s(sources_.back());
   }
 }
@@ -42,26 +41,32 @@ double BackgroundTraffic::gap_s(Source& source) const {
   return exponential(mean_gap_s_, source.random);
 }
 
-bool BackgroundTraffic::others_are_under_way() const {
+bool BackgroundTraffic::others_are_under_way() {
+  const auto* engine = s4u::Engine::get_instance();
+  if (engine->get_actor_count() == 0) return false;  // whatever timers are left
   if (simgrid::kernel::timer::Timer::next() >= 0) return true;
+  std::erase_if(flows_, [](const s4u::CommPtr& flow) {
+    return flow->get_state() == s4u::Activity::State::FINISHED;
+  });
   std::size_t all = 0;
-  for (auto* model : s4u::Engine::get_instance()->get_all_models())
-    all += model->get_started_action_set()->size();
-  return all > static_cast<std::size_t>(std::count_if(sources_.begin(), sources_.end(),
-                                                      [](const Source& s) { return s.sends(); }));
+  for (auto* model : engine->get_all_models()) all += model->get_started_action_set()->size();
+  return all > flows_.size();
 }
 
 double BackgroundTraffic::next_occurring_event(double now) {
-  if (!others_are_under_way()) return -1;
-  double next_s = -1;  // none: all wait for flows to end
-  for (const Source& source : sources_)
-    if (!source.sends() && (next_s < 0 || source.next_s < next_s)) next_s = source.next_s;
-  return next_s < 0 ? -1 : std::max(0.0, next_s - now);
+  others_ = others_are_under_way();
+  if (!others_) return -1;
+  double next_s = sources_.front().next_s;
+  for (const Source& source : sources_) next_s = std::min(next_s, source.next_s);
+  return std::max(0.0, next_s - now);
 }
 
+/// Also called for the ends of flows that are left when nothing else is under way: no flow follows
+/// them, or a busy network would never fall silent.
 void BackgroundTraffic::update_actions_state(double now, double) {
+  if (!others_) return;
   for (Source& source : sources_)
-    if (!source.sends() && source.next_s <= now) start(source);
+    if (source.next_s <= now) start(source);
 }
 
 void BackgroundTraffic::start(Source& source) {
@@ -70,8 +75,8 @@ void BackgroundTraffic::start(Source& source) {
   for (const Source& other : sources_)
     if (other.node != source.node) others.push_back(other.host);
   s4u::Host* to = others[source.random.below(static_cast<std::uint32_t>(others.size()))];
-  source.flow =
-      s4u::Comm::sendto_async(source.host, to, 1 + static_cast<std::uint64_t>(std::llround(bytes)));
+  flows_.push_back(s4u::Comm::sendto_async(source.other, to,
+                                           1 + static_cast<std::uint64_t>(std::llround(bytes))));
   source.next_s += gap_s(source);
 }
 

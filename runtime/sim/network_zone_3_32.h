@@ -54,14 +54,18 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (network.caps_connections()) add_connections();
   }
 
-  std::vector<simgrid::s4u::Host*> add_hosts() {
+  /// By rank; then the ends of coupled flows; then, if `others`, those of whom traffic of others
+  /// leaves, by rank.
+  std::vector<simgrid::s4u::Host*> add_hosts(bool others) {
     std::vector<simgrid::s4u::Host*> hosts;
-    for (int rank = 0; rank < network_.ranks() + 2; ++rank) {
+    for (int rank = 0; rank < network_.ranks() * (others ? 2 : 1) + 2; ++rank) {
       auto* host = get_iface()->create_host(std::to_string(rank), 1.0);
       TRIGRAM_CHECK(host->get_netpoint()->id() == static_cast<unsigned long>(rank),
                     "host {} has another place in its zone", rank);
       hosts.push_back(host);
     }
+    for (int rank = 0; others && rank < network_.ranks(); ++rank)
+      others_.push_back(unlimited("others " + std::to_string(rank)));
     get_iface()->seal();
     return hosts;
   }
@@ -72,6 +76,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     const auto from = source->id(), to = destination->id();
     auto& links = route->link_list_;
     if (is_coupled(from)) return route_coupled(links, latency);
+    if (is_of_others(from)) return route_of_others(rank_of(from), to, links, latency);
     if (from == to) {
       links.push_back(loopback_->get_impl());
       return;
@@ -125,7 +130,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
           if (is_coupled(source->get_netpoint()->id()))
             network_.route(coupled_->slowest_source(), coupled_->slowest_destination(), route_);
           else
-            network_.route(static_cast<int>(source->get_netpoint()->id()),
+            network_.route(static_cast<int>(rank_of(source->get_netpoint()->id())),
                            static_cast<int>(destination->get_netpoint()->id()), route_);
           const double latency_s = network_.latency(route_, latency_factor_);
           return latency_s > 0 ? latency_s / weight(route_) : 1;
@@ -133,8 +138,21 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   }
 
  private:
-  bool is_coupled(std::size_t host) const {
-    return host >= static_cast<std::size_t>(network_.ranks());
+  std::size_t ranks() const { return static_cast<std::size_t>(network_.ranks()); }
+  bool is_coupled(std::size_t host) const { return host >= ranks() && host < ranks() + 2; }
+  bool is_of_others(std::size_t host) const { return host >= ranks() + 2; }
+  std::size_t rank_of(std::size_t host) const {
+    return is_of_others(host) ? host - ranks() - 2 : host;
+  }
+  /// No connection of ours limits it.
+  void route_of_others(std::size_t from, std::size_t to, std::vector<StandardLinkImpl*>& links,
+                       double* latency) {
+    links.push_back(others_[from]);
+    route_.clear();
+    network_.route_of_others(static_cast<int>(from), static_cast<int>(to), route_);
+    for (const LinkId id : route_)
+      if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
+    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_, latency_factor_);
   }
   /// All links of a round, one that two messages pass twice, with the latency of a slowest message.
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
@@ -192,20 +210,22 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   /// (System::update_modified_cnst_set_from_variable). With a NIC in its place, the second of two
   /// flows that start together could take more than the link at its far end has to give. A first
   /// link that no other flow passes is never affected before; so this is right as long as no rank
-  /// has more messages under way than there are turns.
+  /// has more messages under way than there are turns. Traffic of others, any number of flows, has
+  /// a first link of its own by rank: no two of its flows start at the same date.
   struct Entries {
     std::array<StandardLinkImpl*, 16> links;
     std::size_t next = 0;
   };
   Entries entries(int rank) {
     Entries all;
-    for (std::size_t i = 0; i < all.links.size(); ++i) {
-      auto* created =
-          link("entry " + std::to_string(rank) + " " + std::to_string(i), kUnlimited_Bps);
-      created->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
-      all.links[i] = created->get_impl();
-    }
+    for (std::size_t i = 0; i < all.links.size(); ++i)
+      all.links[i] = unlimited("entry " + std::to_string(rank) + " " + std::to_string(i));
     return all;
+  }
+  StandardLinkImpl* unlimited(const std::string& name) {
+    auto* created = link(name, kUnlimited_Bps);
+    created->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
+    return created->get_impl();
   }
   StandardLinkImpl* entry(std::size_t rank) {
     Entries& own = entries_[rank];
@@ -214,7 +234,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
 
   static constexpr double kUnlimited_Bps = 1e30;
   const Network& network_;
-  std::vector<Entries> entries_;  // by rank
+  std::vector<Entries> entries_;           // by rank
+  std::vector<StandardLinkImpl*> others_;  // by rank: where traffic of others enters
   simgrid::s4u::Link* loopback_;
   std::vector<StandardLinkImpl*> links_;                          // null for those without limits
   std::vector<std::pair<const Link*, ChangingLink>> changing_;    // what is described, and made

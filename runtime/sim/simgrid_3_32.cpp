@@ -64,10 +64,11 @@ struct Stop {};
 
 }  // namespace
 
-Simulation::Simulation(const SimOptions& options, const Network& network) {
+Simulation::Simulation(const SimOptions& options, const Cluster& cluster, const Network& network) {
   start_engine(options);
   zone_ = new NetworkZone(network);  // the first zone is the root, and the engine owns it
-  hosts_ = zone_->add_hosts();
+  const bool has_background = cluster.inter.background.load > 0 && cluster.nodes > 1;
+  hosts_ = zone_->add_hosts(has_background);
   if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone_->share_evenly();
   if (auto shaper = zone_->shaper(); !shaper->empty())
     s4u::Engine::get_instance()->add_model(std::move(shaper));
@@ -75,11 +76,13 @@ Simulation::Simulation(const SimOptions& options, const Network& network) {
     if (change.at_s == 0) zone_->change(change);
     else at(change.at_s, [zone = zone_, change] { zone->change(change); });
   }
-}
-
-void Simulation::add_background(const Cluster& cluster) {
-  if (cluster.inter.background.load == 0 || cluster.nodes == 1) return;
-  s4u::Engine::get_instance()->add_model(std::make_shared<BackgroundTraffic>(cluster, hosts_));
+  if (has_background) {
+    const auto others = hosts_.end() - cluster.ranks();
+    const std::vector<s4u::Host*> of_others(others, hosts_.end());
+    hosts_.erase(others, hosts_.end());
+    s4u::Engine::get_instance()->add_model(
+        std::make_shared<BackgroundTraffic>(cluster, hosts_, of_others));
+  }
 }
 
 double Simulation::clock() { return s4u::Engine::get_clock(); }

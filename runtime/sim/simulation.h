@@ -16,15 +16,12 @@ namespace trigram::sim {
 class NetworkZone;
 
 /// The one simulation of this process: SimGrid's engine, configured, with the platform of a
-/// network. Whatever SimGrid changes from version to version lies behind this class, in one file
-/// per version that CMake chooses.
+/// cluster's network, and the traffic of others on it. Whatever SimGrid changes from version to
+/// version lies behind this class, in one file per version that CMake chooses.
 class Simulation {
  public:
   /// `network` outlives the simulation. Throws InvariantError when the process has had one already.
-  Simulation(const SimOptions& options, const Network& network);
-
-  /// Adds the traffic of others that the cluster's description has.
-  void add_background(const Cluster& cluster);
+  Simulation(const SimOptions& options, const Cluster& cluster, const Network& network);
 
   /// Seconds since the simulation started.
   static double clock();

@@ -26,11 +26,10 @@ World::World(const SimOptions& options, const Cluster& cluster, const Layout& la
       cluster_(cluster),
       network_(make_network(cluster)),
       layout_(layout),
-      simulation_(options, *network_) {
+      simulation_(options, cluster, *network_) {
   if (couples(options, cluster))
     fluid_ =
         std::make_unique<FluidCollectives>(*this, options.fidelity == SimOptions::Fidelity::fluid);
-  simulation_.add_background(cluster_);
   if (cluster_.accelerator.overlap_slowdown > 1)
     overlap_ = std::make_unique<Overlap>(cluster_.ranks());
 }

@@ -165,6 +165,15 @@ CASES = {
         "/intra/kind",
         'did you mean "nvlink"?',
     ),
+    "traffic of others that the spines cannot carry": (
+        cluster(
+            8,
+            {"kind": "fat_tree", "nodes_per_leaf": 4, "taper": 4},
+            inter={**CLUSTER["inter"], "background": {"load": 0.6}},
+        ),
+        "/inter/background/load",
+        "expected at most 0.39, not 0.6: that asks for 1.37 of what the link leaf",
+    ),
     "unknown sharing": (cluster(4, "flat", nics="share"), "/nics", 'did you mean "shared"?'),
 }
 
@@ -186,6 +195,25 @@ class Networks(CommandTest):
                     self.assertTrue(lines[0].startswith(f"trigram: {at}: "), lines[0])
                     self.assertIn(expectation, lines[0])
                     self.assertEqual(refused.stdout, "")
+
+    def test_links_that_change_and_simgrids_tcp(self) -> None:
+        if not worlds()["sim"]:
+            self.skipTest("there is no simulator")
+        for change in (
+            {"shaping": {"rate": "1Gbps"}},
+            {"profile": [{"at": "1s", "bandwidth": 0.5}]},
+            {"background": {"load": 0.5}},
+        ):
+            config = experiment(
+                runtime={"name": "sim", "network_model": "tcp"},
+                cluster={**CLUSTER, "inter": {**CLUSTER["inter"], **change}},
+            )
+            refused = self.trigram("run", self.write(config), code=2).stderr
+            self.assertEqual(
+                refused,
+                'trigram: /runtime/network_model: expected "alpha_beta" where links have shaping, '
+                "a profile or background\n",
+            )
 
     def test_summary(self) -> None:
         shown = self.show(cluster(12, {**TORUS, "latency": "2us", "bandwidth": "1Gbps"}))

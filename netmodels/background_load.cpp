@@ -1,0 +1,71 @@
+#include "netmodels/background_load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "netmodels/cluster_network.h"
+
+namespace trigram {
+namespace {
+
+/// All pairs of NICs are looked at.
+constexpr int kMostNics = 4096;
+
+/// Bytes per second that a link moves in the long run, when it is at its worst.
+double least_bandwidth(const Link& link, double least_factor) {
+  return std::min(link.bandwidth_Bps * (link.varies ? least_factor : 1), link.credit_Bps);
+}
+
+/// Bytes per second that the traffic of others asks of each link.
+std::vector<double> asked_of(const Network& network, const Cluster& cluster) {
+  const int step = cluster.nics == Nics::shared ? static_cast<int>(cluster.workers_per_node) : 1;
+  const double nics = cluster.ranks() / step, per_node = nics / static_cast<double>(cluster.nodes);
+  const double each_Bps = cluster.inter.background.load * cluster.transport.goodput *
+                          cluster.inter.bandwidth_Bps / (nics - per_node);
+  std::vector<double> asked(network.links().size());
+  std::vector<LinkId> route;
+  for (int from = 0; from < cluster.ranks(); from += step)
+    for (int to = 0; to < cluster.ranks(); to += step) {
+      if (cluster.node_of(from) == cluster.node_of(to)) continue;
+      route.clear();
+      network.route_of_others(from, to, route);
+      for (const LinkId id : route) asked[static_cast<std::size_t>(id)] += each_Bps;
+    }
+  return asked;
+}
+
+}  // namespace
+
+void check_background(const Cluster& cluster, const std::string& pointer) {
+  const double load = cluster.inter.background.load;
+  if (load == 0 || cluster.nodes == 1) return;
+  const auto nics = cluster.nics == Nics::shared ? cluster.nodes : cluster.ranks();
+  if (nics > kMostNics)
+    throw ConfigError(pointer, fmt::format("expected at most {} NICs where others have traffic, "
+                                           "not {}",
+                                           kMostNics, nics));
+  const auto network = make_network(cluster);
+  double least_factor = 1;
+  for (const LinkChange& change : network->profile())
+    least_factor = std::min(least_factor, change.bandwidth_factor);
+  const std::vector<double> asked = asked_of(*network, cluster);
+  double most = 0;  // share of a link
+  LinkId where = 0;
+  for (std::size_t id = 0; id < asked.size(); ++id) {
+    const double share = asked[id] / least_bandwidth(network->links()[id], least_factor);
+    if (share <= most) continue;
+    most = share;
+    where = static_cast<LinkId>(id);
+  }
+  if (most <= kMostBackground * (1 + 1e-9)) return;
+  throw ConfigError(
+      pointer, fmt::format("expected at most {}, not {}: that asks for {:.3g} of what the link {} "
+                           "moves, and {} is the most",
+                           std::floor(100 * load * kMostBackground / most + 1e-9) / 100, load, most,
+                           network->name(where), kMostBackground));
+}
+
+}  // namespace trigram
