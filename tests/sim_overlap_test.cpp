@@ -18,14 +18,14 @@ Cluster slowed() {
   return cluster;
 }
 
-/// When each rank has computed, while rank 0 sends messages to rank 1, which is ready to receive at
-/// `ready_s`; rank 2 has none.
+/// When each rank has computed, while rank 0 sends messages to rank 1, one of which is ready at
+/// `ready_s`, by default the receiver; rank 2 has none.
 std::vector<double> ends(const Cluster& cluster, int messages, double ready_s = 0,
-                         bool in_pieces = false) {
+                         bool in_pieces = false, int late = 1) {
   return simulate(cluster, [&](const Context& ctx) {
     auto comm = ctx.stream->fork("comm");
     const auto sent = comm->submit(ctx, [&](const Context& c) {
-      if (c.rank() == 1) c.stream->sleep_for(ready_s);
+      if (c.rank() == late) c.stream->sleep_for(ready_s);
       for (int i = 0; i < messages && c.rank() < 2; ++i) {
         const Transfer batch[] = {
             {c.rank() == 0 ? Transfer::send : Transfer::recv, phantom_bytes(kBytes), 1 - c.rank()}};
@@ -50,8 +50,13 @@ TEST(Overlap, SlowsComputationOfBothSidesWhileAMessageIsUnderWay) {
 }
 
 TEST(Overlap, IsNotThatOfAMessageThatWaits) {
-  const auto at = ends(slowed(), 1, 5e-3);
-  EXPECT_NEAR(at[0], kCompute_s + kMessage_s * (1 - 1 / kSlowdown), 1e-12);
+  for (const int late : {0, 1}) {
+    const auto at = ends(slowed(), 1, 5e-3, false, late);
+    for (const int rank : {0, 1})
+      EXPECT_NEAR(at[static_cast<std::size_t>(rank)], kCompute_s + kMessage_s * (1 - 1 / kSlowdown),
+                  1e-12)
+          << late;
+  }
   // Partly after the end of the computation.
   EXPECT_NEAR(ends(slowed(), 1, kCompute_s - 1e-4)[0], kCompute_s - 1e-4 + kMessage_s, 1e-12);
 }

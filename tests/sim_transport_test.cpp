@@ -73,6 +73,18 @@ TEST(Transport, ANodesSoftwareIsSharedByItsNics) {
   EXPECT_NEAR(last_end_s(cluster, 1, 4), kLatency + 4 * kBytes / 0.25e9, 1e-12);
 }
 
+TEST(Transport, ANodesSoftwareLimitsWhatArrives) {
+  const auto ends = simulate(with({.node_cap_Bps = 0.5e9}, 3), [](const Context& ctx) {
+    const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
+    std::vector<Transfer> batch;
+    if (ctx.rank() == 0) batch = {{Transfer::recv, x, 1}, {Transfer::recv, x, 2}};
+    else batch = {{Transfer::send, x, 0}};
+    ctx.comm->transfer(batch);
+    return ctx.stream->now();
+  });
+  EXPECT_NEAR(ends.at(0), kLatency + 2 * kBytes / 0.5e9, 1e-12);
+}
+
 TEST(Transport, MessagesOfAConnectionShareItsLimit) {
   const Cluster cluster = with({.connection_cap_Bps = 0.1e9}, 4);
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / 0.1e9, 1e-12);
