@@ -56,9 +56,8 @@ class EmulateTest(CommandTest):
         head = "# name: made_up\n# accelerator: none\n# batch: 1\n# source: made up for this test\n"
         row = f"tensor,numel,forward_s,backward_s\nx,{numel},0.0001,0.0001\n"
         self.write(head + row, "model.csv")
-        runtime = {"name": "mpi", "padded": True}
-        return self.config(runtime=runtime, workload="profile:model.csv", steps=4, eval_every=0,
-                           **changes)
+        return self.config(**{"workload": "profile:model.csv", "steps": 4, "eval_every": 0,
+                              **changes})
 
     def error(self, config: Any, *arguments: Any, **environment: str) -> str:
         """The one line that a refused command says."""
@@ -145,6 +144,43 @@ class Emulation(EmulateTest):
         self.assertEqual(manifest["links"], [])
         self.assertLess(manifest["summary"]["step_s"], 1)  # 8 s at 1 Mbit/s
 
+    def test_messages_have_the_size_that_they_are_priced_at(self) -> None:
+        numel = 250_000
+        for runtime in ("mpi", "sim", {"name": "mpi", "watchdog": "40s"}):
+            self.trigram("emulate", self.write(self.traffic(numel, runtime=runtime)))
+            (manifest,) = self.manifests()
+            self.assertTrue(manifest["experiment"]["runtime"]["padded"])
+            self.assertGreater(manifest["summary"]["step_s"], 4 * numel / 5e6)
+            shutil.rmtree(self.results)
+        bare = self.traffic(numel, runtime={"name": "mpi", "padded": False})
+        self.trigram("emulate", self.write(bare))  # who says so gets it
+        (manifest,) = self.manifests()
+        self.assertFalse(manifest["experiment"]["runtime"]["padded"])
+
+    def test_options_of_another_world_are_left_out(self) -> None:
+        sweep = {"/runtime/network_model": ["alpha_beta", "tcp"]}
+        config = self.config(runtime={"name": "sim", "fidelity": "message"}, sweep=sweep, steps=2)
+        self.trigram("emulate", self.write(config), "--set", "/runtime/watchdog=40s")
+        (manifest,) = self.manifests()
+        self.assertEqual(manifest["experiment"]["runtime"]["watchdog"], "40s")
+        self.assertEqual(manifest["sweep"], {})
+
+    def test_worlds_are_compared_on_it(self) -> None:
+        sweep = {"/algorithm": ["gradient_allreduce", "bytegrad"]}
+        config = self.traffic(250_000, sweep=sweep, runtime="sim")
+        compared = self.trigram("compare-worlds", self.write(config), "--worlds", "sim,mpi").stdout
+        by_world: dict[str, dict[str, Any]] = {"sim": {}, "mpi": {}}
+        for m in self.manifests():
+            by_world[m["world"]][m["experiment"]["algorithm"]["name"]] = m["summary"]
+            self.assertEqual(bool(m["links"]), m["world"] == "mpi")
+        for name in sweep["/algorithm"]:
+            (row,) = [line.split() for line in compared.splitlines() if line.startswith(name)]
+            for world, cell in (("sim", row[1]), ("mpi", row[2])):
+                self.assertAlmostEqual(float(cell), 1e3 * by_world[world][name]["step_s"], 2)
+            self.assertEqual(row[-1], "1.000", "the same bytes")
+        self.assertIn("order: 1 of 1 pairs", compared)  # they differ by a factor
+        self.assertIn("median error", compared)
+
     def test_options_reach_mpirun(self) -> None:
         path = self.write(self.config(steps=2))
         done = self.trigram("emulate", path, "--", "--report-pid", self.folder / "mpirun.pid")
@@ -194,6 +230,28 @@ class Emulation(EmulateTest):
             self.assertIn(message, self.error(config))
         self.assert_nothing_is_left(os.getpid())
 
+    def test_a_file_is_checked_before_the_machine_is_touched(self) -> None:
+        folder = self.folder / "bin"
+        folder.mkdir()
+        for tool in ("ip", "tc", "unshare", "mpirun"):
+            (folder / tool).write_text(f"#!/bin/sh\necho {tool} >> {self.folder}/called\n")
+            (folder / tool).chmod(0o755)
+        path = f"{folder}:{os.environ['PATH']}"
+        threads = ("--set", '/runtime={"name":"threads"}')
+        cases = [
+            ((self.config(stepz=3),), '/stepz: unknown key "stepz"'),
+            ((self.config(cluster={**CLUSTER, "inter": {"bandwidth": 0, "latency": "1ms"}}),),
+             "/cluster/inter/bandwidth: "),
+            ((self.config(cluster={**CLUSTER, "transport": {"window": "4MiB"}}),),
+             "/cluster/transport/window: "),
+            ((self.config(), *threads), "--set /runtime: trigram emulate makes runs in the world mpi"),
+            ((self.config(runtime={"name": "mpi", "emulated": "nothing"}),), "/runtime/emulated: "),
+            ((self.config(), "--set", "/runtime/fidelity=fluid"), "/runtime/fidelity: "),
+        ]
+        for (config, *arguments), message in cases:
+            self.assertIn(message, self.error(config, *arguments, PATH=path))
+        self.assertFalse((self.folder / "called").exists())
+
     def test_tools_that_are_missing_are_named(self) -> None:
         folder = self.folder / "bin"
         folder.mkdir()
@@ -216,8 +274,8 @@ class AddedLatency(EmulateTest):
     def summary(self, nodes: int, algorithm: str) -> dict[str, Any]:
         cluster = {**CLUSTER, "nodes": nodes, "workers_per_node": 4 // nodes}
         cluster["inter"] = {"bandwidth": "10Gbps", "latency": "30ms"}
-        config = self.traffic(1000, cluster=cluster, algorithm=algorithm)
-        config["runtime"]["emulated"] = "bandwidth"
+        runtime = {"name": "mpi", "padded": True, "emulated": "bandwidth"}
+        config = self.traffic(1000, cluster=cluster, algorithm=algorithm, runtime=runtime)
         shutil.rmtree(self.results, ignore_errors=True)
         command = ["mpirun", "-n", "4", TRIGRAM, "run", str(self.write(config))]
         environment = {**ENVIRONMENT, "TRIGRAM_EMULATED_NETWORK": "1"}
@@ -252,6 +310,10 @@ class Privileges(EmulateTest):
                               capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertRegex(done.stderr, r"^trigram: .*need root.*\n$")
+        compared = subprocess.run([*nobody, TRIGRAM, "compare-worlds", str(path), "--worlds", "sim,mpi"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(compared.returncode, 2, compared.stderr)
+        self.assertRegex(compared.stderr, r"^trigram: .*need root.*\n$")
 
 
 if __name__ == "__main__":
