@@ -53,6 +53,18 @@ class Emulation(CommandTest):
             [("inside a node, 0 > 1", 50e6), ("between nodes, 0 > 2", 25e6)],
         )
 
+    def test_overheads_of_the_software_are_no_latency(self) -> None:
+        latency, overhead = 0.04, 0.16
+        transport = {"message_overhead": "60ms", "stage_overhead": "40ms", "streams": 2,
+                     "stream_overhead": "30ms"}
+        inter = {"bandwidth": "200Mbps", "latency": "40ms"}
+        cluster = {"nodes": 2, "inter": inter, "transport": transport}
+        (manifest,) = self.run_config(shaped(cluster=cluster, steps=1))
+        (link,) = manifest["links"]
+        self.assertGreater(manifest["summary"]["step_s"], 2 * (latency + overhead))  # but felt
+        self.assertGreater(link["achieved_latency_s"], 0.9 * latency)
+        self.assertLess(link["achieved_latency_s"], latency + overhead / 2)
+
     def test_what_cannot_be_emulated_is_a_warning(self) -> None:
         cluster = {"nodes": 2, "inter": {"bandwidth": "200Mbps", "latency": "1us"}}
         ran = self.trigram("run", self.write(shaped(cluster=cluster)))
