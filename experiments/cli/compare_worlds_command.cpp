@@ -166,17 +166,20 @@ int compare(const Options& options, bool quiet) {
   std::vector<std::unique_ptr<Side>> sides;
   for (const std::string& name : names)
     sides.push_back(std::make_unique<Side>(name, names, options, quiet));
-  ByWorld measured;
-  if (options.against) measured = results_below(*options.against, sides[0]->plan(), names[0]);
+  ByWorld elsewhere;
+  if (options.against) elsewhere = results_below(*options.against, sides[0]->plan(), names[0]);
   int code = kOk;
   for (const auto& side : sides) {
     const int made = side->make();
     if (made == kInterrupted || made == kBadInput) return made;
     code = std::max(code, made);
   }
-  for (std::size_t i = 1; i < names.size(); ++i) measured[names[i]] = sides[i]->results();
-  for (const auto& [world, results] : measured)
-    print_comparison(sides[0]->plan(), names[0], world, sides[0]->results(), results);
+  const std::vector<Json> predicted = sides[0]->results();
+  const auto print = [&](const std::string& world, const std::vector<Json>& results) {
+    print_comparison(sides[0]->plan(), names[0], world, predicted, results);
+  };
+  for (std::size_t i = 1; i < names.size(); ++i) print(names[i], sides[i]->results());
+  for (const auto& [world, results] : elsewhere) print(world, results);
   return code;
 }
 

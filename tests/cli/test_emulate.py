@@ -83,9 +83,10 @@ class Emulation(EmulateTest):
     def of(self, pid: int) -> list[str]:
         return [name for name in namespaces() if name.startswith(f"trigram-{pid}-")]
 
-    def start(self, config: Any) -> subprocess.Popen[str]:
+    def start(self, config: Any, **environment: str) -> subprocess.Popen[str]:
         command = subprocess.Popen([TRIGRAM, "emulate", str(self.write(config))], cwd=self.folder,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                   env={**os.environ, **environment}, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
         self.addCleanup(command.kill)
         self.addCleanup(command.stdout.close)
         self.addCleanup(command.stderr.close)
@@ -204,6 +205,35 @@ class Emulation(EmulateTest):
                                              capture_output=True).returncode == 1)
         self.assert_nothing_is_left(command.pid)
 
+    def test_what_was_being_made_when_it_was_killed_is_removed_too(self) -> None:
+        folder = self.folder / "bin"
+        folder.mkdir()
+        mark = self.folder / "mark"
+        slow = folder / "ip"
+        slow.write_text(f'#!/bin/sh\ncase "$*" in "netns add "*10.77.0.1) touch {mark}; sleep 1;; '
+                        f'esac\nexec {shutil.which("ip")} "$@"\n')
+        slow.chmod(0o755)
+        command = self.start(self.config(), PATH=f"{folder}:{os.environ['PATH']}")
+        self.wait_for(mark.exists)
+        self.assertEqual(len(self.of(command.pid)), 1)  # the switch
+        command.kill()
+        command.wait()
+        time.sleep(1.5)
+        self.wait_for(lambda: not self.of(command.pid))
+        time.sleep(0.5)
+        self.assert_nothing_is_left(command.pid)
+
+    def test_a_job_whose_mpirun_is_killed_cleans_up(self) -> None:
+        command = self.start_endless()
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+        (mpirun,) = [int(pid) for pid in children
+                     if Path(f"/proc/{pid}/comm").read_text().strip() == "mpirun"]
+        os.kill(mpirun, signal.SIGKILL)
+        _, err = command.communicate(timeout=60)
+        self.assertEqual(command.returncode, 1, err)
+        self.assertIn("mpirun was ended by signal 9", err)
+        self.assert_nothing_is_left(command.pid)
+
     def test_what_nobody_could_clean_up_is_swept(self) -> None:
         dead = subprocess.Popen(["true"])
         dead.wait()
@@ -256,7 +286,10 @@ class Emulation(EmulateTest):
         folder = self.folder / "bin"
         folder.mkdir()
         (folder / "ip").symlink_to(shutil.which("ip"))
-        self.assertIn("tc: no such program in PATH", self.error(self.config(), PATH=str(folder)))
+        for tool, package in (("tc", "iproute2"), ("unshare", "util-linux"), ("mpirun", "openmpi-bin")):
+            told = self.error(self.config(), PATH=str(folder))
+            self.assertIn(f"{tool}: no such program in PATH; install {package}", told)
+            (folder / tool).symlink_to(shutil.which(tool))
 
     def test_a_network_is_claimed_by_emulate_alone(self) -> None:
         config = self.config(runtime={"name": "mpi", "emulated": "bandwidth"})
