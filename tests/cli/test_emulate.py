@@ -377,8 +377,9 @@ class AddedLatency(EmulateTest):
         self.assertLess(self.summary(1, "gradient_allreduce")["step_s"], 6 * 0.030)
 
     def test_algorithms_that_live_by_control_messages_end(self) -> None:
-        for algorithm in ("wagma", "adpsgd"):
-            self.summary(4, algorithm)
+        self.summary(4, "wagma")
+        # A step of adpsgd asks, is answered, and exchanges: that all three are late is felt.
+        self.assertGreater(self.summary(4, "adpsgd")["step_s"], 2.5 * 0.030)
 
 
 @unittest.skipIf(os.geteuid() != 0, "not root, and so it cannot become nobody")
