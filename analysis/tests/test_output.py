@@ -129,6 +129,31 @@ def test_report_is_self_contained_and_well_formed(sweep, capsys):
     assert not list(sweep.glob("*.tmp"))
 
 
+def test_report_shows_what_links_of_emulated_networks_were_measured_as(tmp_path):
+    link = {"link": "node 0 > node 1", "bandwidth_Bps": 12.5e6, "achieved_Bps": 12.25e6,
+            "latency_s": 0.005, "achieved_latency_s": 0.0051, "off": -0.02, "warning": False}
+    sample.write_run(tmp_path, "first", links=[link])
+    sample.write_run(tmp_path, "second", gbps=1.0, links=None)  # simulated
+    assert main(["report", str(tmp_path)]) == 0
+    page = (tmp_path / "report.html").read_text()
+    listing = page[page.index("Provenance"):]
+    assert "none more than 5 % off" in listing and "<details open>" not in listing
+    row = re.search(r"<tr><td[^>]*>[^<]*</td><td[^>]*>node 0 &gt; node 1</td>(.*?)</tr>", listing)[1]
+    assert re.findall("<td>(.*?)</td>", row) == ["100 Mbit/s", "98 Mbit/s", "5 ms", "5.1 ms", "-2.0 %"]
+
+    off = link | {"achieved_Bps": None, "off": 0.31, "warning": True}
+    sample.write_run(tmp_path, "third", gbps=5.0, links=[link, off])
+    assert main(["report", str(tmp_path)]) == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "<details open>" in page and "1 of 3 more than 5 % off" in page
+    assert "<td>? Mbit/s</td>" in page and "<td><b>+31.0 %</b></td>" in page
+
+
+def test_report_without_emulated_networks_speaks_of_no_links(sweep):
+    assert main(["report", str(sweep)]) == 0
+    assert "emulated network" not in (sweep / "report.html").read_text()
+
+
 def test_report_of_runs_without_metrics_or_traces(sweep):
     for path in sweep.iterdir():
         (path / "metrics.jsonl").unlink()

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Iterable
 
-from . import plots, style, table, timeline, verdict
+from . import links, plots, style, table, timeline, verdict
 from .comparison import Comparison
 from .results import Excluded, Results, Run
 
@@ -119,7 +119,7 @@ def _provenance(runs: list[Run]) -> str:
     body = "".join(f'<tr><td class="key">{_escape(k)}</td><td class="key" '
                    f'style="white-space:normal">{_escape(v)}</td></tr>' for k, v in rows)
     config = json.dumps(runs[0].experiment, indent=2, ensure_ascii=False)
-    return (f"<table>{body}</table>\n{_run_list(runs)}\n<details><summary>Experiment, as resolved, "
+    return (f"<table>{body}</table>\n{links.listing(runs)}{_run_list(runs)}\n<details><summary>Experiment, as resolved, "
             f"of run {_escape(runs[0].id)}</summary><pre>{_escape(config)}</pre></details>")
 
 

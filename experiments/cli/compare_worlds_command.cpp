@@ -1,15 +1,21 @@
 // `compare-worlds`: one experiment in several worlds.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
+#include <set>
 
-#include "core/config/config_error.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/emulated_runs.h"
 #include "experiments/cli/sweep_runner.h"
 #include "experiments/cli/world_comparison.h"
+#include "experiments/config/settings.h"
+#include "experiments/config/taking.h"
 #include "experiments/exit_codes.h"
 #include "experiments/version.h"
 
@@ -22,98 +28,158 @@ struct Options {
   std::string config;
   std::vector<std::string> settings;
   std::vector<std::string> worlds;
-  fs::path against;
+  std::optional<fs::path> against;
   SweepRunner::Options runner;
 };
 
-/// Manifests of finished runs, by what they are runs of.
-using Results = std::map<std::string, Json>;
-
 /// The worlds to run in: the first predicts.
 std::vector<std::string> worlds_of(const Options& options) {
-  if (!options.worlds.empty()) return options.worlds;
-  if (!options.against.empty()) return {"sim"};
-  return {"sim", "threads"};
+  std::vector<std::string> names = options.worlds;
+  if (names.empty())
+    names = options.against ? std::vector<std::string>{"sim"}
+                            : std::vector<std::string>{"sim", "threads"};
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    find_component(worlds(), "world", Json(name), "--worlds");
+    if (!seen.insert(name).second)
+      throw ConfigError("--worlds", fmt::format("{} is given twice; expected worlds to compare, "
+                                                "as in sim,threads",
+                                                name));
+  }
+  if (names.size() == 1 && !options.against)
+    throw ConfigError("--worlds", fmt::format("expected a world to compare {0} with, as in "
+                                              "{0},threads, or results of one by --against",
+                                              names[0]));
+  return names;
 }
 
-/// The configured world keeps its options; threads are on the cluster's network otherwise.
-Json runtime_of(const std::string& world, const Json& configured) {
-  const World& found = find_component(worlds(), "world", Json(world), "--worlds");
-  if (found.processes)
-    throw ConfigError("--worlds",
-                      fmt::format("{} is a world of processes, which a launcher starts; expected "
-                                  "the folder of its results by --against",
-                                  world));
-  if (configured.at("name") == world) return configured;
-  if (world == "threads") return {{"name", world}, {"shaping", "cluster"}};
-  return world;
+/// What counts where the file does not say it: threads are on the cluster's network.
+Json world_of(const std::string& name) {
+  if (name == "threads") return {{"name", name}, {"shaping", "cluster"}};
+  return {{"name", name}};
 }
 
-Plan plan_in(const std::string& world, const Options& options) {
-  const Plan configured = make_plan(options.config, options.settings);
-  std::vector<std::string> settings = options.settings;
-  settings.push_back("/runtime=" +
-                     runtime_of(world, configured.runs.front().experiment.runtime).dump());
-  return make_plan(options.config, settings);
+/// An option of a world is set in those of the compared worlds that have it.
+std::vector<std::string> settings_in(const std::string& world, const std::vector<std::string>& all,
+                                     const Options& options) {
+  std::vector<std::string> settings;
+  for (const std::string& text : options.settings) {
+    const std::string pointer = parse_setting(text).pointer;
+    const auto has = [&](const std::string& name) { return has_option(name, pointer); };
+    if (!pointer.starts_with("/runtime/") || has(world) ||
+        std::none_of(all.begin(), all.end(), has))
+      settings.push_back(text);
+  }
+  return settings;
 }
 
-/// Makes the runs that are missing, and returns all that are there.
-Results results_in(const Plan& plan, const Options& options, bool quiet, int& code) {
-  SweepRunner runner(plan, options.runner, quiet);
-  code = std::max(code, runner.run());
-  Results results;
-  for (const PlannedRun& run : plan.runs)
-    if (const StoredRun stored = runner.stored(run); stored.state == StoredRun::done)
-      results[experiment_key(stored.manifest)] = stored.manifest;
-  return results;
-}
+/// The experiment in one world.
+class Side {
+ public:
+  /// Checks all that can be checked before it is run.
+  Side(const std::string& world, const std::vector<std::string>& all, const Options& options,
+       bool quiet)
+      : options_(options.runner), quiet_(quiet) {
+    const auto settings = settings_in(world, all, options);
+    if (world == "mpi") {
+      emulated_ = std::make_unique<EmulatedRuns>(
+          EmulatedRuns::Options{options.config, settings, {}, options_}, quiet);
+      return;
+    }
+    const World& found = find_component(worlds(), "world", Json(world), "--worlds");
+    if (found.processes)
+      throw ConfigError("--worlds",
+                        fmt::format("{} is a world of processes, which a launcher starts; expected "
+                                    "the folder of its results by --against",
+                                    world));
+    plan_ = make_plan(options.config, settings, {.world = world_of(world)});
+  }
 
-/// Finished runs at or below a folder, by world.
-std::map<std::string, Results> results_below(const fs::path& root) {
+  /// Makes the runs that are missing; returns an exit code.
+  int make() { return emulated_ ? emulated_->make() : SweepRunner(plan(), options_, quiet_).run(); }
+
+  const Plan& plan() const { return emulated_ ? emulated_->plan() : plan_; }
+
+  /// Manifests of the runs that are there.
+  std::vector<Json> results() const {
+    const SweepRunner runner(plan(), options_, quiet_);
+    std::vector<Json> manifests;
+    for (const PlannedRun& run : plan().runs)
+      if (const StoredRun stored = runner.stored(run); stored.state == StoredRun::done)
+        manifests.push_back(stored.manifest);
+    return manifests;
+  }
+
+ private:
+  const SweepRunner::Options options_;
+  const bool quiet_;
+  Plan plan_;
+  std::unique_ptr<EmulatedRuns> emulated_;
+};
+
+using ByWorld = std::map<std::string, std::vector<Json>>;
+
+/// Finished runs of the plan's experiments at or below a folder, of other worlds than `predicts`.
+ByWorld results_below(const fs::path& root, const Plan& plan, const std::string& predicts) {
   if (!fs::is_directory(root))
     throw ConfigError("--against",
-                      fmt::format("expected a folder of results, not {}", root.string()));
-  std::map<std::string, Results> found;
+                      fmt::format("expected a folder of results, not \"{}\"", root.string()));
+  std::set<std::string> wanted;
+  for (const PlannedRun& run : plan.runs)
+    wanted.insert(experiment_key({{"experiment", run.resolved}}));
+  ByWorld found;
+  std::map<std::string, fs::path> first;
   for (const fs::path& folder : run_folders(root)) {
     const StoredRun stored = read_stored_run(folder, version().git);
-    if (stored.state == StoredRun::done || stored.state == StoredRun::stale)
-      found[stored.manifest["world"]][experiment_key(stored.manifest)] = stored.manifest;
+    if (stored.state != StoredRun::done && stored.state != StoredRun::stale) continue;
+    const std::string key = experiment_key(stored.manifest);
+    const Json& runtime = stored.manifest["experiment"]["runtime"];
+    if (stored.manifest["world"] == predicts || !wanted.contains(key)) continue;
+    const auto [same, is_new] = first.try_emplace(key + runtime.dump(), folder);
+    if (!is_new)
+      throw ConfigError("--against",
+                        fmt::format("{} and {} are results of the same run; expected a folder "
+                                    "with one of them",
+                                    same->second.string(), folder.string()));
+    found[stored.manifest["world"]].push_back(stored.manifest);
   }
+  if (found.empty())
+    throw ConfigError("--against", fmt::format("{} has no results of this experiment in another "
+                                               "world than {}",
+                                               root.string(), predicts));
   return found;
 }
 
-/// `order`: the runs, as the plan has them.
-std::vector<WorldPair> pair_up(const std::vector<std::string>& order, const Results& predicted,
-                               const Results& measured) {
-  std::vector<WorldPair> pairs;
-  for (const std::string& key : order)
-    if (predicted.contains(key) && measured.contains(key))
-      pairs.push_back({predicted.at(key), measured.at(key)});
-  return pairs;
+void print_comparison(const Plan& plan, const std::string& predicts, const std::string& measures,
+                      const std::vector<Json>& predicted, const std::vector<Json>& measured) {
+  const auto pairs = pair_up(predicted, measured);
+  fmt::print("{}", world_comparison(pairs));
+  std::set<Json> paired;
+  for (const WorldPair& pair : pairs) paired.insert(pair.predicted["experiment"]);
+  if (paired.size() < plan.runs.size())
+    fmt::print(stderr, "trigram: {} of {} runs are not there in both {} and {}\n",
+               plan.runs.size() - paired.size(), plan.runs.size(), predicts, measures);
 }
 
 int compare(const Options& options, bool quiet) {
   const std::vector<std::string> names = worlds_of(options);
-  std::vector<Plan> plans;
-  for (const std::string& name : names) plans.push_back(plan_in(name, options));
-  std::map<std::string, Results> measured;
-  if (!options.against.empty()) measured = results_below(options.against);
+  std::vector<std::unique_ptr<Side>> sides;
+  for (const std::string& name : names)
+    sides.push_back(std::make_unique<Side>(name, names, options, quiet));
+  ByWorld elsewhere;
+  if (options.against) elsewhere = results_below(*options.against, sides[0]->plan(), names[0]);
   int code = kOk;
-  const Results predicted = results_in(plans[0], options, quiet, code);
-  for (std::size_t i = 1; i < plans.size() && code != kInterrupted; ++i)
-    measured[names[i]] = results_in(plans[i], options, quiet, code);
-  if (code == kInterrupted) return code;
-  measured.erase(names[0]);
-  std::vector<std::string> order;
-  for (const PlannedRun& run : plans[0].runs)
-    order.push_back(experiment_key({{"experiment", run.resolved}}));
-  for (const auto& [world, results] : measured) {
-    const auto pairs = pair_up(order, predicted, results);
-    fmt::print("{}", world_comparison(pairs));
-    if (pairs.size() < order.size())
-      fmt::print(stderr, "trigram: {} of {} runs are not there in both {} and {}\n",
-                 order.size() - pairs.size(), order.size(), names[0], world);
+  for (const auto& side : sides) {
+    const int made = side->make();
+    if (made == kInterrupted || made == kBadInput) return made;
+    code = std::max(code, made);
   }
+  const std::vector<Json> predicted = sides[0]->results();
+  const auto print = [&](const std::string& world, const std::vector<Json>& results) {
+    print_comparison(sides[0]->plan(), names[0], world, predicted, results);
+  };
+  for (std::size_t i = 1; i < names.size(); ++i) print(names[i], sides[i]->results());
+  for (const auto& [world, results] : elsewhere) print(world, results);
   return code;
 }
 
@@ -126,10 +192,12 @@ void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Acti
   command->add_option("config", options->config, "The experiment")->required();
   command
       ->add_option("--worlds", options->worlds,
-                   "The one that predicts, then those that measure; sim,threads by default")
+                   "The one that predicts, then those that measure; sim,threads by default; mpi is "
+                   "on a network of the kernel, as by trigram emulate")
       ->delimiter(',');
-  command->add_option("--against", options->against,
-                      "Results of the same experiment in other worlds, such as those of an mpirun");
+  command->add_option_function<std::string>(
+      "--against", [options](const std::string& folder) { options->against = folder; },
+      "Results of the same experiment in other worlds, such as those of an mpirun");
   command->add_option("-o,--output", options->runner.output, "Folder for results")
       ->capture_default_str();
   command->add_option("-j,--jobs", options->runner.jobs, "Simulations at a time; 0: one per core")

@@ -8,6 +8,7 @@
 #include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/sweep_runner.h"
+#include "experiments/config/settings.h"
 #include "experiments/config/shard.h"
 #include "experiments/exit_codes.h"
 
@@ -19,6 +20,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string config;
   std::vector<std::string> settings;
+  Json world;  // null: the file's
   fs::path rank_logs;
   std::string shard;
   std::vector<std::string> only;
@@ -63,7 +65,7 @@ int run(const Options& options, bool quiet) {
                       "log.txt in its results folder is the log of all ranks");
   const auto planned = [&options] {
     if (in_a_job()) begin_in_job(options.rank_logs);
-    Plan plan = make_plan(options.config, options.settings);
+    Plan plan = make_plan(options.config, options.settings, {.world = options.world});
     if (!options.only.empty()) keep_only(plan, options.only);
     if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
     if (in_a_job()) check_for_job(plan);
@@ -99,6 +101,10 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
       ->check(CLI::Range(0, 4096));
   command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
       ->allow_extra_args(false);
+  command->add_option_function<std::string>(
+      "--world", [options](const std::string& text) { options->world = parse_value(text); },
+      "Make the runs in this world, a name or {\"name\": ..., options}; what the file says of "
+      "others is left out");
   command
       ->add_option_function<std::int64_t>(
           "--ranks-per-gpu",

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "core/config/component.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/text_table.h"
 
@@ -48,28 +50,70 @@ std::string name_of(const Json& manifest) {
                              : describe(coordinates);
 }
 
+/// The pointers of all settings, in alphabetical order.
+std::set<std::string> settings_of(const std::vector<WorldPair>& pairs) {
+  std::set<std::string> pointers;
+  for (const WorldPair& pair : pairs) {
+    const Json coordinates = coordinates_of(pair.predicted, true);
+    for (const auto& [pointer, value] : coordinates.items())
+      if (pointer != "/algorithm") pointers.insert(pointer);
+  }
+  return pointers;
+}
+
+Json options_of(const Json& manifest) {
+  return component_options(manifest["experiment"]["runtime"]);
+}
+
+/// A column for each option of a world in which runs of the table differ.
+struct Variant {
+  Json WorldPair::*side;
+  std::string option;
+  std::string value(const WorldPair& pair) const {
+    const Json options = options_of(pair.*side);
+    return options.contains(option) ? label_of(options[option]) : "-";
+  }
+};
+
+std::vector<Variant> variants_of(const std::vector<WorldPair>& pairs) {
+  std::vector<Variant> variants;
+  for (Json WorldPair::*side : {&WorldPair::predicted, &WorldPair::measured}) {
+    std::map<std::string, std::set<Json>> values;
+    for (const WorldPair& pair : pairs) {
+      const Json options = options_of(pair.*side);
+      for (const auto& [option, value] : options.items()) values[option].insert(value);
+    }
+    for (const auto& [option, different] : values)
+      if (different.size() > 1) variants.push_back({side, option});
+  }
+  return variants;
+}
+
 using Lines = std::vector<std::vector<std::string>>;
 
 Lines table(const std::vector<WorldPair>& pairs) {
   const auto predicted = pairs[0].predicted["world"].get<std::string>();
   const auto measured = pairs[0].measured["world"].get<std::string>();
   Lines lines(1);
-  std::vector<std::string> pointers;
-  const Json swept = coordinates_of(pairs[0].predicted, true);
-  for (const auto& [pointer, value] : swept.items())
-    if (pointer != "/algorithm") pointers.push_back(pointer);
+  const std::set<std::string> pointers = settings_of(pairs);
+  const std::vector<Variant> variants = variants_of(pairs);
   for (const std::string& p : pointers) lines[0].push_back(p.substr(p.rfind('/') + 1));
+  for (const Variant& v : variants)
+    lines[0].push_back(
+        fmt::format("{}: {}", (pairs[0].*v.side)["world"].get<std::string>(), v.option));
   lines[0].push_back("algorithm");
   for (const char* what : {"step [ms]", "exposed [ms]", "sent [MB]"}) {
     lines[0].push_back(fmt::format("{}: {}", what, predicted));
     lines[0].push_back(measured);
     lines[0].push_back("ratio");
   }
-  for (const auto& [p, m] : pairs) {
+  for (const WorldPair& pair : pairs) {
+    const auto& [p, m] = pair;
     auto& line = lines.emplace_back();
     const Json coordinates = coordinates_of(p, true);
     for (const std::string& pointer : pointers)
       line.push_back(coordinates.contains(pointer) ? label_of(coordinates[pointer]) : "-");
+    for (const Variant& v : variants) line.push_back(v.value(pair));
     line.push_back(label_of(p["experiment"]["algorithm"]));
     const auto compare = [&line](double from, double with, double scale) {
       line.push_back(fmt::format("{:.2f}", scale * from));
@@ -85,7 +129,9 @@ Lines table(const std::vector<WorldPair>& pairs) {
 
 std::string errors(const std::vector<WorldPair>& pairs) {
   std::vector<const WorldPair*> by_error;
-  for (const WorldPair& pair : pairs) by_error.push_back(&pair);
+  for (const WorldPair& pair : pairs)
+    if (step_s(pair.predicted) > 0) by_error.push_back(&pair);
+  if (by_error.empty()) return "";
   std::sort(by_error.begin(), by_error.end(), [](const WorldPair* a, const WorldPair* b) {
     return std::abs(error_of(*a)) < std::abs(error_of(*b));
   });
@@ -106,7 +152,9 @@ std::string orders(const std::vector<WorldPair>& pairs) {
     for (std::size_t k = i + 1; k < pairs.size(); ++k) {
       const auto& [p, m] = pairs[i];
       const auto& [q, n] = pairs[k];
-      if (coordinates_of(p, false) != coordinates_of(q, false)) continue;
+      if (coordinates_of(p, false) != coordinates_of(q, false) || options_of(p) != options_of(q) ||
+          options_of(m) != options_of(n))
+        continue;
       const double a = step_s(p), b = step_s(q);
       if (std::abs(a - b) <= kDiffers * std::min(a, b)) continue;
       ++differing;
@@ -118,6 +166,28 @@ std::string orders(const std::vector<WorldPair>& pairs) {
                      differing, 100 * kDiffers, swapped);
 }
 
+/// What was measured on a network that was not the one described.
+std::string warnings(const std::vector<WorldPair>& pairs) {
+  const auto off = std::count_if(pairs.begin(), pairs.end(), [](const WorldPair& pair) {
+    const Json links = pair.measured.value("links", Json());
+    return links.is_array() && std::any_of(links.begin(), links.end(), [](const Json& link) {
+             return link.value("warning", false);
+           });
+  });
+  if (off == 0) return "";
+  return fmt::format("links: {} of {} runs were measured on a network more than 5 % off\n", off,
+                     pairs.size());
+}
+
+/// Options that the sweeps of both worlds set are the same.
+bool alike(const Json& predicted, const Json& measured) {
+  for (const auto& [pointer, value] : predicted["sweep"].items())
+    if (pointer.starts_with("/runtime/") && measured["sweep"].contains(pointer) &&
+        measured["sweep"][pointer] != value)
+      return false;
+  return experiment_key(predicted) == experiment_key(measured);
+}
+
 }  // namespace
 
 std::string experiment_key(const Json& manifest) {
@@ -126,12 +196,21 @@ std::string experiment_key(const Json& manifest) {
   return experiment.dump();
 }
 
+std::vector<WorldPair> pair_up(const std::vector<Json>& predicted,
+                               const std::vector<Json>& measured) {
+  std::vector<WorldPair> pairs;
+  for (const Json& p : predicted)
+    for (const Json& m : measured)
+      if (alike(p, m)) pairs.push_back({p, m});
+  return pairs;
+}
+
 std::string world_comparison(const std::vector<WorldPair>& pairs) {
   if (pairs.empty()) return "";
   const Lines lines = table(pairs);
   const auto algorithm = std::find(lines[0].begin(), lines[0].end(), "algorithm");
   return aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
-         errors(pairs) + orders(pairs);
+         errors(pairs) + orders(pairs) + warnings(pairs);
 }
 
 }  // namespace trigram

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/optimizers/registry.h"
 #include "experiments/config/config_file.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"
+#include "experiments/config/taking.h"
 #include "netmodels/coupled_rounds.h"
 #include "runtime/mpi/mpi_runtime.h"
 
@@ -43,12 +45,16 @@ class Loader {
   std::map<std::string, Loaded> loaded_;
 };
 
-Json read_and_set(const std::filesystem::path& path, const std::vector<std::string>& settings) {
+/// `taking`: null, or what takes the file to another world.
+Json read_and_set(const std::filesystem::path& path, const std::vector<std::string>& settings,
+                  Taking* taking) {
   Json config = read_config_file(path);
   if (!config.is_object()) wrong_type("", "an object", config);
   config.erase("$schema");
   inline_cluster(config, path.parent_path());
+  if (taking) taking->file(config);
   apply_settings(config, settings, path.parent_path());
+  if (taking) taking->file(config);
   if (!config.contains("name")) config["name"] = path.stem().string();
   if (!config.contains("runtime")) config["runtime"] = "sim";
   if (!config.contains("optimizer")) config["optimizer"] = "sgd";
@@ -174,12 +180,16 @@ void check_distinct(const std::vector<PlannedRun>& runs) {
 }  // namespace
 
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
-               bool here) {
+               const Place& place) {
   const std::filesystem::path base = config.parent_path();
+  std::optional<Taking> taking;
+  if (!place.world.is_null()) taking.emplace(place.world, "--world");
+  auto points = expand_sweep(read_and_set(config, settings, taking ? &*taking : nullptr), base);
+  if (taking) taking->points(points);
   Plan plan;
   Loader loader;
-  for (const SweepPoint& point : expand_sweep(read_and_set(config, settings), base))
-    plan.runs.push_back(plan_run(point, base, loader, here));
+  for (const SweepPoint& point : points)
+    plan.runs.push_back(plan_run(point, base, loader, place.here));
   plan.name = plan.runs.front().experiment.name;
   for (const PlannedRun& run : plan.runs)
     if (run.experiment.name != plan.name)

@@ -24,11 +24,16 @@ struct Plan {
   std::vector<PlannedRun> runs;  // in the order of the sweep
 };
 
+/// Where the runs of a plan are to be made.
+struct Place {
+  Json world;        // to be taken to (see Taking); null: that of the file
+  bool here = true;  // by this process, so that its worlds matter; else by processes that it starts
+};
+
 /// Reads a configuration, applies `settings` ("/json/pointer=value"), expands its sweep and checks
-/// every run. Throws ConfigError. `here`: the runs are to be made by this process, so that its
-/// worlds matter; else by processes that it starts for a world of processes.
+/// every run. Throws ConfigError.
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
-               bool here = true);
+               const Place& place = {});
 
 /// Leaves the runs with these ids, in the plan's order. Throws ConfigError at "--only" for an id
 /// that none has.

@@ -85,15 +85,17 @@ void set_at(Json& config, const std::string& target, const Json& value,
   descend(config, pointer, reported_at) = value;
 }
 
+Json parse_value(const std::string& text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
 Setting parse_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || text.empty() || text[0] != '/')
     throw ConfigError(
         "--set", fmt::format("expected /json/pointer=value, as in /steps=100, not \"{}\"", text));
-  const std::string value = text.substr(equals + 1);
-  Json json = Json::parse(value, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) json = value;
-  return {text.substr(0, equals), std::move(json)};
+  return {text.substr(0, equals), parse_value(text.substr(equals + 1))};
 }
 
 void apply_settings(Json& config, const std::vector<std::string>& settings,

@@ -15,7 +15,10 @@ namespace trigram {
 void set_at(Json& config, const std::string& target, const Json& value,
             const std::string& reported_at);
 
-/// A command-line setting "/json/pointer=value"; a value that is not JSON is a text.
+/// A value of a command line: what is not JSON is a text.
+Json parse_value(const std::string& text);
+
+/// A command-line setting "/json/pointer=value".
 struct Setting {
   std::string pointer;
   Json value;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +72,7 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
 [[noreturn]] void become(const std::vector<std::string>& words) {
   setpgid(0, 0);  // what a terminal sends comes through the parent, once
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  close_range(STDERR_FILENO + 1, ~0u, 0);    // the watcher's pipe says that this command lives
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);  // there is no other way into a namespace
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   setenv(kEmulationVariable, "1", 1);
@@ -82,8 +84,15 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   _exit(kRunFailed);
 }
 
+/// mpirun's is that of a rank, unless something else ended the job.
 int code_of(int wait_status) {
-  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+  if (WIFSIGNALED(wait_status)) {
+    spdlog::error("mpirun was ended by signal {}", WTERMSIG(wait_status));
+    return kRunFailed;
+  }
+  const int code = WEXITSTATUS(wait_status);
+  const bool ours = code == kOk || code == kBadInput || code == kWatchdog || code == kInterrupted;
+  return ours ? code : kRunFailed;
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ void clean(pid_t owner, const std::filesystem::path& folder) noexcept {
 
 Watcher::Watcher(const std::filesystem::path& folder) : folder_(folder) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    throw std::system_error(errno, std::generic_category(), "a pipe");
+  if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "a pipe");
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);  // the other end not: see pipe_
   const pid_t owner = getpid();
   child_ = fork();
   if (child_ < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");

@@ -19,7 +19,9 @@ class Watcher {
  private:
   const std::filesystem::path folder_;
   pid_t child_ = 0;
-  int pipe_ = -1;  // nothing is ever written to it
+  /// Nothing is ever written to it. Tools that this process runs have it, too: what they are about
+  /// to make is there before its end is seen.
+  int pipe_ = -1;
 };
 
 }  // namespace trigram

@@ -72,6 +72,21 @@ CASES = {
         "/topology/bandwidth",
         "above zero",
     ),
+    "NIC that carries nothing": (
+        cluster(4, "flat", inter={"bandwidth": "0Gbps", "latency": "5us"}),
+        "/inter/bandwidth",
+        "above zero",
+    ),
+    "region to which nothing goes": (
+        wan(bandwidth=[[None, "0Gbps"], ["2Gbps", None]]),
+        "/topology/bandwidth/0/1",
+        "above zero",
+    ),
+    "dragonfly without routers": (
+        dragonfly(8, routers_per_group=0),
+        "/topology/routers_per_group",
+        "an integer from 1",
+    ),
     "too many groups": (
         dragonfly(80, groups=10),
         "/topology/groups",
@@ -254,6 +269,18 @@ class Networks(CommandTest):
         self.assertEqual(sorted(steps), ["fat_tree", "flat", "torus"])
         self.assertLess(steps["flat"], steps["torus"])
         self.assertLess(steps["flat"], steps["fat_tree"])
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    def test_small_dragonflies_are_simulated(self) -> None:
+        """One group, one router and one node are all a dragonfly may have, of each."""
+        shapes = [(g, a, p, h) for g in (1, 2, 3, 5) for a in (1, 2) for p in (1, 2)
+                  for h in (1, 2) if g <= a * h + 1]
+        rows = [{"/cluster/nodes": g * a * p,
+                 "/cluster/topology": {"kind": "dragonfly", "groups": g, "routers_per_group": a,
+                                       "nodes_per_router": p, "global_links_per_router": h}}
+                for g, a, p, h in shapes]
+        self.run_config(experiment(runtime="sim", cluster=CLUSTER, steps=1, zip=rows))
+        self.assertEqual(len(self.done()), len(shapes))
 
     def test_of_experiments_and_presets(self) -> None:
         shown = self.show(experiment(cluster=cluster(4, WAN)))

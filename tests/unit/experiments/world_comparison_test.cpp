@@ -65,5 +65,72 @@ TEST(WorldComparison, AnExperimentIsTheSameInAnyWorld) {
             experiment_key(manifest("sim", "a", "9Gbps", 1)));
 }
 
+Json with_option(Json m, const char* option, const Json& value, bool swept) {
+  m["experiment"]["runtime"][option] = value;
+  if (swept) m["sweep"][std::string("/runtime/") + option] = value;
+  return m;
+}
+
+TEST(WorldComparison, VariantsOfTheOptionsOfAWorldAreRows) {
+  const Json sim = manifest("sim", "a", "1Gbps", 0.1),
+             threads = manifest("threads", "a", "1Gbps", 0.2);
+  const auto pairs =
+      pair_up({with_option(sim, "fidelity", "message", true),
+               with_option(sim, "fidelity", "fluid", true), manifest("sim", "b", "1Gbps", 0.3)},
+              {threads, manifest("threads", "a", "9Gbps", 1)});
+  ASSERT_EQ(pairs.size(), 2u);
+  const std::string text = world_comparison(pairs);
+  EXPECT_THAT(text, HasSubstr("sim: fidelity"));
+  EXPECT_THAT(text, HasSubstr("1Gbps      message"));
+  EXPECT_THAT(text, HasSubstr("1Gbps      fluid"));
+  EXPECT_THAT(text, Not(HasSubstr("order")));  // of one algorithm
+  EXPECT_THAT(world_comparison({pairs[0]}), Not(HasSubstr("fidelity")));
+}
+
+TEST(WorldComparison, WhatBothWorldsSweepIsTheSameInAPair) {
+  std::vector<Json> predicted, measured;
+  for (const char* watchdog : {"10s", "20s"}) {
+    predicted.push_back(
+        with_option(manifest("threads", "a", "1Gbps", 1), "watchdog", watchdog, true));
+    measured.push_back(with_option(manifest("mpi", "a", "1Gbps", 1), "watchdog", watchdog, true));
+  }
+  const auto pairs = pair_up(predicted, measured);
+  ASSERT_EQ(pairs.size(), 2u);
+  for (const WorldPair& p : pairs) EXPECT_EQ(p.predicted["sweep"], p.measured["sweep"]);
+  measured.pop_back();
+  measured[0]["sweep"].erase("/runtime/watchdog");  // nobody swept it there
+  EXPECT_EQ(pair_up(predicted, measured).size(), 2u);
+}
+
+TEST(WorldComparison, OrdersAreOfOneVariant) {
+  const auto variant = [](const char* algorithm, double predicted_s, const char* fidelity) {
+    WorldPair p = pair(algorithm, "1Gbps", predicted_s, 1);
+    p.predicted = with_option(p.predicted, "fidelity", fidelity, true);
+    return p;
+  };
+  const std::string text = world_comparison({variant("a", 1, "fluid"), variant("a", 2, "message"),
+                                             variant("b", 3, "fluid"), variant("b", 4, "message")});
+  EXPECT_THAT(text, HasSubstr("of 2 pairs"));
+}
+
+TEST(WorldComparison, ASettingOfSomeRowsIsAColumn) {
+  WorldPair other = pair("a", "1Gbps", 1, 1);
+  other.predicted["sweep"]["/steps"] = 7;
+  EXPECT_THAT(world_comparison({pair("b", "1Gbps", 1, 1), other}), HasSubstr("bandwidth  steps"));
+}
+
+TEST(WorldComparison, SaysHowManyRunsHadLinksThatWereOff) {
+  WorldPair off = pair("a", "1Gbps", 1, 1);
+  off.measured["links"] = Json::array({{{"warning", false}}, {{"warning", true}}});
+  WorldPair fine = pair("b", "1Gbps", 1, 1);
+  fine.measured["links"] = Json::array({{{"warning", false}}});
+  EXPECT_THAT(world_comparison({off, fine}), HasSubstr("links: 1 of 2 runs"));
+  EXPECT_THAT(world_comparison({fine}), Not(HasSubstr("links:")));
+}
+
+TEST(WorldComparison, AStepThatTakesNoTimeHasNoError) {
+  EXPECT_THAT(world_comparison({pair("a", "1Gbps", 0, 1)}), Not(HasSubstr("median")));
+}
+
 }  // namespace
 }  // namespace trigram

@@ -1,0 +1,137 @@
+#include "experiments/cli/emulated_runs.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "experiments/cli/job.h"
+#include "experiments/emulate/emulated_network.h"
+#include "experiments/emulate/launch.h"
+#include "experiments/emulate/namespaces.h"
+#include "experiments/emulate/tool.h"
+#include "experiments/emulate/watcher.h"
+#include "experiments/exit_codes.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Runs of one network, which one job makes.
+struct Group {
+  EmulatedNetwork network;
+  std::vector<std::string> ids;
+};
+
+fs::path make_folder() {
+  std::string name = (fs::temp_directory_path() / "trigram-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    throw std::system_error(errno, std::generic_category(), name);
+  return name;
+}
+
+/// Bytes on the wire are those that are priced unless the file says otherwise. Who makes the
+/// network's latency depends on the kernel.
+Json emulated_world(bool netem) {
+  return {{"name", "mpi"},
+          {"padded", true},
+          {"emulated", netem ? "bandwidth_and_latency" : "bandwidth"}};
+}
+
+/// Checks that all runs can be emulated, too.
+Plan plan_in(const Json& world, const EmulatedRuns::Options& options) {
+  Plan plan = make_plan(options.config, options.settings, {.world = world, .here = false});
+  for (const PlannedRun& run : plan.runs) {
+    if (run.experiment.runtime.at("emulated") != world["emulated"])
+      throw ConfigError("/runtime/emulated",
+                        "is what trigram emulate says of the network that it makes; expected it "
+                        "left out");
+    emulated_network(run.experiment);
+  }
+  return plan;
+}
+
+/// Those runs of the plan that are not there yet, by network.
+std::vector<Group> missing_runs(const Plan& plan, const SweepRunner& runner, bool force) {
+  std::vector<Group> groups;
+  for (const PlannedRun& run : plan.runs) {
+    if (!force && runner.state(run) == StoredRun::done) continue;
+    EmulatedNetwork network = emulated_network(run.experiment);
+    auto same = std::find_if(groups.begin(), groups.end(),
+                             [&](const Group& g) { return g.network == network; });
+    if (same == groups.end()) same = groups.insert(same, Group{std::move(network), {}});
+    same->ids.push_back(run.id);
+  }
+  return groups;
+}
+
+std::vector<std::string> run_command(const EmulatedRuns::Options& options, const Json& world,
+                                     const Group& group, bool quiet) {
+  std::vector<std::string> words = {fs::read_symlink("/proc/self/exe"),
+                                    "run",
+                                    options.config,
+                                    "--world",
+                                    world.dump(),
+                                    "--output",
+                                    options.runner.output,
+                                    "--no-table"};
+  for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
+  for (const std::string& id : group.ids) words.insert(words.end(), {"--only", id});
+  if (options.runner.force) words.push_back("--force");
+  if (quiet) words.push_back("--quiet");
+  return words;
+}
+
+}  // namespace
+
+void check_for_namespaces() {
+  if (geteuid() != 0)
+    throw ConfigError("emulate",
+                      "network namespaces need root; start it as root, as by sudo, or take the "
+                      "world threads, which emulates networks without");
+  require_tool("ip", "iproute2");
+  require_tool("tc", "iproute2");
+  require_tool("unshare", "util-linux");
+}
+
+void sweep_leftovers() {
+  if (const int swept = sweep_namespaces(); swept > 0)
+    spdlog::warn("{} namespaces of runs that had been killed were removed", swept);
+}
+
+EmulatedRuns::EmulatedRuns(Options options, bool quiet)
+    : options_(std::move(options)), quiet_(quiet) {
+  if (in_a_job()) throw ConfigError("emulate", "starts mpirun itself; expected it without one");
+  plan_ = plan_in(emulated_world(true), options_);
+  check_for_namespaces();
+  require_tool("mpirun", "openmpi-bin");
+}
+
+int EmulatedRuns::make() {
+  sweep_leftovers();
+  const fs::path folder = make_folder();
+  const Watcher watcher(folder);
+  const bool netem = kernel_has_netem();
+  const Json world = emulated_world(netem);
+  if (!netem) {
+    spdlog::info("this kernel has no netem: it emulates bandwidth, and the ranks add the latency");
+    plan_ = plan_in(world, options_);
+  }
+  const SweepRunner runner(*plan_, options_.runner, quiet_);
+  int code = kOk;
+  for (const Group& group : missing_runs(*plan_, runner, options_.runner.force)) {
+    const KernelNetwork network(group.network);
+    const int ended = launch_job(group.network, folder, options_.launcher,
+                                 run_command(options_, world, group, quiet_));
+    if (ended == kInterrupted || ended == kBadInput) return ended;
+    if (code == kOk) code = ended;
+  }
+  return code;
+}
+
+}  // namespace trigram

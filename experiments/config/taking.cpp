@@ -1,0 +1,115 @@
+#include "experiments/config/taking.h"
+
+#include <algorithm>
+#include <set>
+
+#include "experiments/worlds.h"
+
+namespace trigram {
+namespace {
+
+constexpr const char* kRuntime = "/runtime";
+constexpr const char* kOptions = "/runtime/";
+
+/// "fidelity" of "/runtime/fidelity".
+std::string option_of(const std::string& pointer) {
+  const std::string below = pointer.substr(std::string(kOptions).size());
+  return below.substr(0, below.find('/'));
+}
+
+std::vector<std::string> options_of(const World& world) {
+  std::vector<std::string> names;
+  if (world.schema.contains("properties"))
+    for (const auto& [name, schema] : world.schema["properties"].items()) names.push_back(name);
+  return names;
+}
+
+/// An option that no world has is a mistake, not another world's.
+void check_known(const std::string& pointer) {
+  std::vector<std::string> known;
+  for (const World& world : worlds())
+    for (const std::string& name : options_of(world)) known.push_back(name);
+  const std::string option = option_of(pointer);
+  if (std::find(known.begin(), known.end(), option) == known.end())
+    unknown_name(pointer, "option of a world", option, known);
+}
+
+Json without_runtime(Json config) {
+  config.erase("runtime");
+  return config;
+}
+
+}  // namespace
+
+bool has_option(const std::string& world, const std::string& pointer) {
+  const auto names = options_of(find_component(worlds(), "world", Json(world), kRuntime));
+  return std::find(names.begin(), names.end(), option_of(pointer)) != names.end();
+}
+
+Taking::Taking(const Json& world, const std::string& reported_at)
+    : world_{{"name", component_name(world, reported_at)}} {
+  resolve_component(worlds(), "world", world, reported_at);
+  world_.update(component_options(world));
+}
+
+bool Taking::is_there(const Json& runtime) const {
+  return component_name(runtime, kRuntime) == world_["name"];
+}
+
+void Taking::file(Json& config) {
+  const Json runtime = config.value("runtime", Json("sim"));
+  if (is_there(runtime)) return;
+  resolve_component(worlds(), "world", runtime, kRuntime);
+  config["runtime"] = world_;
+  foreign_ = true;
+}
+
+/// Of other worlds, as the sweep has set them. True when there was one.
+bool Taking::leave_out_options(SweepPoint& point) const {
+  if (!foreign_) return false;
+  const Json swept = point.coordinates;
+  for (const auto& [pointer, value] : swept.items()) {
+    if (!pointer.starts_with(kOptions) || has_option(world_["name"], pointer)) continue;
+    check_known(pointer);
+    point.config["runtime"].erase(option_of(pointer));
+    point.coordinates.erase(pointer);
+  }
+  return point.coordinates != swept;
+}
+
+/// True when something of it was for another world.
+bool Taking::take(SweepPoint& point) const {
+  Json& runtime = point.config["runtime"];
+  if (!is_there(runtime)) {
+    resolve_component(worlds(), "world", runtime, kRuntime);  // it may be wrong for that one, too
+    runtime = world_;
+    const Json swept = point.coordinates;
+    for (const auto& [pointer, value] : swept.items())
+      if (pointer == kRuntime || pointer.starts_with(kOptions)) point.coordinates.erase(pointer);
+    return true;
+  }
+  const bool left_out = leave_out_options(point);
+  Json filled = world_;
+  filled.update(component_options(runtime));
+  runtime = std::move(filled);
+  return left_out;
+}
+
+void Taking::points(std::vector<SweepPoint>& points) const {
+  std::set<Json> there, seen;
+  std::vector<bool> taken;
+  for (SweepPoint& point : points) {
+    taken.push_back(take(point));
+    if (!taken.back()) there.insert(without_runtime(point.config));
+  }
+  std::vector<SweepPoint> kept;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (taken[i] && (there.contains(without_runtime(points[i].config)) ||
+                     !seen.insert(points[i].config).second))
+      continue;
+    kept.push_back(std::move(points[i]));
+  }
+  points = std::move(kept);
+}
+
+}  // namespace trigram
