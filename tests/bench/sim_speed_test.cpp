@@ -97,6 +97,27 @@ TEST(FluidSpeed, a_step_costs_no_more_than_P_log_P) {
   EXPECT_LE(growth, limit);
 }
 
+TEST(FluidMemory, steps_of_thousands_of_workers_stay_below_a_gigabyte) {
+  Training training;
+  training.workload = "bert_large";
+  training.steps = 2;
+  training.sim.fidelity = SimOptions::Fidelity::fluid;
+  struct Run {
+    const char* algorithm;
+    int nodes, workers_per_node;
+  };
+  for (const Run& run : {Run{"gradient_allreduce", 128, 8}, Run{"gradient_allreduce", 512, 8},
+                         Run{"wagma", 1024, 1}}) {
+    training.algorithm = run.algorithm;
+    training.cluster.nodes = run.nodes;
+    training.cluster.workers_per_node = run.workers_per_node;
+    const Trained trained = train(training);
+    ASSERT_FALSE(trained.ended_s.empty()) << run.algorithm;
+    EXPECT_GT(trained.seconds(), 0);
+    EXPECT_LT(trained.max_rss_kib, 1024 * 1024) << run.algorithm << " on " << run.nodes;
+  }
+}
+
 TEST(SimSpeed, the_cost_of_a_message_grows_no_faster_than_simgrids) {
   constexpr double kLimit = 1.15;
   double growth = std::numeric_limits<double>::infinity();

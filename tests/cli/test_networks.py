@@ -211,24 +211,27 @@ class Networks(CommandTest):
                     self.assertIn(expectation, lines[0])
                     self.assertEqual(refused.stdout, "")
 
-    def test_links_that_change_and_simgrids_tcp(self) -> None:
+    def test_links_that_change_and_flows_or_simgrids_tcp(self) -> None:
         if not worlds()["sim"]:
             self.skipTest("there is no simulator")
+        refusals = {
+            ("network_model", "tcp"): 'expected "alpha_beta" where links have shaping, a profile or '
+            "background",
+            ("fidelity", "fluid"): 'expected "message" or "auto" where links have shaping, a '
+            "profile or background, or the accelerator an overlap_slowdown",
+        }
         for change in (
             {"shaping": {"rate": "1Gbps"}},
             {"profile": [{"at": "1s", "bandwidth": 0.5}]},
             {"background": {"load": 0.5}},
         ):
-            config = experiment(
-                runtime={"name": "sim", "network_model": "tcp"},
-                cluster={**CLUSTER, "inter": {**CLUSTER["inter"], **change}},
-            )
-            refused = self.trigram("run", self.write(config), code=2).stderr
-            self.assertEqual(
-                refused,
-                'trigram: /runtime/network_model: expected "alpha_beta" where links have shaping, '
-                "a profile or background\n",
-            )
+            for (option, choice), expectation in refusals.items():
+                config = experiment(
+                    runtime={"name": "sim", option: choice},
+                    cluster={**CLUSTER, "inter": {**CLUSTER["inter"], **change}},
+                )
+                refused = self.trigram("run", self.write(config), code=2).stderr
+                self.assertEqual(refused, f"trigram: /runtime/{option}: {expectation}\n")
 
     def test_summary(self) -> None:
         shown = self.show(cluster(12, {**TORUS, "latency": "2us", "bandwidth": "1Gbps"}))
