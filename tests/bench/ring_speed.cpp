@@ -86,7 +86,7 @@ void ring_actor(int rank, int ranks, const Ring& ring) {
 Program hand_written_ring(const Cluster& cluster, const Ring& ring) {
   return [=](double& started, double& simulated_s) {
     const auto network = make_network(cluster);
-    sim::Simulation simulation({}, *network);
+    sim::Simulation simulation({}, cluster, *network);
     for (int rank = 0; rank < cluster.ranks(); ++rank)
       simulation.spawn(rank, std::to_string(rank),
                        [&, rank] { ring_actor(rank, cluster.ranks(), ring); });
