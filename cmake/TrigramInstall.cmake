@@ -9,6 +9,10 @@ install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram)
 install(DIRECTORY analysis/trigram_analysis
   DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis
   PATTERN __pycache__ EXCLUDE)
+# The chart library of reports, where scripts/setup has installed it.
+install(DIRECTORY analysis/node_modules/uplot
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis/node_modules OPTIONAL
+  FILES_MATCHING PATTERN LICENSE PATTERN "*.min.*")
 
 # An algorithm may include what those in the tree may; its program calls trigram_main.
 install(DIRECTORY core algorithms DESTINATION ${TRIGRAM_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

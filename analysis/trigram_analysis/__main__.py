@@ -19,7 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"failed: {run.path}: {run.label}: {run.reason}", file=sys.stderr)
     if found.unfinished:
         print(f"{len(found.unfinished)} unfinished runs are not counted", file=sys.stderr)
-    if not found.runs:
+    for run in found.foreign:
+        print(f"not read: {run.path}: {run.reason}", file=sys.stderr)
+    apart = found.failed or found.unfinished or found.foreign
+    if not found.runs and not (apart and options.action is _report):
         return _fail(f"{options.folder}: no finished run here (a folder with manifest.json and DONE)")
     try:
         options.action(found, options)
@@ -82,9 +85,10 @@ def _plots(found: Results, options: argparse.Namespace) -> None:
 
 def _report(found: Results, options: argparse.Namespace) -> None:
     from . import report
+    from .commands import shortened
 
     output = options.output or options.folder / "report.html"
-    title = "Trigram: " + ", ".join(found.by_name())
+    title = "Trigram: " + (shortened(found.by_name(), 4) or "no finished run")
     report.write(found, output, title)
     print(output)
 

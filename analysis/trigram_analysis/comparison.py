@@ -105,8 +105,7 @@ class Comparison:
 
     def at(self, setting: Setting) -> list[Point]:
         """The contenders at one setting, in the order of `algorithms`."""
-        here = [p for p in self.points if p.setting == setting]
-        return sorted(here, key=lambda p: self.algorithms.index(p.algorithm))
+        return self._by_setting.get(setting, [])
 
     @property
     def middle_setting(self) -> Setting:
@@ -156,6 +155,18 @@ class Comparison:
                 pointers[self._collapse(leaf, swept)] = None
         return list(pointers)
 
+    @cached_property
+    def _varying(self) -> set[str]:
+        return set(self._varying_leaves(self.runs))
+
+    @cached_property
+    def _by_setting(self) -> dict[Setting, list[Point]]:
+        order = {algorithm: i for i, algorithm in enumerate(self.algorithms)}
+        groups: dict[Setting, list[Point]] = {}
+        for point in sorted(self.points, key=lambda p: order[p.algorithm]):
+            groups.setdefault(point.setting, []).append(point)
+        return groups
+
     def _varying_leaves(self, runs: Iterable[Run]) -> list[str]:
         tables = [self._leaves[run.path] for run in runs]
         leaves = dict.fromkeys(leaf for table in tables for leaf in table)
@@ -170,8 +181,7 @@ class Comparison:
             if pointer in swept:
                 return pointer
         for pointer in above:
-            name = f"{pointer}/name"
-            if len({_key(table.get(name)) for table in self._leaves.values()}) > 1:
+            if f"{pointer}/name" in self._varying:
                 return pointer
         return leaf
 
@@ -197,7 +207,7 @@ class Comparison:
             return _MISSING
         if not isinstance(found, dict):
             return units.show(found)
-        varying = self._varying_leaves(self.runs)
+        varying = self._varying
         names = [str(found["name"])] if "name" in found else []
         options = [
             f"{leaf[len(pointer) + 1:]}={units.show(value)}"
@@ -242,11 +252,7 @@ def algorithm_order(label: str) -> tuple[bool, str]:
 
 def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:
     """Times and accuracies of the evaluations of a run."""
-    table = run.metrics
-    if "accuracy" not in table or "time_s" not in table:
-        return [], []
-    table = table[["time_s", "accuracy"]].dropna()
-    return table["time_s"].tolist(), table["accuracy"].tolist()
+    return run.accuracy_curve
 
 
 def best_accuracy(run: Run) -> float | None:

@@ -11,6 +11,9 @@ from typing import Any, Iterator
 import pandas as pd
 
 
+SCHEMA = 1  # of manifests
+
+
 @dataclass
 class Run:
     """One finished run."""
@@ -43,6 +46,20 @@ class Run:
         return self.experiment.get("seed")
 
     @property
+    def steps(self) -> int | None:
+        """Steps made, which may be fewer than the configuration allows."""
+        time_s, step_s = self.number("time_s"), self.number("step_s")
+        if time_s and step_s:
+            return max(round(time_s / step_s), 1)
+        asked = self.experiment.get("steps")
+        return asked if isinstance(asked, int) and asked > 0 else None
+
+    @property
+    def workers_per_node(self) -> int:
+        number = _object(self.experiment, "cluster").get("workers_per_node")
+        return number if isinstance(number, int) and number > 0 else 1
+
+    @property
     def simulated(self) -> bool:
         return self.manifest.get("time_kind") != "wall"
 
@@ -50,6 +67,15 @@ class Run:
     def metrics(self) -> pd.DataFrame:
         """One row per step; a line that cannot be read is skipped."""
         return pd.DataFrame(list(_json_lines(self.path / "metrics.jsonl")))
+
+    @cached_property
+    def accuracy_curve(self) -> tuple[list[float], list[float]]:
+        """Times and accuracies of its evaluations."""
+        table = self.metrics
+        if "accuracy" not in table or "time_s" not in table:
+            return [], []
+        table = table[["time_s", "accuracy"]].dropna()
+        return table["time_s"].tolist(), table["accuracy"].tolist()
 
     def number(self, key: str) -> float | None:
         """A number of the summary; None where it is absent or does not apply."""
@@ -71,6 +97,7 @@ class Results:
     runs: list[Run] = field(default_factory=list)
     failed: list[Excluded] = field(default_factory=list)
     unfinished: list[Excluded] = field(default_factory=list)
+    foreign: list[Excluded] = field(default_factory=list)  # of another program or schema
 
     def by_name(self) -> dict[str, list[Run]]:
         groups: dict[str, list[Run]] = {}
@@ -104,6 +131,10 @@ def _load_run(path: Path, results: Results) -> None:
         results.unfinished.append(Excluded(path, f"no readable manifest.json ({error})"))
         return
     run = Run(path, manifest)
+    strange = _strange(manifest)
+    if strange:
+        results.foreign.append(Excluded(path, strange, sweep_label(run.sweep)))
+        return
     failed = manifest.get("status") == "failed" or bool(manifest.get("error"))
     if failed:
         reason = str(manifest.get("error") or "no message")
@@ -112,6 +143,19 @@ def _load_run(path: Path, results: Results) -> None:
         results.unfinished.append(Excluded(path, "no DONE file", sweep_label(run.sweep)))
     else:
         results.runs.append(run)
+
+
+def _strange(manifest: dict[str, Any]) -> str:
+    """Why a manifest cannot be read as one of ours; empty if it can."""
+    schema = manifest.get("schema_version")
+    if not isinstance(schema, int):
+        return "no manifest of Trigram: it has no schema_version"
+    if schema != SCHEMA:
+        age = "an older" if schema < SCHEMA else "a newer"
+        return f"schema version {schema} is of {age} program; this one reads {SCHEMA}"
+    if not isinstance(manifest.get("experiment"), dict):
+        return "no manifest of Trigram: it has no experiment"
+    return ""
 
 
 def sweep_label(sweep: dict[str, Any]) -> str:

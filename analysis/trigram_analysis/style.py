@@ -16,14 +16,19 @@ from matplotlib.axis import Axis  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter  # noqa: E402
 
+from . import looks  # noqa: E402
+
 # Okabe and Ito's colour-blind-safe palette without black and yellow, which vanish on dark and on
-# light pages. The algorithms of the quick start have fixed places, so that reports look alike.
+# light pages.
 _COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9"]
 _MARKERS = ["o", "s", "^", "D", "v", "P"]
 _LINES = ["-", "--", "-.", ":"]
-_FIXED = ["gradient_allreduce", "bytegrad", "decentralized", "async_model_average"]
 
-KIND_COLOURS = {"compute": "#56B4E9", "transfer": "#D55E00", "wait": "#BBBBBB"}
+KIND_COLOURS = {"compute": "#56B4E9", "encode": "#E69F00", "intra": "#009E73", "inter": "#D55E00",
+                "transfer": "#D55E00", "wait": "#C4C9CF"}
+# So that they differ in black and white, too.
+KIND_HATCHES = {"compute": "", "encode": "xxxx", "intra": "....", "inter": "////",
+                "transfer": "////", "wait": ""}
 
 INK = "#1f2328"  # text and axes; a page replaces it by its own text colour
 _GRID = "#8c959f"
@@ -55,29 +60,16 @@ plt.rcParams.update({
 })
 
 
-class Styles:
-    """Colour, marker and line of each algorithm of a comparison."""
-
-    def __init__(self, algorithms: list[str]):
-        self._places: dict[str, int] = {}
-        free = count(len(_FIXED))
-        for label in algorithms:
-            family = re.split(r"[/ ]", label)[0]
-            fixed = _FIXED.index(family) if family in _FIXED else None
-            taken = fixed in self._places.values()
-            self._places[label] = next(free) if fixed is None or taken else fixed
+class Styles(looks.Looks):
+    """The same, as matplotlib wants it."""
 
     def colour(self, algorithm: str) -> str:
-        return _COLOURS[self._places[algorithm] % len(_COLOURS)]
+        return _COLOURS[self.look(algorithm)[0]]
 
     def line(self, algorithm: str) -> dict[str, object]:
         """Keyword arguments for Axes.plot."""
-        place = self._places[algorithm]
-        return {
-            "color": self.colour(algorithm),
-            "marker": _MARKERS[place % len(_MARKERS)],
-            "linestyle": _LINES[place // len(_COLOURS) % len(_LINES)],
-        }
+        colour, marker, line = self.look(algorithm)
+        return {"color": _COLOURS[colour], "marker": _MARKERS[marker], "linestyle": _LINES[line]}
 
 
 def figure(rows: int = 1, columns: int = 1, width: float = 8.0, height: float = 3.6,

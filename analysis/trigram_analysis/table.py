@@ -154,7 +154,7 @@ def _speedup(comparison: Comparison, point: Point) -> float | None:
 
 
 def _inter_bytes_per_step(run: Run) -> float | None:
-    total, steps = run.number("bytes_inter"), run.experiment.get("steps")
+    total, steps = run.number("bytes_inter"), run.steps
     return total / steps if total is not None and steps else None
 
 

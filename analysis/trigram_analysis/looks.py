@@ -1,0 +1,28 @@
+"""Which colour, marker and line each algorithm of a comparison has, in figures and on pages alike."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+
+COLOURS, MARKERS, LINES = 6, 6, 4  # how many there are of each
+# The algorithms of the quick start have fixed places, so that reports look alike.
+_FIXED = ["gradient_allreduce", "bytegrad", "decentralized", "async_model_average"]
+
+
+class Looks:
+    def __init__(self, algorithms: list[str]):
+        self._places: dict[str, int] = {}
+        free = count(len(_FIXED))
+        for label in algorithms:
+            family = re.split(r"[/ ]", label)[0]
+            fixed = _FIXED.index(family) if family in _FIXED else None
+            taken = fixed in self._places.values()
+            self._places[label] = next(free) if fixed is None or taken else fixed
+
+    def look(self, algorithm: str) -> tuple[int, int, int]:
+        """Numbers of its colour, marker and line. Who shares a colour has another marker and another
+        line, so that they can be told apart in black and white."""
+        place = self._places[algorithm]
+        turn = place // COLOURS
+        return place % COLOURS, (place + turn) % MARKERS, turn % LINES

@@ -1,0 +1,61 @@
+"""What the report can draw of a run: one list, for the winner map, the charts and their CSV files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable, Iterator, Literal
+
+from .comparison import Comparison, Point
+from .results import Run
+
+
+@dataclass(frozen=True)
+class Measure:
+    """`kind` says how people read the number: "s", "B", "share" (0 to 1) or "" for a plain one."""
+
+    key: str
+    title: str
+    kind: Literal["s", "B", "share", ""]
+    value: Callable[[Point], float | None]
+    spread: Callable[[Point], float | None]
+    better: Literal["low", "high"] | None = None
+
+
+def measures(comparison: Comparison) -> list[Measure]:
+    """Those that the runs have a value of, the one that decides between algorithms first."""
+    return [m for m in _all(comparison) if any(m.value(p) is not None for p in comparison.points)]
+
+
+def _all(comparison: Comparison) -> Iterator[Measure]:
+    target = comparison.target
+    if target is not None:
+        yield Measure(f"to_{target:.2f}", f"time to {target:.0%} accuracy", "s",
+                      lambda p: p.time_to(target), lambda p: None, "low")
+    yield _of("step_s", "time per step", "s", "step_s", "low")
+    yield _of("exposed_s", "exposed communication per step", "s", "exposed_s", "low")
+    yield _of("communication_s", "communication per step, hidden or not", "s", "communication_s")
+    yield _of("samples_per_s", "samples per second", "", "samples_per_s", "high")
+    for where in ("inter", "intra"):
+        yield _of(f"bytes_{where}", f"bytes per step {'between' if where == 'inter' else 'inside'} nodes",
+                  "B", _per_step(f"bytes_{where}"), "low")
+    yield _of("staleness_mean", "staleness (steps)", "", "staleness_mean")
+    yield _of("loss", "training loss at the end", "", "loss", "low")
+    yield _of("accuracy", "accuracy at the end", "share", "accuracy", "high")
+    yield _of("worker_accuracy_min", "accuracy of the worst worker", "share", "worker_accuracy_min",
+              "high")
+    yield _of("consensus_distance", "consensus distance at the end", "", "consensus_distance", "low")
+    yield _of("time_s", "time of the whole run", "s", "time_s", "low")
+
+
+def _of(key: str, title: str, kind: Literal["s", "B", "share", ""],
+        measure: str | Callable[[Run], float | None],
+        better: Literal["low", "high"] | None = None) -> Measure:
+    return Measure(key, title, kind, lambda p: p.mean(measure), lambda p: p.spread(measure), better)
+
+
+def _per_step(key: str) -> Callable[[Run], float | None]:
+    def value(run: Run) -> float | None:
+        total, steps = run.number(key), run.steps
+        return total / steps if total is not None and steps else None
+
+    return value

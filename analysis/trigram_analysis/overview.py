@@ -1,0 +1,114 @@
+"""The winner map as a table, which needs no script, and the line that sums an experiment up."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .comparison import Comparison, Setting, Value
+from .looks import Looks
+from .markup import breakable, escape
+from .measures import Measure, measures
+from .winner_map import Winner, map_axes, winner
+from . import units
+
+
+def show(value: float, kind: str) -> str:
+    if kind == "s":
+        return units.seconds(value)
+    if kind == "B":
+        return units.nbytes(value)
+    return f"{value:.1%}" if kind == "share" else units.significant(value)
+
+
+def deciding(comparison: Comparison) -> Measure | None:
+    return next((m for m in measures(comparison) if m.better), None)
+
+
+def winner_map(comparison: Comparison) -> str:
+    """Of the deciding measure; of further axes than two, at the middle setting."""
+    measure = deciding(comparison)
+    if measure is None:
+        return "<p>No finished run says anything here.</p>"
+    x, y = map_axes(comparison)
+    middle = comparison.middle_setting
+    others = {i: v for i, v in enumerate(middle) if i not in (x, y)}
+    here = {_place(s, x, y): s for s in comparison.settings
+            if all(s[i].key == v.key for i, v in others.items())}
+    columns, rows = _values(comparison, x), _values(comparison, y)
+    looks = Looks(comparison.algorithms)
+    head = "".join(f"<th>{escape(v.label)}</th>" for v in columns if v)
+    body = []
+    for row in rows:
+        label = f"<th>{escape(row.label)}</th>" if row else ""
+        cells = "".join(_cell(comparison, measure, looks, here.get((_key(c), _key(row))))
+                        for c in columns)
+        body.append(f"<tr>{label}{cells}</tr>")
+    corner = f"<th>{escape(_titles(comparison, x, y))}</th>" if y is not None else ""
+    return (f'<div class="wide"><table class="map"><caption>{escape(measure.title)}{_fixed(comparison, others)}'
+            f"</caption><thead><tr>{corner}{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
+
+
+def headline(comparison: Comparison) -> str:
+    """Who wins how many settings."""
+    measure = deciding(comparison)
+    found = [winner(comparison, s, measure) for s in comparison.settings] if measure else []
+    won = [w for w in found if w is not None]
+    if measure is None or not won or len(comparison.algorithms) < 2:
+        return ""
+    counts = Counter(w.leaders[0] if len(w.leaders) == 1 else "a tie" for w in won)
+    if len(won) == 1:
+        return f"{', '.join(won[0].leaders)} first in {measure.title}"
+    parts = [f"{name} in {n} of {len(won)}" for name, n in counts.most_common(4)]
+    return f"first in {measure.title}: {', '.join(parts)} settings"
+
+
+def _cell(comparison: Comparison, measure: Measure, looks: Looks,
+          setting: Setting | None) -> str:
+    best = winner(comparison, setting, measure) if setting is not None else None
+    if best is None:
+        return '<td class="none">not run</td>'
+    colour = looks.look(best.leaders[0])[0]
+    kind = "tie" if len(best.leaders) > 1 else "won"
+    return (f'<td class="{kind}" style="--c:var(--series-{colour})" title="{escape(", ".join(best.leaders))}">'
+            f"<b>{breakable(names(best))}</b><span>{escape(show(best.value, measure.kind))}</span>"
+            f"<small>{escape(margin(best))}</small></td>")
+
+
+def names(best: Winner) -> str:
+    if len(best.leaders) == 1:
+        return best.leaders[0]
+    if len(best.leaders) == 2:
+        return " = ".join(best.leaders)
+    return f"{best.leaders[0]} and {len(best.leaders) - 1} more tie"
+
+
+def margin(best: Winner) -> str:
+    if best.margin is None:
+        return "tie of all" if len(best.leaders) > 1 else "alone"
+    if best.margin == float("inf"):
+        return f"0 against {best.runner_up}"
+    return f"{units.significant(best.margin)}× ahead of {best.runner_up}"
+
+
+def _values(comparison: Comparison, axis: int | None) -> list[Value | None]:
+    if axis is None:
+        return [None]
+    return sorted({s[axis] for s in comparison.settings}, key=lambda v: v.order)
+
+
+def _place(setting: Setting, x: int | None, y: int | None) -> tuple[str, str]:
+    return tuple("" if i is None else setting[i].key for i in (x, y))  # type: ignore[return-value]
+
+
+def _key(value: Value | None) -> str:
+    return value.key if value else ""
+
+
+def _titles(comparison: Comparison, x: int | None, y: int | None) -> str:
+    return " \\ ".join(comparison.axes[i].title for i in (y, x) if i is not None)
+
+
+def _fixed(comparison: Comparison, others: dict[int, Value]) -> str:
+    varying = [i for i in others if len({s[i] for s in comparison.settings}) > 1]
+    text = ", ".join(f"{comparison.axes[i].title} {others[i].label}" for i in varying)
+    return f", at {escape(text)}" if text else ""

@@ -1,0 +1,38 @@
+// "Copy the command", and files to save: both work offline.
+import {el} from "./dom.js";
+
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {  // pages opened from a file may lack a clipboard
+    const area = el("textarea", {style: "position:fixed;opacity:0"});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+export function startCopying(root) {
+  root.addEventListener("click", async event => {
+    const button = event.target.closest("button[data-copy]");
+    if (!button) return;
+    await copyText(button.dataset.copy);
+    const label = button.textContent;
+    button.textContent = "copied";
+    setTimeout(() => { button.textContent = label; }, 1200);
+  });
+  for (const part of root.querySelectorAll(".runs[data-command]"))
+    for (const row of part.querySelectorAll("tbody tr"))
+      row.append(el("td", {}, el("button", {type: "button", class: "copy", "data-copy": `${part.dataset.command} ${row.cells[0].textContent}`},
+        "copy the command")));
+}
+
+export function saveCsv(name, rows) {
+  const cell = value => /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  const text = rows.map(row => row.map(value => cell(String(value ?? ""))).join(",")).join("\n") + "\n";
+  const link = el("a", {href: URL.createObjectURL(new Blob([text], {type: "text/csv"})), download: `${name}.csv`});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,48 @@
+// Elements without ceremony.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element; attributes that are functions are listeners, `undefined` ones are left out. */
+export function el(tag, attributes, ...children) {
+  return build(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes, ...children) {
+  return build(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function build(node, attributes, children) {
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (typeof value === "function") node.addEventListener(key, value);
+    else if (value !== undefined) node.setAttribute(key, value);
+  }
+  node.append(...children.flat().filter(child => child !== null && child !== undefined));
+  return node;
+}
+
+/** A <select> of labels; `change` gets the chosen one's number. */
+export function select(title, labels, chosen, change) {
+  const box = el("select", {change: event => change(Number(event.target.value))},
+    labels.map((label, i) => el("option", {value: i, selected: i === chosen ? "" : undefined}, label)));
+  return el("label", {}, title, box);
+}
+
+/** Text that may break after underscores, slashes and the like. */
+export function breakable(text) {
+  return text.split(/(?<=[_/,(=])/).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
+}
+
+/** Calls `draw` when `node` is about to be seen, or printed. */
+export function whenSeen(node, draw) {
+  let done = false;
+  const once = () => {
+    if (done || !node.isConnected) return;
+    done = true;
+    watcher.disconnect();
+    draw();
+  };
+  const watcher = new IntersectionObserver(
+    entries => entries.some(entry => entry.isIntersecting) && once(), {rootMargin: "300px"});
+  watcher.observe(node);
+  window.addEventListener("beforeprint", once);
+}

@@ -1,0 +1,56 @@
+// How algorithms look: colour, marker and dashes, so that they differ without colour, too.
+import {svg} from "./dom.js";
+
+const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
+
+export function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+export function look([series, marker, dashes]) {
+  return {colour: colour(`series-${series}`), marker, dash: DASHES[dashes]};
+}
+
+/** The outline of a marker around (x, y), as a list of points; null is a circle. */
+function corners(marker, x, y, r) {
+  const around = (n, turn, far = () => 1) => Array.from({length: n}, (_, i) => {
+    const angle = 2 * Math.PI * i / n + turn;
+    return [x + r * far(i) * Math.cos(angle), y + r * far(i) * Math.sin(angle)];
+  });
+  switch (marker) {
+    case 0: return null;
+    case 1: return around(4, Math.PI / 4, () => 1.15);
+    case 2: return around(3, -Math.PI / 2, () => 1.2);
+    case 3: return around(4, 0, () => 1.2);
+    case 4: return around(3, Math.PI / 2, () => 1.2);
+    default: return around(10, -Math.PI / 2, i => i % 2 ? 0.55 : 1.3);
+  }
+}
+
+export function drawMarker(context, marker, x, y, r) {
+  context.beginPath();
+  const points = corners(marker, x, y, r);
+  if (points) points.forEach(([px, py], i) => i ? context.lineTo(px, py) : context.moveTo(px, py));
+  else context.arc(x, y, r, 0, 2 * Math.PI);
+  context.closePath();
+  context.fill();
+}
+
+/** A short line with its marker, for legends. */
+export function swatch([series, marker, dashes]) {
+  const paint = `var(--series-${series})`;
+  const points = corners(marker, 14, 7, 4.2);
+  return svg("svg", {width: 28, height: 14, "aria-hidden": "true"},
+    svg("line", {x1: 0, x2: 28, y1: 7, y2: 7, style: `stroke:${paint}`, "stroke-width": 2, "stroke-dasharray": DASHES[dashes].join(" ") || "none"}),
+    points ? svg("polygon", {points: points.map(p => p.join(",")).join(" "), style: `fill:${paint}`})
+      : svg("circle", {cx: 14, cy: 7, r: 4.2, style: `fill:${paint}`}));
+}
+
+/** The marker alone. */
+export function badge([series, marker]) {
+  const points = corners(marker, 6, 6, 4.4);
+  const paint = `fill:var(--series-${series})`;
+  return svg("svg", {width: 12, height: 12, "aria-hidden": "true"},
+    points ? svg("polygon", {points: points.map(p => p.join(",")).join(" "), style: paint})
+      : svg("circle", {cx: 6, cy: 6, r: 4.4, style: paint}));
+}

@@ -1,0 +1,73 @@
+// Axes of charts: linear, logarithmic, or logarithmic with zero, with ticks where round numbers are.
+import {tick} from "./format.js";
+
+/** The kind of scale that shows `values` best: numbers that span a factor of 4 by their logarithm. */
+export function scaleOf(values, force) {
+  const positive = values.filter(v => v > 0), lowest = Math.min(...positive), highest = Math.max(...positive);
+  const any = values.length && !values.some(v => v < 0) && positive.length > 0;
+  const log = force ?? (any && highest / lowest >= 4);
+  if (!log || !any) return {kind: "linear", highest: Math.max(...values, 0)};
+  const zero = positive.length < values.length;
+  return {kind: zero ? "asinh" : "log", lowest, highest, threshold: zero ? Math.max(lowest, highest / 1e4) : undefined};
+}
+
+/** What uPlot wants to know of a scale. `padded`: room at the ends, as along x. */
+export function uplotScale(scale, fromZero) {
+  if (scale.kind === "linear")
+    return {time: false, range: (_, min, max) => {
+      if (min === null) return [0, 1];
+      const room = max > min ? 0.04 * (max - min) : Math.abs(max) * 0.1 || 1;
+      return [fromZero && min >= 0 && min < 0.6 * max ? 0 : min - room, max + room];
+    }};
+  const pad = (min, max) => { const by = Math.max((max / min) ** 0.05, 1.03); return [min / by, max * by]; };
+  if (scale.kind === "log") return {time: false, distr: 3, range: (_, min, max) => min === null ? [1, 10] : pad(min, max)};
+  return {time: false, distr: 4, asinh: scale.threshold / 2, range: (_, min, max) => min === null ? [0, 1] : [Math.min(min, 0), max * 1.2]};
+}
+
+/** Round numbers between `min` and `max`, no two nearer than `apart` pixels, as `position` places them. */
+export function ticks(scale, min, max, position, apart, wanted) {
+  const within = values => values.filter(v => v >= min * (1 - 1e-9) && v <= max * (1 + 1e-9));
+  let found = wanted ? within(wanted) : [];
+  if (found.length < 2) found = scale.kind === "linear" ? linear(min, max, position, apart) : logarithmic(scale, min, max);
+  const kept = [];
+  for (const value of [...found].sort((a, b) => level(b) - level(a) || a - b))
+    if (kept.every(other => Math.abs(position(other) - position(value)) >= apart)) kept.push(value);
+  return kept.sort((a, b) => a - b);
+}
+
+const level = value => {  // powers of ten come first, then 5, then 2
+  if (value === 0) return 3;
+  const lead = Number(Math.abs(value).toExponential(4).split("e")[0]);
+  return lead === 1 ? 2 : lead === 5 || lead === 2 ? 1 : 0;
+};
+
+function linear(min, max, position, apart) {
+  const room = Math.abs(position(max) - position(min)), most = Math.max(room / apart, 2);
+  const rough = (max - min) / most, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find(s => s * power >= rough * 0.999);
+  return Array.from({length: Math.floor(max / step + 1e-9) - Math.ceil(min / step - 1e-9) + 1},
+    (_, i) => Number(((Math.ceil(min / step - 1e-9) + i) * step).toPrecision(12)));
+}
+
+function logarithmic(scale, min, max) {
+  const low = scale.kind === "asinh" ? Math.max(scale.threshold, 1e-12) : min, found = scale.kind === "asinh" && min <= 0 ? [0] : [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(max)); ++power)
+    for (const lead of [1, 2, 5]) { const v = Number(`${lead}e${power}`); if (v >= low && v <= max) found.push(v); }
+  if (found.length < 3 && scale.kind === "log")
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(max)); ++power)
+      for (const lead of [1.2, 1.5, 2.5, 3, 4, 6, 7, 8, 9]) { const v = Number((lead * 10 ** power).toPrecision(3)); if (v >= low && v <= max) found.push(v); }
+  return found;
+}
+
+/** uPlot's description of an axis with such ticks. */
+export function uplotAxis(scale, kind, horizontal, colours, label, wanted) {
+  const apart = horizontal ? 46 : 22;
+  return {
+    scale: horizontal ? "x" : "y", stroke: colours.ink, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
+    label, labelSize: label ? 20 : 0, labelGap: 2, gap: 5, size: horizontal ? 30 : 62,
+    grid: {stroke: colours.line, width: 1}, ticks: {stroke: colours.line, width: 1, size: 4},
+    splits: (u, _, min, max) => ticks(scale, min, max, v => u.valToPos(v, horizontal ? "x" : "y"), apart, wanted),
+    filter: (_, splits) => splits,
+    values: (_, splits) => splits.map(v => tick(v, kind)),
+  };
+}

@@ -1,0 +1,36 @@
+// What a reader has chosen of one experiment: which algorithms to see, and at which setting.
+
+export class View {
+  constructor(data, source) {
+    this.data = data;
+    this.source = source;
+    this.hidden = new Set();
+    this.at = [...data.middle];
+    this.listeners = {toggle: [], setting: [], theme: []};
+  }
+  on(what, listener) { this.listeners[what].push(listener); }
+  changed(what) { for (const listener of this.listeners[what]) listener(); }
+  toggle(algorithm) {
+    if (!this.hidden.delete(algorithm)) this.hidden.add(algorithm);
+    this.changed("toggle");
+  }
+  /** Shows one algorithm alone, or all again. */
+  solo(algorithm) {
+    const others = this.data.algorithms.map((_, i) => i).filter(i => i !== algorithm);
+    const alone = others.every(i => this.hidden.has(i)) && !this.hidden.has(algorithm);
+    this.hidden = new Set(alone ? [] : others);
+    this.changed("toggle");
+  }
+  choose(at) {
+    this.at = [...at];
+    this.changed("setting");
+  }
+  /** The items (points, curves, timelines) at the chosen setting, but for the axes of `free`. */
+  here(items, free = []) {
+    return items.filter(item => this.at.every((value, axis) => free.includes(axis) || item.at[axis] === value));
+  }
+  label(at = this.at, without = []) {
+    return this.data.axes.map((axis, i) => [axis, i]).filter(([axis, i]) => axis.values.length > 1 && !without.includes(i))
+      .map(([axis, i]) => `${axis.title} ${axis.values[at[i]].label}`).join(", ");
+  }
+}

@@ -1,0 +1,80 @@
+// The winner map: a cell per setting, the winner's colour and marker, deeper the larger its margin.
+import {breakable, el, select} from "./dom.js";
+import {show, significant} from "./format.js";
+import {badge} from "./looks.js";
+
+const TIE = 0.01;  // as in winner_map.py
+
+const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 ? Infinity
+  : Math.max(Math.abs(a), Math.abs(b)) / Math.min(Math.abs(a), Math.abs(b));
+
+/** {leaders, value, runnerUp, margin, ranked} among `points`, or null. */
+export function winner(points, m, better) {
+  const ranked = points.filter(p => p.values[m] !== null)
+    .sort((a, b) => better === "high" ? b.values[m] - a.values[m] : a.values[m] - b.values[m]);
+  if (!ranked.length) return null;
+  const value = ranked[0].values[m];
+  const leaders = ranked.filter(p => factor(value, p.values[m]) <= 1 + TIE);
+  const behind = ranked[leaders.length];
+  return {ranked, leaders, value, runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
+}
+
+export function startMap(host, view) {
+  const {data} = view;
+  const measures = data.measures.map((m, i) => [m, i]).filter(([m]) => m.better);
+  if (!measures.length) return;
+  let [x, y] = data.mapAxes, chosen = 0;
+  const fixed = [...data.middle];
+  const table = el("div", {class: "wide"}), controls = el("div", {class: "controls"});
+  host.replaceChildren(controls, table, el("p", {class: "soft"},
+    "Values within 1 % tie. Deeper colour: larger margin. Choose a cell to see its setting in the figures below."));
+
+  const visible = points => points.filter(p => !view.hidden.has(p.algorithm));
+  const draw = () => {
+    const [measure, m] = measures[chosen];
+    const others = data.axes.map((_, i) => i).filter(i => i !== x && i !== y);
+    const slice = visible(data.points).filter(p => others.every(i => p.at[i] === fixed[i]));
+    const columns = x === null ? [0] : data.axes[x].values, rows = y === null ? [0] : data.axes[y].values;
+    const body = rows.map((row, j) => el("tr", {}, y === null ? null : el("th", {scope: "row"}, row.label), columns.map((_, i) => {
+      const here = slice.filter(p => (x === null || p.at[x] === i) && (y === null || p.at[y] === j));
+      return cell(view, measure, winner(here, m, measure.better), here[0]?.at, draw);
+    })));
+    const corner = y === null ? null : el("th", {}, `${data.axes[y].title} \\ ${data.axes[x].title}`);
+    const head = x === null ? null : el("thead", {}, el("tr", {}, corner, columns.map(c => el("th", {scope: "col"}, c.label))));
+    table.replaceChildren(el("table", {class: "map"}, el("caption", {}, measure.title + (x === null ? "" : `, against ${data.axes[x].title}`)),
+      head, el("tbody", {}, body)));
+  };
+  const fill = () => {
+    const varying = data.axes.map((axis, i) => [axis, i]).filter(([axis]) => axis.values.length > 1);
+    const titles = varying.map(([axis]) => axis.title);
+    const swap = (i, other) => { if (i === other[0]) other[1](); };
+    controls.replaceChildren(select("winner by", measures.map(([m]) => m.title), chosen, i => { chosen = i; draw(); }));
+    if (varying.length > 1) {
+      controls.append(select("across", titles, varying.findIndex(([, i]) => i === x), i => { const to = varying[i][1]; swap(to, [y, () => { y = x; }]); x = to; fill(); }),
+        select("down", titles, varying.findIndex(([, i]) => i === y), i => { const to = varying[i][1]; swap(to, [x, () => { x = y; }]); y = to; fill(); }));
+      for (const [axis, i] of varying) if (i !== x && i !== y)
+        controls.append(select(axis.title, axis.values.map(v => v.label), fixed[i], value => { fixed[i] = value; draw(); }));
+    }
+    draw();
+  };
+  fill();
+  view.on("toggle", draw);
+  view.on("setting", draw);
+}
+
+function cell(view, measure, best, at, redraw) {
+  if (!best) return el("td", {class: "none"}, "not run");
+  const names = best.leaders.map(p => view.data.algorithms[p.algorithm]);
+  const label = names.length === 1 ? names[0].label : names.length === 2 ? `${names[0].label} = ${names[1].label}`
+    : `${names[0].label} and ${names.length - 1} more tie`;
+  const behind = best.runnerUp && view.data.algorithms[best.runnerUp.algorithm].label;
+  const margin = best.margin === null ? (names.length > 1 ? "tie of all" : "alone")
+    : best.margin === Infinity ? `0 against ${behind}` : `${significant(best.margin)}× ahead of ${behind}`;
+  const depth = names.length > 1 || best.margin === null ? 12 : Math.min(14 + 30 * Math.log2(best.margin), 62);
+  const ranking = best.ranked.map(p => `${view.data.algorithms[p.algorithm].label}: ${show(p.values[view.data.measures.indexOf(measure)], measure.kind)}`).join("\n");
+  const choose = () => { view.choose(at); };
+  return el("td", {class: names.length > 1 ? "tie" : "won", style: `--c:var(--series-${names[0].look[0]});--depth:${depth.toFixed(0)}%`, title: ranking,
+    tabindex: 0, "aria-selected": String(at.every((v, i) => v === view.at[i])), click: choose,
+    keydown: event => event.key === "Enter" && choose()},
+    el("b", {}, names.length === 1 ? [badge(names[0].look), " "] : null, breakable(label)), el("span", {}, show(best.value, measure.kind)), el("small", {}, breakable(margin)));
+}

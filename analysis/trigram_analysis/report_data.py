@@ -1,0 +1,171 @@
+"""What the page's script draws: the points of a comparison, curves of its runs, timelines."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pandas as pd
+
+from . import trace, units
+from .comparison import Comparison, Point, Setting
+from .looks import Looks
+from .measures import measures
+from .winner_map import map_axes
+
+# Limits that keep a page of thousands of runs small; they are shared out among its curves.
+_CURVE_NUMBERS = 300_000
+_CURVE_POINTS = (24, 240)
+_TRACES = 48
+_BOXES = 60_000
+_CURVES = {  # column of metrics.jsonl: (title, kind)
+    "loss": ("training loss", ""),
+    "accuracy": ("accuracy of the mean model", "share"),
+    "worker_accuracy_min": ("accuracy of the worst worker", "share"),
+    "consensus_distance": ("consensus distance", ""),
+    "staleness_mean": ("staleness (steps)", ""),
+    "step_s": ("time of the step", "s"),
+    "exposed_s": ("exposed communication", "s"),
+    "bytes_inter": ("bytes between nodes", "B"),
+}
+_MAY_BE_FLAT = ("loss", "accuracy")  # the others are drawn only where they vary
+
+
+def data(comparison: Comparison) -> dict[str, Any]:
+    values = [sorted({s[i] for s in comparison.settings}, key=lambda v: v.order)
+              for i in range(len(comparison.axes))]
+    places = [{v.key: n for n, v in enumerate(axis)} for axis in values]
+
+    def place(setting: Setting) -> list[int]:
+        return [places[i][v.key] for i, v in enumerate(setting)]
+
+    drawn = measures(comparison)
+    looks = Looks(comparison.algorithms)
+    x, y = map_axes(comparison)
+    return {
+        "name": comparison.name,
+        "time": "simulated time" if all(r.simulated for r in comparison.runs) else "time",
+        "algorithms": [{"label": a, "look": looks.look(a)} for a in comparison.algorithms],
+        "axes": [_axis(axis.title, values[i]) for i, axis in enumerate(comparison.axes)],
+        "mapAxes": [x, y],
+        "middle": place(comparison.middle_setting),
+        "measures": [{"key": m.key, "title": m.title, "kind": m.kind, "better": m.better}
+                     for m in drawn],
+        "points": [{
+            "at": place(p.setting),
+            "algorithm": comparison.algorithms.index(p.algorithm),
+            "values": [_short(m.value(p)) for m in drawn],
+            "spreads": [_short(m.spread(p)) for m in drawn] if len(p.runs) > 1 else None,
+            "computeS": _short(p.mean("compute_s")),
+            "runs": [run.id for run in p.runs],
+        } for p in comparison.points],
+        "curves": _curves(comparison, place),
+        "timelines": _timelines(comparison, place),
+        "kinds": [{"key": k, "title": trace.NAMES[k]} for k in trace.KINDS],
+    }
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """For a <script> element, which a "</script" within would end."""
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+def _axis(title: str, values: list[Any]) -> dict[str, Any]:
+    dimensions = {v.dimension for v in values}
+    numeric = all(v.number is not None for v in values) and len(dimensions) == 1
+    factor, unit = units.AXIS[values[0].dimension or "number"] if numeric else (1.0, "")
+    return {"title": title, "unit": unit, "numeric": numeric,
+            "values": [{"label": v.label, "at": _short(v.number * factor) if numeric else n}
+                       for n, v in enumerate(values)]}
+
+
+def _curves(comparison: Comparison, place: Any) -> dict[str, Any]:
+    tables = [(p, _mean_metrics(p)) for p in comparison.points]
+    series = []
+    for key in _CURVES:
+        found = [t[key] for _, t in tables if key in t]
+        found = [column for column in found if column.notna().any()]
+        if found and (key in _MAY_BE_FLAT or any(_varies(column) for column in found)):
+            series.append(key)
+    columns = len(series) + 2
+    least, most = _CURVE_POINTS
+    points = int(min(max(_CURVE_NUMBERS / max(columns * len(tables), 1), least), most))
+    return {
+        "series": [{"key": k, "title": _CURVES[k][0], "kind": _CURVES[k][1]} for k in series],
+        "points": [{"at": place(p.setting), "algorithm": comparison.algorithms.index(p.algorithm),
+                    "columns": {k: _thinned(t, k, points) for k in series if k in t}}
+                   for p, t in tables if series and not t.empty],
+    }
+
+
+def _varies(column: pd.Series) -> bool:
+    lowest, highest = column.min(), column.max()
+    return bool(highest - lowest > 1e-6 * max(abs(highest), abs(lowest)))
+
+
+def _mean_metrics(point: Point) -> pd.DataFrame:
+    """The metrics of a point by step, the mean over its seeds."""
+    tables = [run.metrics for run in point.runs]
+    tables = [t for t in tables if {"step", "time_s"} <= set(t)]
+    if not tables:
+        return pd.DataFrame()
+    wanted = [c for c in ("step", "time_s", *_CURVES) if any(c in t for t in tables)]
+    joined = pd.concat([t.reindex(columns=wanted) for t in tables]) if len(tables) > 1 else tables[0]
+    joined = joined.reindex(columns=wanted).apply(pd.to_numeric, errors="coerce")
+    return joined.groupby("step", as_index=False).mean() if len(tables) > 1 else joined
+
+
+def _thinned(table: pd.DataFrame, key: str, points: int) -> list[list[float | None]]:
+    """[steps, times, values]: means over stretches of steps, the last step as it is."""
+    rows = table[["step", "time_s", key]].dropna()
+    if len(rows) > points:
+        last = rows.tail(1)
+        stretch = pd.Series(range(len(rows)), index=rows.index) * (points - 1) // len(rows)
+        rows = pd.concat([rows.groupby(stretch).mean(), last])
+    return [[_short(v) for v in rows[c]] for c in ("step", "time_s", key)]
+
+
+def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
+    """Of every setting, or of as many, evenly spread, as there may be traces."""
+    widest = max((len(comparison.at(s)) for s in comparison.settings[:1]), default=1)
+    count = max(min(len(comparison.settings), _TRACES // max(widest, 1)), 1)
+    last = len(comparison.settings) - 1
+    chosen = {round(i * last / (count - 1)) for i in range(count)} if count > 1 else {
+        comparison.settings.index(comparison.middle_setting)}
+    timelines, boxes = [], 0
+    for i in sorted(chosen):
+        for point in comparison.at(comparison.settings[i])[:_TRACES]:
+            drawn = _timeline(point) if boxes < _BOXES else None
+            if drawn is not None:
+                boxes += len(drawn["boxes"]) // 4
+                index = comparison.algorithms.index(point.algorithm)
+                timelines.append({"at": place(point.setting), "algorithm": index} | drawn)
+    return timelines
+
+
+def _timeline(point: Point) -> dict[str, Any] | None:
+    """Boxes as row, kind, begin, length one after the other, in microseconds."""
+    run = point.runs[0]
+    drawn = trace.shown(trace.boxes(run.path / "trace.json", run.workers_per_node),
+                        run.workers_per_node)
+    if not drawn:
+        return None
+    longest = max(b.end_s for b in drawn)
+    tracks = trace.rows(drawn)
+    flat: list[float] = []
+    for row, track in enumerate(tracks):
+        mine = [b for b in drawn if (b.rank, b.stream) == track]
+        for kind, name in enumerate(trace.KINDS):
+            for begin_s, length_s in trace.merged([b for b in mine if b.kind == name], longest / 1500):
+                flat += [row, kind, round(1e6 * begin_s, 1), round(1e6 * length_s, 1)]
+    return {"run": run.id, "rows": [f"worker {r}, {s}" for r, s in tracks], "boxes": flat}
+
+
+def _short(value: float | None) -> float | None:
+    """Five significant digits, which no screen shows more of."""
+    if value is None or not math.isfinite(value):
+        return None
+    number = float(f"{value:.5g}")
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number

@@ -1,0 +1,158 @@
+"""Reads trace.json (Chrome's trace events): what each stream of a worker did in one step."""
+
+from __future__ import annotations
+
+import bisect
+import json
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Iterator
+
+KINDS = ("compute", "encode", "intra", "inter", "transfer", "wait")
+NAMES = {
+    "compute": "computation",
+    "encode": "encoding, decoding, reducing",
+    "intra": "transfer inside the node",
+    "inter": "transfer between nodes",
+    "transfer": "transfer",
+    "wait": "waiting",
+}
+_RECORDED = ("compute", "transfer", "wait")
+_Track = tuple[int, Any]
+
+
+@dataclass(frozen=True)
+class Box:
+    rank: int
+    stream: str
+    kind: str
+    begin_s: float
+    length_s: float
+
+    @property
+    def end_s(self) -> float:
+        return self.begin_s + self.length_s
+
+
+@dataclass(frozen=True)
+class _Message:
+    at_us: float
+    source: int
+    destination: int
+    sent: bool
+    nbytes: int
+
+
+def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
+    """The slices of a trace; nothing if it cannot be read. What other streams than the main one
+    compute is encoding and reducing. Transfers are told apart by the nodes that they connect where
+    `workers_per_node` is known and the trace has messages."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    events = document.get("traceEvents", []) if isinstance(document, dict) else document
+    events = [e for e in events if isinstance(e, dict)] if isinstance(events, list) else []
+    names = {
+        (e.get("pid"), e.get("tid")): str(e.get("args", {}).get("name"))
+        for e in events
+        if e.get("ph") == "M" and e.get("name") == "thread_name"
+    }
+    nodes = _Nodes(events, workers_per_node)
+    return [box for e in events if (box := _box(e, names, nodes)) is not None]
+
+
+def shown(found: list[Box], workers_per_node: int) -> list[Box]:
+    """The boxes of two workers of the first node and the first of the next, timed from the start of
+    the step: what another stream began before is cut there."""
+    drawn = [b for b in found if b.rank in {0, 1, workers_per_node} and b.length_s > 0]
+    start_s = min((b.begin_s for b in drawn if b.stream == "main"), default=0.0)
+    cut = [replace(b, begin_s=max(b.begin_s - start_s, 0.0),
+                   length_s=b.end_s - max(b.begin_s, start_s)) for b in drawn]
+    return [b for b in cut if b.length_s > 0]
+
+
+def rows(drawn: list[Box]) -> list[tuple[int, str]]:
+    """(rank, stream) from top to bottom, the main stream first."""
+    tracks = {(b.rank, b.stream) for b in drawn}
+    return sorted(tracks, key=lambda t: (t[0], t[1] != "main", t[1]))
+
+
+def merged(bars: list[Box], resolution_s: float) -> list[tuple[float, float]]:
+    """(begin, length) of bars of one kind, those that no eye could tell apart as one."""
+    joined: list[tuple[float, float]] = []
+    for bar in sorted(bars, key=lambda b: b.begin_s):
+        if joined and bar.begin_s - sum(joined[-1]) < resolution_s:
+            begin_s = joined[-1][0]
+            joined[-1] = (begin_s, max(sum(joined[-1]), bar.end_s) - begin_s)
+        else:
+            joined.append((bar.begin_s, bar.length_s))
+    return joined
+
+
+class _Nodes:
+    """Which transfers leave a node. Only messages between recorded ranks are recorded: a transfer
+    that sends more than they carry, or has none at all, has a peer outside, and that is on another
+    node if all of the rank's own was recorded."""
+
+    def __init__(self, events: list[dict[str, Any]], workers_per_node: int | None):
+        self._per_node = workers_per_node or 0
+        self._messages: dict[_Track, list[_Message]] = defaultdict(list)
+        self._ranks = {e.get("pid") for e in events if e.get("ph") in ("M", "X")}
+        for event in events:
+            message = _message(event)
+            if message is not None:
+                self._messages[event.get("pid", 0), event.get("tid")].append(message)
+        for messages in self._messages.values():
+            messages.sort(key=lambda m: m.at_us)
+        # A stream that only sends, or only receives, has its other neighbour outside: in a ring.
+        self._one_way = {t for t, found in self._messages.items() if len({m.sent for m in found}) == 1}
+
+    def kind_of(self, event: dict[str, Any], rank: int, begin_us: float, length_us: float) -> str:
+        if not self._per_node or not self._messages:
+            return "transfer"
+        mine = list(self._within((rank, event.get("tid")), begin_us, begin_us + length_us))
+        if any(m.source // self._per_node != m.destination // self._per_node for m in mine):
+            return "inter"
+        arguments = event.get("args")
+        sent = arguments.get("bytes_sent", 0) if isinstance(arguments, dict) else 0
+        outside = not mine or (rank, event.get("tid")) in self._one_way or sent > sum(m.nbytes for m in mine if m.sent)
+        if not outside:
+            return "intra"
+        first = rank // self._per_node * self._per_node
+        return "inter" if self._ranks >= set(range(first, first + self._per_node)) else "transfer"
+
+    def _within(self, track: _Track, begin_us: float, end_us: float) -> Iterator[_Message]:
+        messages = self._messages.get(track, [])
+        for i in range(bisect.bisect_left(messages, begin_us, key=lambda m: m.at_us), len(messages)):
+            if messages[i].at_us > end_us:
+                return
+            yield messages[i]
+
+
+def _message(event: dict[str, Any]) -> _Message | None:
+    if event.get("ph") not in ("s", "f"):
+        return None
+    try:
+        source, destination = str(event["id"]).split(" #")[0].split(" ")[-1].split(">")
+        return _Message(float(event["ts"]), int(source), int(destination), event["ph"] == "s",
+                        int(event["args"]["bytes"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _box(event: dict[str, Any], names: dict[tuple[Any, Any], str], nodes: _Nodes) -> Box | None:
+    kind = next((k for k in _RECORDED if k in (event.get("cat"), event.get("name"))), None)
+    if event.get("ph") != "X" or kind is None:
+        return None
+    try:
+        rank, begin_us, length_us = int(event["pid"]), float(event["ts"]), float(event["dur"])
+        stream = names.get((event["pid"], event["tid"]), str(event["tid"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+    if kind == "transfer":
+        kind = nodes.kind_of(event, rank, begin_us, length_us)
+    elif kind == "compute" and stream != "main":
+        kind = "encode"
+    return Box(rank, stream, kind, 1e-6 * begin_us, 1e-6 * length_us)
