@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
-
-import pandas as pd
 
 from . import trace, units
 from .comparison import Comparison, Point, Setting
+from .curves import Row, curve, short, thinned, varies
 from .looks import Looks
 from .measures import measures
 from .winner_map import map_axes
@@ -55,9 +53,9 @@ def data(comparison: Comparison) -> dict[str, Any]:
         "points": [{
             "at": place(p.setting),
             "algorithm": comparison.algorithms.index(p.algorithm),
-            "values": [_short(m.value(p)) for m in drawn],
-            "spreads": [_short(m.spread(p)) for m in drawn] if len(p.runs) > 1 else None,
-            "computeS": _short(p.mean("compute_s")),
+            "values": [short(m.value(p)) for m in drawn],
+            "spreads": [short(m.spread(p)) for m in drawn] if len(p.runs) > 1 else None,
+            "computeS": short(p.mean("compute_s")),
             "runs": [run.id for run in p.runs],
         } for p in comparison.points],
         "curves": _curves(comparison, place),
@@ -77,54 +75,31 @@ def _axis(title: str, values: list[Any]) -> dict[str, Any]:
     numeric = all(v.number is not None for v in values) and len(dimensions) == 1
     factor, unit = units.AXIS[values[0].dimension or "number"] if numeric else (1.0, "")
     return {"title": title, "unit": unit, "numeric": numeric,
-            "values": [{"label": v.label, "at": _short(v.number * factor) if numeric else n}
+            "values": [{"label": v.label, "at": short(v.number * factor) if numeric else n}
                        for n, v in enumerate(values)]}
 
 
 def _curves(comparison: Comparison, place: Any) -> dict[str, Any]:
-    tables = [(p, _mean_metrics(p)) for p in comparison.points]
-    series = []
+    found: dict[str, list[list[Row]]] = {}
     for key in _CURVES:
-        found = [t[key] for _, t in tables if key in t]
-        found = [column for column in found if column.notna().any()]
-        if found and (key in _MAY_BE_FLAT or any(_varies(column) for column in found)):
-            series.append(key)
-    columns = len(series) + 2
+        mine = [curve(p, key) for p in comparison.points]
+        if any(mine) and (key in _MAY_BE_FLAT or varies(mine)):
+            found[key] = mine
+    numbers = max(3 * len(found) * len(comparison.points), 1)
     least, most = _CURVE_POINTS
-    points = int(min(max(_CURVE_NUMBERS / max(columns * len(tables), 1), least), most))
+    points = int(min(max(_CURVE_NUMBERS / numbers, least), most))
     return {
-        "series": [{"key": k, "title": _CURVES[k][0], "kind": _CURVES[k][1]} for k in series],
+        "series": [{"key": k, "title": _CURVES[k][0], "kind": _CURVES[k][1]} for k in found],
         "points": [{"at": place(p.setting), "algorithm": comparison.algorithms.index(p.algorithm),
-                    "columns": {k: _thinned(t, k, points) for k in series if k in t}}
-                   for p, t in tables if series and not t.empty],
+                    "columns": {k: _columns(thinned(mine[i], points))
+                                for k, mine in found.items() if mine[i]}}
+                   for i, p in enumerate(comparison.points) if found],
     }
 
 
-def _varies(column: pd.Series) -> bool:
-    lowest, highest = column.min(), column.max()
-    return bool(highest - lowest > 1e-6 * max(abs(highest), abs(lowest)))
-
-
-def _mean_metrics(point: Point) -> pd.DataFrame:
-    """The metrics of a point by step, the mean over its seeds."""
-    tables = [run.metrics for run in point.runs]
-    tables = [t for t in tables if {"step", "time_s"} <= set(t)]
-    if not tables:
-        return pd.DataFrame()
-    wanted = [c for c in ("step", "time_s", *_CURVES) if any(c in t for t in tables)]
-    joined = pd.concat([t.reindex(columns=wanted) for t in tables]) if len(tables) > 1 else tables[0]
-    joined = joined.reindex(columns=wanted).apply(pd.to_numeric, errors="coerce")
-    return joined.groupby("step", as_index=False).mean() if len(tables) > 1 else joined
-
-
-def _thinned(table: pd.DataFrame, key: str, points: int) -> list[list[float | None]]:
-    """[steps, times, values]: means over stretches of steps, the last step as it is."""
-    rows = table[["step", "time_s", key]].dropna()
-    if len(rows) > points:
-        last = rows.tail(1)
-        stretch = pd.Series(range(len(rows)), index=rows.index) * (points - 1) // len(rows)
-        rows = pd.concat([rows.groupby(stretch).mean(), last])
-    return [[_short(v) for v in rows[c]] for c in ("step", "time_s", key)]
+def _columns(rows: list[Row]) -> list[list[float | None]]:
+    """[steps, times, values]."""
+    return [[short(v) for v in column] for column in zip(*rows)]
 
 
 def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
@@ -161,11 +136,3 @@ def _timeline(point: Point) -> dict[str, Any] | None:
             for begin_s, length_s in trace.merged([b for b in mine if b.kind == name], longest / 1500):
                 flat += [row, kind, round(1e6 * begin_s, 1), round(1e6 * length_s, 1)]
     return {"run": run.id, "rows": [f"worker {r}, {s}" for r, s in tracks], "boxes": flat}
-
-
-def _short(value: float | None) -> float | None:
-    """Five significant digits, which no screen shows more of."""
-    if value is None or not math.isfinite(value):
-        return None
-    number = float(f"{value:.5g}")
-    return int(number) if number.is_integer() and abs(number) < 1e15 else number

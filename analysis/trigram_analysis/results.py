@@ -66,16 +66,20 @@ class Run:
     @cached_property
     def metrics(self) -> pd.DataFrame:
         """One row per step; a line that cannot be read is skipped."""
-        return pd.DataFrame(list(_json_lines(self.path / "metrics.jsonl")))
+        return pd.DataFrame(self.records)
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The same as plain objects: a thousand runs' are read in a fraction of the time."""
+        return list(_json_lines(self.path / "metrics.jsonl"))
 
     @cached_property
     def accuracy_curve(self) -> tuple[list[float], list[float]]:
         """Times and accuracies of its evaluations."""
-        table = self.metrics
-        if "accuracy" not in table or "time_s" not in table:
-            return [], []
-        table = table[["time_s", "accuracy"]].dropna()
-        return table["time_s"].tolist(), table["accuracy"].tolist()
+        rows = [(r["time_s"], r["accuracy"]) for r in self.records
+                if isinstance(r.get("time_s"), (int, float))
+                and isinstance(r.get("accuracy"), (int, float))]
+        return [time for time, _ in rows], [accuracy for _, accuracy in rows]
 
     def number(self, key: str) -> float | None:
         """A number of the summary; None where it is absent or does not apply."""
