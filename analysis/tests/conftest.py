@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "browser"),
+                str(Path(__file__).parent.parent)]
 
 import sample  # noqa: E402
 

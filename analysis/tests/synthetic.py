@@ -33,6 +33,22 @@ def write(root: Path, steps: int = 200) -> Path:
     return sweep
 
 
+def write_timing(root: Path, a: int, gbps: int, latency_us: int) -> Path:
+    """One timing run: nothing is learned."""
+    path = sample.write_run(root, f"{ALGORITHMS[a]}-{gbps}-{latency_us}", ALGORITHMS[a], gbps, steps=3)
+    manifest = json.loads((path / "manifest.json").read_text())
+    step = step_s(a, gbps, latency_us)
+    manifest["name"] = manifest["experiment"]["name"] = root.name
+    manifest["experiment"]["cluster"]["inter"]["latency"] = f"{latency_us}us"
+    manifest["sweep"] |= {"/cluster/inter/latency": f"{latency_us}us"}
+    manifest["summary"] |= {"step_s": step, "time_s": 3 * step, "exposed_s": step - 0.1,
+                            "compute_s": 0.1, "samples_per_s": 512 / step, "accuracy": None, "loss": None,
+                            "worker_accuracy_min": None, "consensus_distance": None}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    (path / "metrics.jsonl").unlink()
+    return path
+
+
 def _write_run(root: Path, manifest: dict, lines: list[dict], a: int, gbps: int, latency: int) -> None:
     run_id = f"{ALGORITHMS[a]}-{gbps}-{latency}"
     path = root / run_id

@@ -96,6 +96,7 @@ class Comparison:
         self.name = name
         self.runs = runs
         self._leaves = {run.path: dict(_leaves(run.experiment, "")) for run in runs}
+        self._varying_of: dict[tuple[str, str], set[str]] = {}
         self.axes = [Axis(pointer) for pointer in self._varying_pointers()]
         self.points = self._points()
         self.algorithms = sorted({p.algorithm for p in self.points}, key=algorithm_order)
@@ -109,8 +110,11 @@ class Comparison:
 
     @property
     def middle_setting(self) -> Setting:
-        """One for figures that show one: computation and communication both matter there."""
-        return self.settings[len(self.settings) // 2]
+        """One for figures that show one, of those with the most contenders: computation and
+        communication both matter there."""
+        most = max(len(self.at(s)) for s in self.settings)
+        full = [s for s in self.settings if len(self.at(s)) == most]
+        return full[len(full) // 2]
 
     @cached_property
     def target(self) -> float | None:
@@ -207,14 +211,22 @@ class Comparison:
             return _MISSING
         if not isinstance(found, dict):
             return units.show(found)
-        varying = self._varying
-        names = [str(found["name"])] if "name" in found else []
+        name = found.get("name")
+        varying = self._varying if name is None else self._varying_within(pointer, str(name))
         options = [
             f"{leaf[len(pointer) + 1:]}={units.show(value)}"
             for leaf, value in _leaves(found, pointer)
             if leaf in varying and not leaf.endswith("/name")
         ]
-        return ", ".join(names + ([] if names else options)) or _MISSING
+        return ", ".join(([] if name is None else [str(name)]) + options) or _MISSING
+
+    def _varying_within(self, pointer: str, name: str) -> set[str]:
+        """What varies among the runs that have the same component at `pointer`."""
+        key = (pointer, name)
+        if key not in self._varying_of:
+            same = [r for r in self.runs if self._leaves[r.path].get(f"{pointer}/name") == name]
+            self._varying_of[key] = set(self._varying_leaves(same))
+        return self._varying_of[key]
 
     def _algorithm_labels(self) -> dict[Path, str]:
         groups: dict[str, list[Run]] = {}

@@ -36,7 +36,8 @@ class Unit:
         return min(units.decimals(value * self.factor), 3)
 
     def show(self, value: float) -> str:
-        return f"{value * self.factor:,.{self.decimals_of(value)}f}"
+        text = f"{value * self.factor:,.{self.decimals_of(value)}f}"
+        return text if text.strip("-0.") else text.lstrip("-")  # no negative zero
 
     def show_spread(self, spread: float, value: float) -> str:
         return f" ±{spread * self.factor:.{self.decimals_of(value)}f}"

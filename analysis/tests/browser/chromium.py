@@ -101,7 +101,8 @@ class Page:
         target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         attached = browser.call("Target.attachToTarget", targetId=target, flatten=True)
         self._target, self._session = target, attached["sessionId"]
-        for domain in ("Page", "Runtime", "Network", "Log"):
+        self._call("Performance.setTimeDomain", timeDomain="threadTicks")
+        for domain in ("Page", "Runtime", "Network", "Log", "Performance"):
             self._call(f"{domain}.enable")
         self._call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                    deviceScaleFactor=1, mobile=False)
@@ -146,6 +147,11 @@ class Page:
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description"))
         return result["result"].get("value")
+
+    def busy_s(self) -> float:
+        """Processor time of all that the page has done so far."""
+        metrics = self._call("Performance.getMetrics")["metrics"]
+        return next(m["value"] for m in metrics if m["name"] == "TaskDuration")
 
     def drag(self, begin: tuple[float, float], end: tuple[float, float]) -> None:
         def mouse(kind: str, at: tuple[float, float], buttons: int) -> None:

@@ -13,7 +13,7 @@ import {startTimeline} from "./timeline.js";
 const started = new Map();
 
 function startLegend(host, view) {
-  host.className = "legend";
+  host.className = view.data.algorithms.length > 12 ? "legend many" : "legend";
   const buttons = view.data.algorithms.map(({label, look}, i) => el("button", {
     type: "button", "aria-pressed": "true", title: "show or hide; double-click: this one alone",
     click: () => view.toggle(i), dblclick: () => view.solo(i)}, swatch(look), label));

@@ -1,0 +1,185 @@
+"""What the report gathers: winners, kinds of transfers, curves, commands, profiles, strange folders."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import sample
+from trigram_analysis import commands, curves, overview, profiles, results, trace
+from trigram_analysis.__main__ import main
+from trigram_analysis.comparison import Comparison
+from trigram_analysis.measures import measures
+from trigram_analysis.winner_map import map_axes, winner
+
+SOURCE = Path(__file__).parents[2]
+
+
+def compare(folder):
+    return Comparison("sample", results.load(folder).runs)
+
+
+def measure(comparison, key):
+    return next(m for m in measures(comparison) if m.key == key)
+
+
+def test_winner_and_margin(sweep):
+    c = compare(sweep)
+    best = winner(c, c.settings[0], measure(c, "step_s"))
+    assert (best.leaders, best.value, best.runner_up) == (["bytegrad"], 2.5, "decentralized/shift_one")
+    assert best.margin == pytest.approx(4.5 / 2.5)
+    most_accurate = winner(c, c.settings[0], measure(c, "accuracy"))
+    assert (most_accurate.leaders, most_accurate.runner_up) == (["gradient_allreduce"], "bytegrad")
+    assert most_accurate.margin == pytest.approx(0.86 / 0.85)
+
+
+def test_values_within_one_per_cent_tie(sweep, monkeypatch):
+    monkeypatch.setitem(sample.STEP_S, "twin", 2.01)
+    sample.write_run(sweep, "twin", "twin", 1.0)
+    c = compare(sweep)
+    best = winner(c, c.settings[0], measure(c, "step_s"))
+    assert best.leaders == ["bytegrad", "twin"]
+    assert best.runner_up == "decentralized/shift_one"
+
+
+def test_the_map_lies_on_the_bandwidth_and_the_next_axis(sweep):
+    path = sample.write_run(sweep, "far", "bytegrad", 1.0)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["experiment"]["cluster"]["inter"]["latency"] = "1ms"
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    c = compare(sweep)
+    titles = [c.axes[i].title for i in map_axes(c)]
+    assert titles == ["inter-node bandwidth", "inter-node latency"]
+    assert overview.winner_map(c).count("not run") == 1
+
+
+def test_bytes_per_step_are_of_the_steps_made(sweep):
+    """A run that stops early has fewer steps than were asked for."""
+    path = sweep / "bytegrad-1-1"
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["experiment"]["steps"] = 500
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    c = compare(path)
+    assert measure(c, "bytes_inter").value(c.points[0]) == pytest.approx(5000)
+
+
+def events(*more):
+    streams = [{"ph": "M", "name": "thread_name", "pid": p, "tid": 1, "args": {"name": "comm"}}
+               for p in (0, 1)]
+    return {"traceEvents": streams + list(more)}
+
+
+def transfer(rank, begin, sent=0):
+    return {"ph": "X", "cat": "transfer", "name": "transfer", "pid": rank, "tid": 1, "ts": begin,
+            "dur": 10, "args": {"bytes_sent": sent}}
+
+
+def message(rank, at, route, sent, nbytes=100):
+    return {"ph": "s" if sent else "f", "cat": "message", "id": f"comm {route} #1", "pid": rank, "tid": 1,
+            "ts": at, "args": {"bytes": nbytes}}
+
+
+def kinds(tmp_path, *more, per_node=2):
+    (tmp_path / "trace.json").write_text(json.dumps(events(*more)))
+    return [b.kind for b in trace.boxes(tmp_path / "trace.json", per_node)]
+
+
+def test_transfers_are_told_apart_by_the_nodes_they_connect(tmp_path):
+    inside = [transfer(0, 0, 100), message(0, 1, "0>1", True), message(0, 9, "1>0", False)]
+    assert kinds(tmp_path, *inside) == ["intra"]
+    across = [transfer(1, 20, 100), message(1, 21, "1>2", True)]
+    assert kinds(tmp_path, *inside, *across) == ["intra", "inter"]
+
+
+def test_a_transfer_whose_peer_was_not_recorded_leaves_the_node(tmp_path):
+    both = [message(0, 1, "0>1", True), message(0, 9, "1>0", False)]
+    here = transfer(1, 0, 0)  # rank 1 was recorded, too: the whole node
+    # 100 of its 250 bytes went to a rank that was recorded
+    assert kinds(tmp_path, transfer(0, 0, 250), *both, here)[0] == "inter"
+    # nothing of it is recorded
+    assert kinds(tmp_path, transfer(0, 0, 100), *both, here, transfer(0, 50, 7))[2] == "inter"
+    # only half of a node of four was recorded: it may as well have stayed inside
+    assert kinds(tmp_path, transfer(0, 0, 250), *both, here, per_node=4)[0] == "transfer"
+
+
+def test_a_rank_of_a_ring_that_only_sends_to_its_node_receives_from_another(tmp_path):
+    sends = [transfer(0, 0, 100), message(0, 1, "0>1", True), transfer(1, 0)]
+    assert kinds(tmp_path, *sends)[0] == "inter"
+
+
+def test_computation_beside_the_main_stream_is_encoding(tmp_path):
+    box = {"ph": "X", "cat": "compute", "name": "compute", "pid": 0, "tid": 1, "ts": 0, "dur": 5}
+    assert kinds(tmp_path, box) == ["encode"]
+
+
+def test_curves_are_means_over_seeds_and_stretches(tmp_path):
+    c = compare(sample.write_sweep(tmp_path, seeds=(1, 2)))
+    point = next(p for p in c.points if p.algorithm == "bytegrad")
+    rows = curves.curve(point, "step_s")
+    assert len(rows) == 20
+    assert rows[3][2] == pytest.approx((2.5 + 2.7) / 2)
+    thin = curves.thinned([(float(i), 2.0 * i, float(i)) for i in range(101)], 11)
+    assert thin[0] == (4.5, 9.0, 4.5) and thin[-1] == (100.0, 200.0, 100.0) and len(thin) == 11
+    assert curves.varies([rows]) is False and curves.varies([thin])
+
+
+def test_runs_of_a_configuration_here_name_it():
+    config = json.loads((SOURCE / "configs" / "vgg16_bandwidth.json").read_text())
+    sweep = {"/algorithm": config["sweep"]["/algorithm"][0], "/cluster/inter/bandwidth": "4Gbps"}
+    experiment = {"name": "vgg16_bandwidth", "steps": 10, "workload": {"name": "vgg16"}, "cluster": {}}
+    run = results.Run(Path("x"), {"experiment": experiment, "sweep": sweep})
+    assert commands.command("vgg16_bandwidth", [run]) == "trigram run configs/vgg16_bandwidth.json"
+    run.experiment["steps"] = 11  # changed on the command line: another experiment
+    assert "cat > vgg16_bandwidth.json" in commands.command("vgg16_bandwidth", [run])
+
+
+def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):
+    runs = results.load(sweep).runs
+    text = commands.command("sample", runs)
+    written = json.loads(re.search(r"<<'EOF'\n(.*)\nEOF\n", text, re.DOTALL)[1])
+    assert written["zip"] == [run.sweep for run in runs]
+    assert text.endswith("\ntrigram run sample.json")
+
+
+def test_profiles_say_what_they_assume(tmp_path):
+    profile = profiles.read("bert_large")
+    text = (SOURCE / "configs" / "profiles" / "bert_large.csv").read_text()
+    assert [f"# assumed: {line}" for line in profile.assumed] == re.findall("^# assumed:.*$", text, re.MULTILINE)
+    assert profile.accelerator == "V100"
+    (tmp_path / "mine.json").write_text(json.dumps({"name": "mine", "assumed": ["half of it"], "tensors": []}))
+    assert profiles.read(f"profile:{tmp_path / 'mine.json'}").assumed == ["half of it"]
+    assert profiles.read("no_such_profile") is None
+
+
+def test_assumptions_are_in_the_page(sweep):
+    path = sweep / "bytegrad-1-1"
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["experiment"]["workload"]["priced_as"] = "bert_large"
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["report", str(sweep)]) == 0
+    page = (sweep / "report.html").read_text()
+    assert "<b>assumed:</b> backward takes twice the time of forward" in page
+
+
+def test_foreign_and_older_runs_are_listed(sweep, capsys):
+    for name, manifest in (("alien", {"hello": 1}), ("old", {"schema_version": 0, "experiment": {}})):
+        (sweep / name).mkdir()
+        (sweep / name / "manifest.json").write_text(json.dumps(manifest))
+    assert main(["report", str(sweep)]) == 0
+    page = (sweep / "report.html").read_text()
+    assert "it has no schema_version" in page and "of an older program" in page
+    assert "not read" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_finished_run_still_has_a_report(tmp_path):
+    sample.write_run(tmp_path, "bad", status="failed", error="the link melted")
+    (sample.write_run(tmp_path, "half") / "DONE").unlink()
+    assert main(["report", str(tmp_path)]) == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "the link melted" in page and "no DONE file" in page and "0 finished runs" in page
+    assert main(["table", str(tmp_path)]) == 2
+
+
+def test_the_schema_is_the_one_that_the_program_writes():
+    source = (SOURCE / "experiments" / "results" / "manifest.cpp").read_text()
+    assert int(re.search(r"kSchemaVersion = (\d+)", source)[1]) == results.SCHEMA
