@@ -82,7 +82,21 @@ def test_csv_is_in_base_units(sweep, capsys):
 
 def test_all_figures_are_drawn(sweep):
     stems = [stem for stem, _, _ in plots.figures(compare(sweep))]
-    assert stems == ["step_time", "step_parts", "loss", "accuracy", "time_to_accuracy"]
+    assert stems == ["winner_map", "step_time", "step_parts", "loss", "accuracy", "time_to_accuracy"]
+
+
+def test_figures_are_written_as_png_svg_and_pdf(sweep, tmp_path):
+    for name in ("plot", "plots"):  # the second is what it was called before
+        assert main([name, str(sweep), "-o", str(tmp_path / name)]) == 0
+        for stem in ("winner_map", "step_time", "timeline"):
+            begins = {suffix: (tmp_path / name / f"{stem}.{suffix}").read_bytes()[:5] for suffix in ("png", "svg", "pdf")}
+            assert begins == {"png": b"\x89PNG\r", "svg": b"<?xml", "pdf": b"%PDF-"}
+
+
+def test_the_winner_map_says_who_is_first(sweep):
+    figure = next(fig for stem, _, fig in plots.figures(compare(sweep)) if stem == "winner_map")
+    assert [text.get_text() for text in figure.axes[0].texts] == [
+        "bytegrad\n50.0 s\n1.8× ahead", "bytegrad\n14.0 s\n1.29× ahead"]
 
 
 def test_step_time_draws_the_summaries(sweep):

@@ -28,6 +28,11 @@ def test_one_bandwidth_written_two_ways_is_shown_alike():
     assert units.show("25Gbps") == units.show("3.125GB/s") == "25 Gbps"
 
 
+def test_configured_durations_are_round():
+    assert [units.show(text) for text in ("50us", "1ms", "0.0025s", "2s", "0s")] == [
+        "50 µs", "1 ms", "2.5 ms", "2 s", "0 s"]
+
+
 @pytest.mark.parametrize(
     "value, text",
     [(0.0001234, "123 µs"), (0.5, "500 ms"), (1.5, "1.50 s"), (1234.5, "1,234 s"), (0.0, "0 s")],

@@ -33,13 +33,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="trigram_analysis", description=__doc__)
-    actions = parser.add_subparsers(required=True, metavar="table | plots | report")
+    actions = parser.add_subparsers(required=True, metavar="table | plot | report")
     for name, action, help in (
         ("table", _table, "print the comparison table"),
-        ("plots", _plots, "write every figure as SVG and PNG"),
+        ("plot", _plots, "write every figure as PNG, SVG and PDF"),
         ("report", _report, "write report.html, one self-contained page"),
     ):
-        sub = actions.add_parser(name, help=help, description=help)
+        sub = actions.add_parser(name, help=help, description=help,
+                                 aliases=["plots"] if name == "plot" else [])
         sub.set_defaults(action=action)
         sub.add_argument("folder", type=Path, help="results, results/NAME or results/NAME/ID")
         if name == "table":
@@ -77,7 +78,7 @@ def _plots(found: Results, options: argparse.Namespace) -> None:
         drawings = [(stem, fig) for stem, _, fig in plots.figures(comparison)]
         drawings.append(("timeline", timeline.figure(comparison, comparison.middle_setting)))
         for stem, fig in drawings:
-            for suffix in ("svg", "png") if fig else ():
+            for suffix in ("png", "svg", "pdf") if fig else ():
                 path = output / f"{prefix}{stem}.{suffix}"
                 style.save(fig, str(path))
                 print(path)

@@ -44,7 +44,7 @@ def winner_map(comparison: Comparison) -> str:
                         for c in columns)
         body.append(f"<tr>{label}{cells}</tr>")
     corner = f"<th>{escape(_titles(comparison, x, y))}</th>" if y is not None else ""
-    return (f'<div class="wide"><table class="map"><caption>{escape(measure.title)}{_fixed(comparison, others)}'
+    return (f'<div class="wide"><table class="map" style="min-width:{7.6 * (len(columns) + (y is not None))}rem"><caption>{escape(measure.title)}{_fixed(comparison, others)}'
             f"</caption><thead><tr>{corner}{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
 
 
@@ -105,7 +105,8 @@ def _key(value: Value | None) -> str:
 
 
 def _titles(comparison: Comparison, x: int | None, y: int | None) -> str:
-    return " \\ ".join(comparison.axes[i].title for i in (y, x) if i is not None)
+    return ", ".join(f"{comparison.axes[i].title} {arrow}" for i, arrow in ((y, "↓"), (x, "→"))
+                     if i is not None)
 
 
 def _fixed(comparison: Comparison, others: dict[int, Value]) -> str:

@@ -12,7 +12,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
 
-from . import style, units
+from . import map_figure, style, units
 from .comparison import Comparison, Point, Setting, accuracy_curve
 
 MAX_PANELS = 6
@@ -22,6 +22,7 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     """(file stem, caption, figure) of every figure that the results have data for."""
     styles = style.Styles(comparison.algorithms)
     drawings: list[tuple[str, str, Callable[[Comparison, style.Styles], Figure | None]]] = [
+        ("winner_map", "Who is first at each setting, and by how much.", map_figure.figure),
         ("step_time", "Mean time per step. The dashed line is the computation alone.", _step_time),
         ("step_parts", "Where a step goes: computation, and communication that it waits for.",
          _step_parts),

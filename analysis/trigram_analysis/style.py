@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import re
-from itertools import count
-
 import matplotlib
 
 matplotlib.use("Agg")
@@ -99,21 +95,5 @@ def time_axis(axis: Axis, label: str) -> None:
 def save(fig: Figure, path: str) -> None:
     """To a file for other documents: on white."""
     fig.savefig(path, dpi=130, facecolor="white", bbox_inches="tight",
-                metadata={"Date": None} if path.endswith(".svg") else None)
-
-
-_numbers = count(1)
-
-
-def inline_svg(fig: Figure) -> str:
-    """An <svg> element for an HTML page; its text takes the page's colour."""
-    text = io.StringIO()
-    fig.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None})
-    plt.close(fig)
-    svg = text.getvalue()
-    svg = svg[svg.index("<svg"):]
-    prefix = f"f{next(_numbers)}-"  # identifiers must be unique within the page
-    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
-    svg = re.sub(r'href="#', f'href="#{prefix}', svg)
-    svg = svg.replace("url(#", f"url(#{prefix}")
-    return svg.replace(INK, "currentColor")
+                metadata={"Date": None} if path.endswith(".svg") else
+                {"CreationDate": None} if path.endswith(".pdf") else None)

@@ -76,6 +76,14 @@ def seconds(value: float) -> str:
     return f"{significant(value)} s"
 
 
+def _round_seconds(value: float) -> str:
+    """As people write it: 50 µs, not 50.0 µs."""
+    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if 0 < abs(value) < limit * (1 - 1e-9):
+            return f"{value * scale:,.6g} {unit}"
+    return f"{value:,.6g} s"
+
+
 def nbytes(value: float) -> str:
     for limit, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if abs(value) >= limit:
@@ -90,7 +98,7 @@ def show(value: Any) -> str:
         return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     dimension, number = parsed
     if dimension == "duration":
-        return seconds(number) if number else "0 s"
+        return _round_seconds(number)
     if dimension == "bandwidth":
         return f"{number * 1e-9:,.6g} Gbps"
     if dimension == "bytes" and number % 2**20 == 0 and number:

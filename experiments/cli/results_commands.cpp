@@ -1,4 +1,4 @@
-// `status` and `report`: what looks at results.
+// `status`, `report`, `plot` and `table`: what looks at results.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -57,7 +57,8 @@ std::string python() {
   return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
 
-int report(const std::string& folder, const std::string& output) {
+/// Becomes the Python package that reads results: `words` are its command and options.
+int analyse(const std::string& folder, const std::vector<std::string>& command) {
   check_folder(folder);
   const fs::path package = data_dir() / "analysis";
   if (!fs::exists(package / "trigram_analysis"))
@@ -66,13 +67,36 @@ int report(const std::string& folder, const std::string& output) {
   const std::string path = package.string() + (present ? std::string(":") + present : "");
   setenv("PYTHONPATH", path.c_str(), 1);
   const std::string interpreter = python();
-  std::vector<std::string> words = {interpreter, "-m", "trigram_analysis", "report", folder};
-  if (!output.empty()) words.insert(words.end(), {"-o", output});
+  std::vector<std::string> words = {interpreter, "-m", "trigram_analysis"};
+  words.insert(words.end(), command.begin(), command.end());
+  words.push_back(folder);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp(interpreter.c_str(), arguments.data());
   throw std::runtime_error(fmt::format("cannot run {}: {}", interpreter, std::strerror(errno)));
+}
+
+/// A subcommand that the Python package answers, with its folder of results.
+CLI::App* add_analysis(CLI::App& app, const std::string& name, const std::string& help,
+                       std::string& folder) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("results", folder, "results, results/NAME or results/NAME/ID")->required();
+  return command;
+}
+
+void add_written(CLI::App& app, Action& action, const std::string& name, const std::string& help) {
+  auto folder = std::make_shared<std::string>();
+  auto output = std::make_shared<std::string>();
+  CLI::App* command = add_analysis(app, name, help, *folder);
+  command->add_option("-o,--output", *output, "Where to write");
+  command->callback([=, &action] {
+    action = [=] {
+      std::vector<std::string> words = {name};
+      if (!output->empty()) words.insert(words.end(), {"-o", *output});
+      return analyse(*folder, words);
+    };
+  });
 }
 
 }  // namespace
@@ -86,12 +110,18 @@ void add_status_command(CLI::App& app, Action& action) {
 }
 
 void add_report_command(CLI::App& app, Action& action) {
+  add_written(app, action, "report", "Write report.html from results");
+  add_written(app, action, "plot", "Write figures for papers from results: PNG, SVG and PDF");
   auto folder = std::make_shared<std::string>();
-  auto output = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("report", "Write report.html from results");
-  command->add_option("results", *folder, "results, results/NAME or results/NAME/ID")->required();
-  command->add_option("-o,--output", *output, "Where to write");
-  command->callback([=, &action] { action = [=] { return report(*folder, *output); }; });
+  auto csv = std::make_shared<bool>(false);
+  CLI::App* command = add_analysis(app, "table", "Print the comparison of results", *folder);
+  command->add_flag("--csv", *csv, "Plain numbers in base units");
+  command->callback([=, &action] {
+    action = [=] {
+      return analyse(*folder, *csv ? std::vector<std::string>{"table", "--csv"}
+                                   : std::vector<std::string>{"table"});
+    };
+  });
 }
 
 }  // namespace trigram

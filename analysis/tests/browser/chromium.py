@@ -39,7 +39,7 @@ class Chromium:
         """The browser reads commands from descriptor 3 and writes answers to 4."""
         flags = ["--headless=new", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu",
                  "--disable-dev-shm-usage", "--disable-extensions", "--disable-sync",
-                 "--disable-background-networking", "--disable-component-update", "--mute-audio",
+                 "--disable-background-networking", "--disable-component-update", "--mute-audio", "--hide-scrollbars",
                  "--force-color-profile=srgb", f"--user-data-dir={self._profile}"]
         if os.geteuid() == 0:
             flags.append("--no-sandbox")  # Chromium's sandbox refuses root, as which containers test

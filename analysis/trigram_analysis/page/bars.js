@@ -32,12 +32,12 @@ export function startBars(host, view) {
 function stack(view, title, kind, parts, points, rows) {
   const totals = rows.map(row => row.reduce((a, b) => a + b, 0)), longest = Math.max(...totals, 0);
   if (!longest) return null;
-  const bars = points.flatMap((p, i) => {
+  const bars = points.map((p, i) => {
     const {label, look} = view.data.algorithms[p.algorithm];
     const words = parts.map(([, name], j) => `${name} ${show(rows[i][j], kind)}`).join(", ");
-    return [el("span", {}, swatch(look), " ", label),
+    return el("div", {class: "row"}, el("span", {class: "name"}, swatch(look), " ", label),
       el("div", {class: "bar", title: words, role: "img", "aria-label": words}, parts.map(([key], j) => el("i", {class: `kind-${key}`, style: `width:${100 * rows[i][j] / longest}%`}))),
-      el("span", {class: "total"}, show(totals[i], kind))];
+      el("span", {class: "total"}, show(totals[i], kind)));
   });
   const used = parts.filter((_, j) => rows.some(row => row[j] > 1e-4 * longest));
   return el("figure", {}, el("h4", {}, title), keyList(used), el("div", {class: "bars"}, bars),

@@ -39,10 +39,9 @@ export function startMap(host, view) {
       const here = slice.filter(p => (x === null || p.at[x] === i) && (y === null || p.at[y] === j));
       return cell(view, measure, winner(here, m, measure.better), here[0]?.at, draw);
     })));
-    const corner = y === null ? null : el("th", {}, `${data.axes[y].title} \\ ${data.axes[x].title}`);
+    const corner = y === null ? null : el("th", {}, `${data.axes[y].title} ↓, ${data.axes[x].title} →`);
     const head = x === null ? null : el("thead", {}, el("tr", {}, corner, columns.map(c => el("th", {scope: "col"}, c.label))));
-    table.replaceChildren(el("table", {class: "map"}, el("caption", {}, measure.title + (x === null ? "" : `, against ${data.axes[x].title}`)),
-      head, el("tbody", {}, body)));
+    table.replaceChildren(el("table", {class: "map", style: `min-width:${7.6 * (columns.length + (y === null ? 0 : 1))}rem`}, el("caption", {}, measure.title), head, el("tbody", {}, body)));
   };
   const fill = () => {
     const varying = data.axes.map((axis, i) => [axis, i]).filter(([axis]) => axis.values.length > 1);

@@ -1,0 +1,63 @@
+"""The winner map as a figure for papers."""
+
+from __future__ import annotations
+
+import re
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from . import overview, style
+from .comparison import Comparison
+from .winner_map import map_axes, winner
+
+
+def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
+    """The winner of the deciding measure per cell, its value and its margin; of further axes than two,
+    at the middle setting."""
+    measure = overview.deciding(comparison)
+    x, y = map_axes(comparison)
+    if measure is None or x is None or len(comparison.algorithms) < 2:
+        return None
+    middle = comparison.middle_setting
+    columns = sorted({s[x] for s in comparison.settings}, key=lambda v: v.order)
+    rows = sorted({s[y] for s in comparison.settings}, key=lambda v: v.order) if y is not None else [None]
+    fig, (ax,) = style.figure(width=max(1.45 * len(columns), 4) + 1, height=0.75 * len(rows) + 0.9)
+    for setting in comparison.settings:
+        if any(setting[i] != middle[i] for i in range(len(setting)) if i not in (x, y)):
+            continue
+        best = winner(comparison, setting, measure)
+        if best is None:
+            continue
+        place = columns.index(setting[x]), 0 if y is None else rows.index(setting[y])
+        tie = len(best.leaders) > 1
+        ax.add_patch(Rectangle((place[0] - 0.48, place[1] - 0.48), 0.96, 0.96, linewidth=1.2,
+                               edgecolor=styles.colour(best.leaders[0]),
+                               facecolor=("none" if tie else styles.colour(best.leaders[0]) + "40"),
+                               linestyle="--" if tie else "-"))
+        text = (_wrapped(overview.names(best)),
+                overview.show(best.value, measure.kind),
+                "" if best.margin is None else f"{best.margin:.3g}× ahead")
+        ax.text(*place, "\n".join(t for t in text if t), ha="center", va="center", fontsize=7.2)
+    ax.set_xlim(-0.5, len(columns) - 0.5)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.set_xticks(range(len(columns)), [v.label for v in columns])
+    ax.set_yticks(range(len(rows)), [v.label if v else "" for v in rows])
+    ax.set_xlabel(comparison.axes[x].title)
+    ax.set_ylabel("" if y is None else comparison.axes[y].title)
+    ax.set_title(f"first in {measure.title}")
+    ax.grid(False)
+    ax.tick_params(length=0)
+    for side in ax.spines.values():
+        side.set_visible(False)
+    return fig
+
+
+def _wrapped(names: str, width: int = 21) -> str:
+    """Broken where a cell would be too narrow, after what separates words."""
+    lines = [""]
+    for word in re.findall(r"[^ _/,(=]*[ _/,(=]?", names):
+        if lines[-1] and len(lines[-1]) + len(word) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)

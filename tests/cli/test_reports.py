@@ -1,0 +1,59 @@
+"""Reports, figures and tables of results, by the program."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+import unittest
+
+from harness import CommandTest, experiment
+
+
+class Reports(CommandTest):
+    SWEEP = {"/algorithm": ["gradient_allreduce", "bytegrad"],
+             "/cluster/inter/bandwidth": ["1Gbps", "10Gbps"]}
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.run_config(experiment(sweep=self.SWEEP))
+
+    def test_a_report_says_which_command_makes_its_runs_again(self) -> None:
+        self.trigram("report", self.results, "-o", self.folder / "page.html")
+        page = (self.folder / "page.html").read_text()
+        data = re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
+        assert data is not None
+        self.assertEqual(len(json.loads(data[1])["points"]), 4)
+        command = re.search(r'data-copy="(cat &gt; test.json.*?)"', page, re.DOTALL)
+        assert command is not None
+        shell = command[1].replace("&gt;", ">").replace("&lt;", "<").replace("&#x27;", "'")
+        before = self.done()
+        script = shell.replace("&quot;", '"').replace("\ntrigram run test.json", "")
+        (self.folder / "test.json").unlink()
+        subprocess.run(["bash", "-ec", script], cwd=self.folder, check=True)
+        self.trigram("run", "test.json", "-o", "again")
+        again = {path.parent.name for path in (self.folder / "again").glob("test/*/DONE")}
+        self.assertEqual(again, before)
+
+    def test_figures_for_papers(self) -> None:
+        self.trigram("plot", self.results, "-o", self.folder / "plots")
+        names = {path.name for path in (self.folder / "plots").iterdir()}
+        self.assertLessEqual({"winner_map.png", "step_time.svg", "timeline.pdf"}, names)
+
+    def test_tables_as_csv(self) -> None:
+        rows = list(csv.DictReader(io.StringIO(self.trigram("table", self.results, "--csv").stdout)))
+        self.assertEqual([row["algorithm"] for row in rows],
+                         ["gradient_allreduce", "bytegrad"] * 2)
+        self.assertIn("speed-up", self.trigram("table", self.results).stdout)
+
+    def test_folders_without_results_are_bad_input(self) -> None:
+        (self.folder / "empty").mkdir()
+        for command in ("report", "plot", "table"):
+            self.assertIn("no finished run", self.trigram(command, "empty", code=2).stderr)
+            self.assertIn("folder of results", self.trigram(command, "absent", code=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
