@@ -44,7 +44,9 @@ def winner_map(comparison: Comparison) -> str:
                         for c in columns)
         body.append(f"<tr>{label}{cells}</tr>")
     corner = f"<th>{escape(_titles(comparison, x, y))}</th>" if y is not None else ""
-    return (f'<div class="wide"><table class="map" style="min-width:{7.6 * (len(columns) + (y is not None))}rem"><caption>{escape(measure.title)}{_fixed(comparison, others)}'
+    width = 7.6 * (len(columns) + (y is not None))
+    return (f'<div class="wide"><table class="map" style="min-width:{width}rem"><caption>'
+            f'{escape(measure.title)}{_fixed(comparison, others)}'
             f"</caption><thead><tr>{corner}{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
 
 

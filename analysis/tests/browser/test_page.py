@@ -204,9 +204,16 @@ def test_commands_are_copied(page):
     show(page, "sample")
     page.run("document.addEventListener('copy', () => { window.copied = String(document.getSelection()) || document.activeElement.value; })")
     page.run("Object.defineProperty(navigator, 'clipboard', {value: {writeText: text => { window.copied = text; }}})")
-    page.run("document.querySelector('.experiment:not([hidden]) button.copy').click()")
+    page.run("document.querySelector('.experiment:not([hidden]) .command button').click()")
     wait_until(page, "window.copied !== undefined")
-    assert "trigram run sample.json" in page.run("window.copied")
+    whole = page.run("window.copied")
+    assert "trigram run sample.json" in whole
+    # the same under every figure
+    page.run("delete window.copied; document.querySelector('.experiment:not([hidden]) [data-part=timeline] .copy').click()")
+    wait_until(page, "window.copied !== undefined")
+    assert page.run("window.copied") == whole
+    assert page.run("""[...document.querySelectorAll('.experiment:not([hidden]) figure')]
+      .every(figure => figure.querySelector('figcaption .copy') !== null)""")
 
 
 OVERLAPS = """(() => {

@@ -1,5 +1,6 @@
 // Where a step goes, and its bytes: stacked bars, one per algorithm, at the chosen setting.
 import {el} from "./dom.js";
+import {origin} from "./copy.js";
 import {show} from "./format.js";
 import {swatch} from "./looks.js";
 import {settingControls} from "./settings.js";
@@ -41,7 +42,7 @@ function stack(view, title, kind, parts, points, rows) {
   });
   const used = parts.filter((_, j) => rows.some(row => row[j] > 1e-4 * longest));
   return el("figure", {}, el("h4", {}, title), keyList(used), el("div", {class: "bars"}, bars),
-    el("figcaption", {}, [view.label() && `at ${view.label()}`, view.source].filter(Boolean).join(" · ")));
+    origin(view.label() && `at ${view.label()}`, view.source));
 }
 
 export function keyList(parts) {

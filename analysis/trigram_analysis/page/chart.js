@@ -3,7 +3,7 @@ import {el, whenSeen} from "./dom.js";
 import {show} from "./format.js";
 import {colour, drawMarker, look} from "./looks.js";
 import {scaleOf, uplotAxis, uplotScale} from "./scales.js";
-import {saveCsv} from "./copy.js";
+import {origin, saveCsv} from "./copy.js";
 
 const HEIGHT = 280, READ_OUT = 12;
 
@@ -17,7 +17,7 @@ export function figureOf(view, chart) {
   const swap = el("button", {type: "button", title: "logarithmic or linear", click: () => { logarithmic = !(logarithmic ?? automatic); draw(); }});
   const save = el("button", {type: "button", title: "save the numbers", click: () => saveCsv(chart.name, rowsOf(view, chart))}, "CSV");
   const node = el("figure", {}, el("h4", {}, el("span", {}, chart.title), el("span", {}, swap, " ", save)), host,
-    el("figcaption", {}, [chart.note, view.source].filter(Boolean).join(" · ")));
+    origin(chart.note, view.source));
   const draw = () => {
     plot?.destroy();
     host.replaceChildren();

@@ -16,9 +16,10 @@ export async function copyText(text) {
 
 export function startCopying(root) {
   root.addEventListener("click", async event => {
-    const button = event.target.closest("button[data-copy]");
+    const button = event.target.closest("button.copy");
     if (!button) return;
-    await copyText(button.dataset.copy);
+    // Those of figures copy what makes the whole experiment again, which stands in the page once.
+    await copyText(button.dataset.copy ?? button.closest(".experiment").querySelector(".command button").dataset.copy);
     const label = button.textContent;
     button.textContent = "copied";
     setTimeout(() => { button.textContent = label; }, 1200);
@@ -27,6 +28,11 @@ export function startCopying(root) {
     for (const row of part.querySelectorAll("tbody tr"))
       row.append(el("td", {}, el("button", {type: "button", class: "copy", "data-copy": `${part.dataset.command} ${row.cells[0].textContent}`},
         "copy the command")));
+}
+
+/** Under a figure: where it is from, and the button that copies how to make it again. */
+export function origin(...facts) {
+  return el("figcaption", {}, facts.filter(Boolean).join(" · ") + " ", el("button", {type: "button", class: "copy"}, "copy the command"));
 }
 
 export function saveCsv(name, rows) {

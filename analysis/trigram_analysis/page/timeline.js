@@ -1,5 +1,6 @@
 // One step of every algorithm, side by side on one time scale: a lane per stream of a worker.
 import {el, svg, whenSeen} from "./dom.js";
+import {origin} from "./copy.js";
 import {show, tick} from "./format.js";
 import {ticks} from "./scales.js";
 import {keyList} from "./bars.js";
@@ -10,7 +11,7 @@ const LANE = 17, GAP = 34, TOP = 26;
 export function startTimeline(host, view) {
   const {timelines, kinds} = view.data;
   if (!timelines.length) return;
-  const controls = el("div", {class: "controls"}), legend = el("div"), stage = el("div", {class: "plot"}), note = el("figcaption");
+  const controls = el("div", {class: "controls"}), legend = el("div"), stage = el("div", {class: "plot"}), note = el("div");
   host.append(el("h3", {}, "Timeline of one step"), controls, el("figure", {}, legend, stage, note));
   let range = null;
   const draw = () => {
@@ -24,8 +25,8 @@ export function startTimeline(host, view) {
       el("button", {type: "button", click: () => { range = null; draw(); }}, "all"));
     const used = new Set(mine.flatMap(t => t.boxes.filter((_, i) => i % 4 === 1)));
     legend.replaceChildren(keyList(kinds.map((k, i) => [k.key, k.title, i]).filter(([, , i]) => used.has(i))));
-    note.textContent = [view.label(at) && `at ${view.label(at)}`, "each lane is a stream of a worker; drag to zoom, double-click for all",
-      "trace.json beside the results opens in Perfetto (ui.perfetto.dev)", view.source].filter(Boolean).join(" · ");
+    note.replaceChildren(origin(view.label(at) && `at ${view.label(at)}`, "each lane is a stream of a worker; drag to zoom, double-click for all",
+      "trace.json beside the results opens in Perfetto (ui.perfetto.dev)", view.source));
     stage.replaceChildren(lanes(view, mine, zoomed, stage.clientWidth || 800, next => { range = next; draw(); }));
   };
   whenSeen(stage, () => {
