@@ -1,0 +1,74 @@
+"""What profiles are made of."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Row:
+    tensor: str
+    numel: int
+    forward: float = 0.0  # in any unit: profiles are rescaled to a step time
+    backward: float = 0.0
+    forward_flops: int = 0
+    backward_flops: int = 0
+
+
+@dataclass
+class Profile:
+    name: str
+    accelerator: str
+    batch: int
+    step_s: float
+    sources: list
+    assumed: list
+    rows: list = field(default_factory=list)
+
+    def text(self):
+        """The CSV file, its times rescaled so that forward and backward sum to `step_s`."""
+        scale = self.step_s / sum(row.forward + row.backward for row in self.rows)
+        total = {
+            "forward_s": scale * sum(row.forward for row in self.rows),
+            "backward_s": scale * sum(row.backward for row in self.rows),
+        }
+        lines = [f"# {key}: {getattr(self, key)}" for key in ("name", "accelerator", "batch")]
+        lines += [f"# {key}: {value:.12g}" for key, value in total.items()]
+        lines += [f"# source: {line}" for line in self.sources]
+        lines += [f"# assumed: {line}" for line in self.assumed]
+        lines.append("tensor,numel,forward_s,backward_s,forward_flops,backward_flops")
+        lines += [
+            f"{row.tensor},{row.numel},{scale * row.forward:.12g},{scale * row.backward:.12g}"
+            f",{row.forward_flops},{row.backward_flops}"
+            for row in self.rows
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def linear(name, inputs, outputs, layer, after=(0.0, 0.0), positions=0, more=0, first=False):
+    """Weight and bias of a layer that took `layer` = (forward, backward).
+
+    It is applied at `positions` of the batch; `more` are FLOPs of products without weights.
+
+    `after` are the layers without parameters that follow. Their backward comes first, and the bias
+    gradient, a sum over what they pass on, is complete with it.
+    """
+    flops = 2 * positions * inputs * outputs + more
+    return [
+        Row(name + ".weight", inputs * outputs, *layer, flops, flops if first else 2 * flops),
+        Row(name + ".bias", outputs, *after),
+    ]
+
+
+def norm(name, width, forward=0.0, backward=0.0):
+    """Scale and shift of a normalisation; `backward` and what follows it are spent before both."""
+    return [Row(name + ".weight", width, forward), Row(name + ".bias", width, 0.0, backward)]
+
+
+def flops_of(rows):
+    """Of a step."""
+    return sum(row.forward_flops + row.backward_flops for row in rows)
+
+
+def time_by_flops(rows):
+    """Gives every row the time of its FLOPs, in FLOPs; returns them."""
+    for row in rows:
+        row.forward, row.backward = float(row.forward_flops), float(row.backward_flops)
+    return rows
