@@ -107,8 +107,11 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   // pulls all models to its own optimum: it is the common one then.
   const std::set<std::string> free_running = {"async_model_average", "adpsgd",
                                               "async_parameter_server"};
-  if (!is_simulated(training.world) && free_running.contains(training.algorithm.at("name")))
+  double near = kNear;
+  if (!is_simulated(training.world) && free_running.contains(training.algorithm.at("name"))) {
     training.workload["heterogeneity"] = 0;
+    near = 0.6;  // an average that comes late takes back steps that were made since
+  }
   if (!fits(std::get<1>(GetParam()), training.cluster)) GTEST_SKIP() << "not on so many ranks";
   const Trained trained = train(training);
   ASSERT_EQ(trained.weights.size(), static_cast<std::size_t>(ranks()));
@@ -118,11 +121,12 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   for (const int worker : workers) {
     const auto& weights = trained.weights[static_cast<std::size_t>(worker)];
     ASSERT_EQ(weights.size(), kProblem.dimension);
-    EXPECT_LT(distance(weights, count), kNear);
+    EXPECT_LT(distance(weights, count), near);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += weights[i] / static_cast<float>(count);
   }
-  EXPECT_LT(distance(mean, count),
-            (launched() ? 0.7 : 0.5) * kNear);  // in a job, of any number of ranks
+  EXPECT_LT(
+      distance(mean, count),
+      near > kNear ? near : (launched() ? 0.7 : 0.5) * kNear);  // in a job, of any number of ranks
 }
 
 }  // namespace
