@@ -80,8 +80,7 @@ void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
 
 void SimCommunicator::run(std::span<const Transfer> batch, InFlight* in_flight) {
   for (std::size_t i = 0; i < batch.size(); ++i) prepare(batch[i], in_flight[i]);
-  if (FluidCollectives* fluid = stream_.world().fluid())
-    fluid->flows().batch_starts(rank(), batch);
+  if (FluidCollectives* fluid = stream_.world().fluid()) fluid->flows().batch_starts(rank(), batch);
   Simulation::in_one_switch([&] { start(batch, in_flight); });
   if (Overlap* overlap = stream_.world().overlap()) tell(*overlap, batch);
   for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], in_flight[i]);
