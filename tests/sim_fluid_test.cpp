@@ -318,6 +318,12 @@ TEST(FluidConcurrent, RingsShareTheirLinks) {
   EXPECT_NEAR(later_s, 1.5 * bytes_s + latencies_s + sums_s, 1e-9);
 }
 
+TEST(FluidConcurrent, ARingOfNoBytesPassesByAnother) {
+  const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, sums_s = 7 * 3e6 / 100e9;
+  const double end_s = concurrent_s(Fidelity::fluid, 0.005, 0) - 0.001;
+  EXPECT_NEAR(end_s, bytes_s + latencies_s + sums_s, 1e-9);
+}
+
 TEST(FluidConcurrent, AutoLeavesRingsOfTwoStreamsToMessages) {
   for (const auto& [start_s, bytes] : {std::pair(0.001, 8'000'000), std::pair(0.005, 4'000'000)})
     EXPECT_EQ(concurrent_s(Fidelity::automatic, start_s, static_cast<std::size_t>(bytes)),

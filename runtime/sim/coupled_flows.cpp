@@ -31,10 +31,10 @@ void CoupledFlows::start(const CoupledRounds& pattern, double bytes, double star
   if (meets) meet(links);
   count(flowing_, links, 1);
   flows_.push_back(flow);
-  if (meets) return simulate(flow);
   world_.simulation().at(end_s, [this, flow, end_s] {
     if (flow->alone) end(flow, end_s);
   });
+  if (meets) simulate(flow);
 }
 
 /// Something comes to pass these links: flows that do are not alone any more.
