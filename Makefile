@@ -12,6 +12,8 @@ export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
 # One checkout's objects serve the next.
 export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
+# Precompiled headers, which ccache takes for uncertain otherwise.
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help

@@ -46,6 +46,18 @@ std::string child(const std::string& pointer, const std::string& key) {
   return pointer + "/" + escaped;
 }
 
+std::size_t index_of_name(const std::vector<std::string>& names, const Json& j,
+                          const std::string& pointer) {
+  if (!j.is_string()) wrong_type(pointer, "a name", j);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (j == names[i]) return i;
+  unknown_name(pointer, "value", j.get<std::string>(), names);
+}
+
+Json schema_of_names(const std::vector<std::string>& names) {
+  return {{"type", "string"}, {"enum", names}};
+}
+
 Kind<bool> boolean() {
   return {[](const Json& j, const std::string& pointer) {
             if (!j.is_boolean()) wrong_type(pointer, "true or false", j);

@@ -39,7 +39,7 @@ Kind<std::size_t> byte_size();
 
 /// One of a few names.
 template <class T>
-Kind<T> one_of(std::vector<std::pair<std::string, T>> names);
+Kind<T> one_of(std::vector<std::pair<std::string, T>> choices);
 
 template <class T>
 Kind<std::vector<T>> list_of(Kind<T> item);
@@ -53,23 +53,28 @@ Kind<std::vector<T>> list_of(Kind<T> item);
 /// `pointer` extended by a key, escaped as RFC 6901 says.
 std::string child(const std::string& pointer, const std::string& key);
 
+/// Which of `names` the text at `pointer` is.
+std::size_t index_of_name(const std::vector<std::string>& names, const Json& j,
+                          const std::string& pointer);
+Json schema_of_names(const std::vector<std::string>& names);
+
 template <class T>
-Kind<T> one_of(std::vector<std::pair<std::string, T>> names) {
-  std::vector<std::string> allowed;
-  for (auto& [name, value] : names) allowed.push_back(name);
-  Json schema = {{"type", "string"}, {"enum", allowed}};
-  return {[names, allowed](const Json& j, const std::string& pointer) -> T {
-            if (!j.is_string()) wrong_type(pointer, "a name", j);
-            for (auto& [name, value] : names)
-              if (j == name) return value;
-            unknown_name(pointer, "value", j.template get<std::string>(), allowed);
+Kind<T> one_of(std::vector<std::pair<std::string, T>> choices) {
+  std::vector<std::string> names;
+  std::vector<T> values;
+  for (auto& [name, value] : choices) {
+    names.push_back(std::move(name));
+    values.push_back(std::move(value));
+  }
+  return {[names, values](const Json& j, const std::string& pointer) -> T {
+            return values[index_of_name(names, j, pointer)];
           },
-          [names](const T& value) -> Json {
-            for (auto& [name, candidate] : names)
-              if (candidate == value) return name;
+          [names, values](const T& value) -> Json {
+            for (std::size_t i = 0; i < values.size(); ++i)
+              if (values[i] == value) return names[i];
             return nullptr;
           },
-          std::move(schema)};
+          schema_of_names(names)};
 }
 
 template <class T>

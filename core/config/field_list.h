@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// One field of an options struct, which is handed on as the address of one.
+struct Field {
+  std::string name, doc;
+  bool required;
+  Json schema;
+  std::function<void(void* options, const Json&, const std::string& pointer)> set;
+  std::function<Json(const void* options)> get;
+  std::function<bool(const void* options)> applies = {};  // empty: always
+  std::string why_not = {};
+};
+
+/// What FieldTable is made of, whatever the struct: compiled once, since every algorithm, codec and
+/// network has a table.
+class FieldList {
+ public:
+  void add(Field field);
+  /// The fields of `inner`, whose struct is where `member_of` says, given the address of ours.
+  void include(const FieldList& inner, const std::function<void*(void*)>& member_of);
+  void last_only_where(std::function<bool(const void*)> applies, std::string why_not);
+  void refuse(std::string key, std::string reason);
+
+  /// Sets the fields of *options, which hold their defaults, from the object `j`.
+  void parse(const Json& j, const std::string& pointer, void* options) const;
+  Json dump(const void* options) const;
+  Json schema(const void* defaults) const;
+
+ private:
+  struct Refused {
+    std::string key, why;
+  };
+  void check_known(const std::string& key, const std::string& pointer) const;
+
+  std::vector<Field> fields_;
+  std::vector<Refused> refused_;
+};
+
+}  // namespace trigram
