@@ -51,7 +51,7 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   Json config = read_config_file(path);
   if (!config.is_object()) wrong_type("", "an object", config);
   config.erase("$schema");
-  inline_cluster(config, path.parent_path());
+  inline_files(config, path.parent_path());
   if (taking) taking->file(config);
   apply_settings(config, settings, path.parent_path());
   if (taking) taking->file(config);
