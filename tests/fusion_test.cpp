@@ -81,22 +81,27 @@ constexpr double kReady_s = 1e-3;  // forward and backward of one_tensor_profile
 TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
   for (const int nodes : {2, 4, 5})
     for (const double cycle_s : {0.0, 0.3e-3, 0.7e-3, 5e-3}) {
-      Training training = of(test_profile("one_tensor_profile"), {}, nodes);
-      const double after_s = train(training).seconds() - kReady_s;  // exchange and optimizer
+      Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
+      // Exchange and optimizer, which has more to do in the first step.
+      const double first_s = train(training).seconds() - kReady_s;
+      training.steps = 2;
+      const double later_s = train(training).seconds() - first_s - 2 * kReady_s;
       training.algorithm["fusion_buffer"] = {{"cycle", std::to_string(cycle_s * 1e6) + "us"}};
       training.steps = 4;
       double end_s = 0;
       for (long t = 0; t < training.steps; ++t) {
         const double ready_s = end_s + kReady_s;
         const double tick_s = cycle_s > 0 ? std::ceil(ready_s / cycle_s) * cycle_s : ready_s;
-        end_s = tick_s + 2 * training.cluster.inter.latency_s + after_s;
+        end_s = tick_s + 2 * training.cluster.inter.latency_s + (t == 0 ? first_s : later_s);
       }
-      EXPECT_NEAR(train(training).seconds(), end_s, 1e-9 * end_s) << nodes << " " << cycle_s;
+      // Rank 0 knows the answer a latency before the others: the only element's 4 ns per hop may be
+      // hidden or not.
+      EXPECT_NEAR(train(training).seconds(), end_s, 20e-9) << nodes << " " << cycle_s;
     }
 }
 
 TEST(FusionBuffer, HasNobodyToAskOnOneRank) {
-  Training training = of(test_profile("one_tensor_profile"), {}, 1);
+  Training training = of(test_profile("one_tensor_profile"), Json::object(), 1);
   const double before_s = train(training).seconds();
   training.algorithm["fusion_buffer"] = {{"cycle", "0s"}};
   EXPECT_NEAR(train(training).seconds(), before_s, 1e-15);
