@@ -16,10 +16,10 @@
 //
 // Priority by need (after ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for
 // each bucket where it comes to it, and partitions that are ready last travel in the order in which
-// it needs them. The first, a share of `early`, travel as they are ready, or nothing would travel
-// during backward. The order follows from the buckets alone, not from time as in the paper, so all
-// ranks agree on it. An update is then a part of the next step: what is evaluated after a step, but
-// for the last one, are the weights that it began with.
+// it needs them. The first, a share of `early`, travel as they are ready, or nothing would during
+// backward. The order follows from the buckets, not from time as in the paper, so ranks agree on
+// it. An update is then a part of the next step: evaluated are, but at the end, the weights before
+// it.
 
 #include <memory>
 
@@ -45,12 +45,9 @@ Layout layout_of(const Options& options, const Layout& layout) {
   if (!options.execution.hierarchical) return layout;
   return Layout(static_cast<int>(layout.nodes().size()), 1);
 }
-
 Servers servers(const Options& options, const Layout& layout) {
   return servers_among(options.servers, layout_of(options, layout).ranks(), options.placement);
 }
-
-/// Servers among the workers are workers, too.
 Workers workers(const Options& options, const Layout& layout) {
   return servers_among(options.servers, layout.ranks(), options.placement).workers();
 }
@@ -90,8 +87,7 @@ class ParameterServer final : public Algorithm {
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   if (options.execution.hierarchical && options.placement == Placement::beside)
-    throw ConfigError(pointer + "/hierarchical",
-                      "leaders of nodes serve, where nodes push; expected servers \"among\" them");
+    throw ConfigError(pointer + "/hierarchical", "leaders serve; expected servers \"among\" them");
   check_servers(options.servers, layout_of(options, layout), pointer, options.placement);
 }
 
@@ -116,9 +112,8 @@ AlgorithmEntry parameter_server_entry() {
               "priority", &Options::priority,
               one_of<Priority>({{"ready", Priority::ready}, {"need", Priority::need}}),
               "What travels first: what is ready first, or what the next forward pass needs first")
-          .field(
-              "early", &Options::early, number(0, 1),
-              "Share of the partitions, the first that are ready, that nothing overtakes by need"),
+          .field("early", &Options::early, number(0, 1),
+                 "Share of the partitions, the first ready, that nothing overtakes by need"),
       check, workers);
 }
 
