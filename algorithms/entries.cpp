@@ -1,5 +1,7 @@
 #include "algorithms/entries.h"
 
+#include "core/workloads/option_kinds.h"
+
 namespace trigram {
 namespace {
 
@@ -21,12 +23,21 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
                  "O: exchange as early as the data is ready, not after the backward pass");
   else fields.refuse("overlap", refusal("overlap to switch", 'O'));
   if (has(card, 'F'))
-    fields.field("bucket", &Execution::bucket_bytes, byte_size(),
-                 "F: fuse tensors into buckets of this size; 0B sends every tensor by itself");
-  else fields.refuse("bucket", refusal("buckets", 'F'));
+    fields
+        .field("bucket", &Execution::bucket_bytes, byte_size(),
+               "F: fuse tensors into buckets of this size; 0B sends every tensor by itself")
+        .field("first_bucket", &Execution::first_bucket_bytes, optional(byte_size()),
+               "F: size of the first bucket, if it is not that of the others");
+  else
+    for (const char* field : {"bucket", "first_bucket"})
+      fields.refuse(field, refusal("buckets", 'F'));
   if (has(card, 'H'))
-    fields.field("hierarchical", &Execution::hierarchical, boolean(),
-                 "H: average inside the node, exchange between node leaders");
+    fields
+        .field("hierarchical", &Execution::hierarchical, boolean(),
+               "H: average inside the node, exchange between node leaders")
+        .field("synchronize", &Execution::synchronize, boolean(),
+               "Have the host wait for every exchange before it launches the next, as BAGUA's "
+               "communication worker does");
   else fields.refuse("hierarchical", refusal("hierarchy", 'H'));
   return fields;
 }

@@ -4,10 +4,12 @@
 //
 // Steps and bytes per rank and iteration, for S bytes of gradient in buckets of S_b, ring:
 //   2(P-1) messages per bucket, 2(P-1)/P S bytes; hierarchical: the same between node leaders, with
-//   a binomial reduction and broadcast of S inside each node.
+//   a binomial reduction and broadcast of S inside each node. With a fusion buffer, buckets that
+//   are ready together travel together, after a control message to rank 0 and one back.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/fusion_buffer.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -16,6 +18,7 @@ namespace {
 struct Options {
   Execution execution;
   AllreduceSpec allreduce;
+  std::optional<FusionCycle> fusion_buffer;
 };
 
 class GradientAllreduce final : public Algorithm {
@@ -23,8 +26,13 @@ class GradientAllreduce final : public Algorithm {
   explicit GradientAllreduce(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
     const auto average = across(run.execution, full_average(options_.allreduce));
+    if (options_.fusion_buffer) {
+      FusionBuffer buffer(ctx, run, *options_.fusion_buffer, average);
+      for ([[maybe_unused]] long t : run.steps) buffer.step(ctx);
+      return;
+    }
+    auto comm = ctx.stream->fork("comm");
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 
@@ -41,8 +49,10 @@ AlgorithmEntry gradient_allreduce_entry() {
        .trigram = kSyncFullCentralised,
        .execution_options = "OFH",
        .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799; BAGUA, arXiv 2107.01499"},
-      FieldTable<Options>{}.field("allreduce", &Options::allreduce, allreduce_kind(),
-                                  "Algorithm of the allreduce"));
+      FieldTable<Options>{}
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
+          .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
+                 "Fuse buckets as they are ready, at the ticks of a clock, as Horovod does"));
 }
 
 }  // namespace trigram

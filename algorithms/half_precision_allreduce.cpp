@@ -7,6 +7,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
+#include "algorithms/execution/fusion_buffer.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -16,6 +17,7 @@ struct Options {
   Execution execution;
   DType format = DType::f16;
   AllreduceSpec allreduce;
+  std::optional<FusionCycle> fusion_buffer;
 };
 
 class HalfPrecisionAllreduce final : public Algorithm {
@@ -23,7 +25,6 @@ class HalfPrecisionAllreduce final : public Algorithm {
   explicit HalfPrecisionAllreduce(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
     const auto average =
         across(run.execution, [options = options_](Context c, const Tensor& grad, Slot) {
           const Tensor half = c.device->empty(grad.numel(), options.format, grad.priced_numel());
@@ -32,6 +33,12 @@ class HalfPrecisionAllreduce final : public Algorithm {
           allreduce(c, half, Reduce::sum, options.allreduce);
           c.device->copy(grad, half);
         });
+    if (options_.fusion_buffer) {
+      FusionBuffer buffer(ctx, run, *options_.fusion_buffer, average);
+      for ([[maybe_unused]] long t : run.steps) buffer.step(ctx);
+      return;
+    }
+    auto comm = ctx.stream->fork("comm");
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 
@@ -52,7 +59,9 @@ AlgorithmEntry half_precision_allreduce_entry() {
           .field("format", &Options::format,
                  one_of<DType>({{"fp16", DType::f16}, {"bf16", DType::bf16}}),
                  "Sixteen-bit format of the gradients on the wire and in sums")
-          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
+          .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
+                 "Fuse buckets as they are ready, at the ticks of a clock, as Horovod does"));
 }
 
 }  // namespace trigram

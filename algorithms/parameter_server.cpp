@@ -11,14 +11,15 @@
 // evenly over them, or beside them (as the CPU machines of BytePS): ranks that only serve, hold no
 // data and compute no gradients, so that P is the number of the others. Steps and bytes per rank
 // and iteration, S bytes of gradient in R rounds: R+1 steps; a worker sends S; a server, of S_k
-// bytes of partitions, S - S_k + (P-1) S_k among, P S_k beside the workers.
+// bytes of partitions, S - S_k + (P-1) S_k among, P S_k beside the workers. Hierarchical, P counts
+// nodes: leaders push what their nodes have added up, as in BytePS, and broadcast what comes back.
 //
 // Priority by need (after ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for
 // each bucket where it comes to it, and partitions that are ready last travel in the order in which
-// it needs them. The first, a share of `early`, travel as they are ready, or nothing would travel
-// during backward. The order follows from the buckets alone, not from time as in the paper, so all
-// ranks agree on it. An update is then a part of the next step: what is evaluated after a step, but
-// for the last one, are the weights that it began with.
+// it needs them. The first, a share of `early`, travel as they are ready, or nothing would during
+// backward. The order follows from the buckets, not from time as in the paper, so ranks agree on
+// it. An update is then a part of the next step: evaluated are, but at the end, the weights before
+// it.
 
 #include <memory>
 
@@ -39,19 +40,31 @@ struct Options {
   double early = 0.5;
 };
 
+/// Of those that push and serve: all ranks, or the leaders of nodes.
+Layout layout_of(const Options& options, const Layout& layout) {
+  if (!options.execution.hierarchical) return layout;
+  return Layout(static_cast<int>(layout.nodes().size()), 1);
+}
+Servers servers(const Options& options, const Layout& layout) {
+  return servers_among(options.servers, layout_of(options, layout).ranks(), options.placement);
+}
+Workers workers(const Options& options, const Layout& layout) {
+  return servers_among(options.servers, layout.ranks(), options.placement).workers();
+}
+
 class ParameterServer final : public Algorithm {
  public:
   explicit ParameterServer(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    const Servers servers = servers_among(options_.servers, ctx.size(), options_.placement);
-    const bool works = servers.workers().include(ctx.rank());
+    const bool works = workers(options_, *ctx.layout).include(ctx.rank());
     const bool by_need = options_.priority == Priority::need;
     PushPullQueue queue(
         *comm, run,
-        std::make_shared<const PushPull>(ctx, run.workload.buckets(), servers,
-                                         options_.partition_bytes, by_need ? options_.early : 1));
+        std::make_shared<const PushPull>(ctx, run.workload.buckets(),
+                                         servers(options_, *ctx.layout), options_.partition_bytes,
+                                         by_need ? options_.early : 1, run.execution.hierarchical));
     for (long t : run.steps) {
       if (!works) {
         queue.serve(ctx);
@@ -73,11 +86,9 @@ class ParameterServer final : public Algorithm {
 };
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  check_servers(options.servers, layout, pointer, options.placement);
-}
-
-Workers workers(const Options& options, const Layout& layout) {
-  return servers_among(options.servers, layout.ranks(), options.placement).workers();
+  if (options.execution.hierarchical && options.placement == Placement::beside)
+    throw ConfigError(pointer + "/hierarchical", "leaders serve; expected servers \"among\" them");
+  check_servers(options.servers, layout_of(options, layout), pointer, options.placement);
 }
 
 }  // namespace
@@ -87,7 +98,7 @@ AlgorithmEntry parameter_server_entry() {
       {.name = "parameter_server",
        .doc = "Synchronous SGD on the mean gradient, which sharded servers form",
        .trigram = kSyncFullCentralised,
-       .execution_options = "OF",
+       .execution_options = "OFH",
        .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020"},
       FieldTable<Options>{}
           .field("servers", &Options::servers, servers_kind(),
@@ -101,9 +112,8 @@ AlgorithmEntry parameter_server_entry() {
               "priority", &Options::priority,
               one_of<Priority>({{"ready", Priority::ready}, {"need", Priority::need}}),
               "What travels first: what is ready first, or what the next forward pass needs first")
-          .field(
-              "early", &Options::early, number(0, 1),
-              "Share of the partitions, the first that are ready, that nothing overtakes by need"),
+          .field("early", &Options::early, number(0, 1),
+                 "Share of the partitions, the first ready, that nothing overtakes by need"),
       check, workers);
 }
 

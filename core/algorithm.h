@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "core/optimizer.h"
 #include "core/workload.h"
@@ -66,7 +67,10 @@ class Steps {
 struct Execution {
   bool overlap = true;                   // O: exchange a bucket as soon as it is ready
   std::size_t bucket_bytes = 10u << 20;  // F: fuse tensors into buckets; 0: one bucket per tensor
-  bool hierarchical = false;             // H: reduce in the node, exchange between leaders
+  std::optional<std::size_t> first_bucket_bytes = {};  // F: of the first bucket, where it differs
+  bool hierarchical = false;  // H: reduce in the node, exchange between leaders
+  bool synchronize = false;   // the host waits for each exchange, then sends the next
+  BucketSizes buckets() const { return {bucket_bytes, first_bucket_bytes}; }
 };
 
 struct Run {

@@ -16,6 +16,16 @@ struct Bucket {
   Tensor grad;
 };
 
+/// How many priced bytes a bucket holds at least; 0: one tensor. The first may have another size
+/// than the others (as PyTorch's).
+struct BucketSizes {
+  BucketSizes(std::size_t all, std::optional<std::size_t> of_first = {})  // one size is sizes, too
+      : each(all), first(of_first) {}
+  std::size_t each;
+  std::optional<std::size_t> first;
+  std::size_t of(std::size_t bucket) const { return bucket == 0 ? first.value_or(each) : each; }
+};
+
 /// What a set of weights is worth on the held-out data.
 struct Quality {
   double loss = 0;
@@ -29,9 +39,8 @@ class Workload {
   virtual ~Workload() = default;
 
   /// Cuts weights and gradients into buckets in the order in which backward completes them. Whole
-  /// tensors are collected until a bucket holds at least `bucket_bytes` of priced bytes; 0 gives
-  /// one bucket per tensor. Called once, before training.
-  virtual void bucketize(std::size_t bucket_bytes) = 0;
+  /// tensors are collected until a bucket has its size. Called once, before training.
+  virtual void bucketize(const BucketSizes& sizes) = 0;
   virtual std::span<Bucket> buckets() = 0;
   /// All parameters and all gradients; the buckets are parts of them.
   virtual Tensor weights() = 0;

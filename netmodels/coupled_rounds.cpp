@@ -82,10 +82,14 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
   slowest_.push_back(slowest);
 }
 
-bool foreseeable(const Cluster& cluster) {
+bool can_couple(const Cluster& cluster) {
   const LinkSpec& nics = cluster.inter;
-  return !nics.shaping.exists() && nics.profile.empty() && nics.background.load == 0 &&
+  return nics.profile.empty() && nics.background.load == 0 &&
          cluster.accelerator.overlap_slowdown == 1;
+}
+
+bool foreseeable(const Cluster& cluster) {
+  return can_couple(cluster) && !cluster.inter.shaping.exists();
 }
 
 double CoupledRounds::seconds(int rounds, double bytes, std::span<const double> work_s) const {

@@ -63,5 +63,8 @@ class CoupledRounds {
 /// Whether a cluster is one whose rounds take what `CoupledRounds` says: its links do not change
 /// with time, and computation does not suffer from messages.
 bool foreseeable(const Cluster& cluster);
+/// Whether its collectives can be coupled flows all the same: how long one takes on NICs with token
+/// buckets is for the simulator to find out.
+bool can_couple(const Cluster& cluster);
 
 }  // namespace trigram

@@ -98,6 +98,25 @@ TEST_P(ServerVolume, ParameterServerBeside) {
         }
 }
 
+TEST_P(ServerVolume, ParameterServerByNodes) {
+  for (const int servers : {1, 2, GetParam().nodes})
+    for (const char* bucket : {"0B", "2kB"})
+      for (const std::uint64_t partition : {100u, 1000u, 4096000u}) {
+        if (servers > GetParam().nodes) continue;
+        SCOPED_TRACE(testing::Message() << servers << " " << bucket << " " << partition);
+        const Training training = training_of({{"name", "parameter_server"},
+                                               {"servers", servers},
+                                               {"hierarchical", true},
+                                               {"bucket", bucket},
+                                               {"partition", std::to_string(partition) + "B"}},
+                                              GetParam());
+        const Trained trained = train(training);
+        expect_volume(trained, parameter_server_by_nodes_volume(
+                                   layout(), buckets_of(trained), training.steps,
+                                   static_cast<std::uint64_t>(servers), partition));
+      }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, ServerVolume,
                          ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{1, 4},
                                            Nodes{2, 3}, Nodes{4, 4}),
@@ -116,6 +135,30 @@ TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
   EXPECT_EQ(sent_by(trained.counters.at(0)).bytes_inter, 2 * 7 * kModel);
   for (std::size_t rank = 1; rank < 8; ++rank)
     EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter, 2 * kModel);
+}
+
+/// By the numbers: BytePS's partitions of VGG16, a server on each of two machines. Each partition
+/// is pushed by the machine that does not serve it, and comes back; leaders alone do so.
+TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
+  constexpr std::uint64_t kPartition = 4'096'000;
+  Training training;
+  training.algorithm = {{"name", "parameter_server"},
+                        {"bucket", "0B"},
+                        {"partition", "4096000B"},
+                        {"hierarchical", true}};
+  training.workload = "vgg16";
+  training.cluster = small_cluster(2, 2);
+  training.steps = 1;
+  const Trained trained = train(training);
+  std::uint64_t partitions = 0;
+  for (const std::size_t n : trained.buckets) partitions += (4 * n + kPartition - 1) / kPartition;
+  // fc6 has 101, fc7 17, fc8 4; five convolutions of 9.4 MB 3 each, one of 4.7 MB 2; 23 others 1.
+  EXPECT_EQ(partitions, 101u + 17 + 4 + 5 * 3 + 2 + 23);
+  std::uint64_t sent = 0;
+  for (const std::size_t rank : {0u, 2u}) sent += sent_by(trained.counters.at(rank)).messages_inter;
+  EXPECT_EQ(sent, 2 * partitions);
+  for (const std::size_t rank : {1u, 3u})
+    EXPECT_EQ(sent_by(trained.counters.at(rank)).messages_inter, 0u);
 }
 
 /// By the numbers: two servers beside six workers, one on each node of four; what serves computes

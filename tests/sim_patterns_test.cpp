@@ -92,7 +92,7 @@ TEST(Patterns, AreThoseOfTheAlgorithms) {
   const auto run = [](const char* algorithm, const Efficiency& efficiency) {
     Training training;
     training.algorithm = Json{{"name", algorithm}};
-    training.workload = std::string("profile:") + TRIGRAM_TEST_DATA "/tiny_profile.csv";
+    training.workload = "profile:" TRIGRAM_TEST_DATA "/tiny_profile.csv";
     training.cluster = small_cluster(4);
     training.cluster.inter.bandwidth_Bps = 0.01e9;
     training.cluster.transport.efficiency = efficiency;

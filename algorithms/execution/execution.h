@@ -25,7 +25,11 @@ CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot);
 /// Averages inside the node, runs `exchange` between the node leaders, broadcasts inside the node.
 Exchange hierarchical(Exchange exchange);
 
-/// `exchange`, made hierarchical when the run asks for it.
+/// `exchange`, after which the host waits for its stream before it launches anything else.
+/// Simulated time pays for the way back to the host with one launch, which nothing hides then.
+Exchange synchronized(Exchange exchange);
+
+/// `exchange`, made hierarchical, and synchronised, when the run asks for it.
 Exchange across(const Execution& execution, Exchange exchange);
 
 /// Those between whom `across` has a run exchange: all ranks, or the nodes, each by its leader.

@@ -15,8 +15,18 @@ Exchange hierarchical(Exchange exchange) {
   };
 }
 
+Exchange synchronized(Exchange exchange) {
+  // A byte takes no time beside the launch.
+  return [exchange = std::move(exchange)](Context ctx, const Tensor& x, Slot slot) {
+    exchange(ctx, x, slot);
+    ctx.stream->synchronize();
+    ctx.stream->charge({.bytes = 1});
+  };
+}
+
 Exchange across(const Execution& execution, Exchange exchange) {
-  return execution.hierarchical ? hierarchical(std::move(exchange)) : exchange;
+  if (execution.hierarchical) exchange = hierarchical(std::move(exchange));
+  return execution.synchronize ? synchronized(std::move(exchange)) : exchange;
 }
 
 Exchanging exchanging(const Execution& execution, const Layout& layout) {

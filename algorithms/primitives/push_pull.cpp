@@ -3,11 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/collectives/collectives.h"
+
 namespace trigram {
+namespace {
+
+/// The rank's number among those who push and serve; none's inside a node that its leader speaks
+/// for.
+int number(const Context& ctx, bool by_nodes) {
+  if (!by_nodes) return ctx.rank();
+  return ctx.layout->is_leader(ctx.world_rank) ? ctx.layout->node_of(ctx.world_rank) : -1;
+}
+
+}  // namespace
 
 PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
-                   std::size_t partition_bytes, double early)
-    : servers_(servers), workers_(servers.workers()) {
+                   std::size_t partition_bytes, double early, bool by_nodes)
+    : servers_(servers), workers_(servers.workers()), by_nodes_(by_nodes) {
   for (const Bucket& bucket : buckets)
     for (const Tensor& part : partitions(bucket.grad, partition_bytes))
       partitions_.push_back({bucket.index, part});
@@ -15,9 +27,9 @@ PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& server
   std::stable_sort(partitions_.begin() + static_cast<std::ptrdiff_t>(in_order), partitions_.end(),
                    [](const Partition& a, const Partition& b) { return a.bucket > b.bucket; });
   const std::vector<int>& ranks = workers_.ranks;
-  own_ =
-      static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), ctx.rank()) - ranks.begin());
-  if (!servers_.include(ctx.rank())) return;
+  const int own = number(ctx, by_nodes);
+  own_ = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), own) - ranks.begin());
+  if (!servers_.include(own)) return;
   std::size_t numel = 0, priced_numel = 0;
   for (const Partition& p : partitions_) {
     numel = std::max(numel, p.grad.numel());
@@ -52,6 +64,18 @@ std::vector<int> PushPull::order() const {
 }
 
 void PushPull::exchange(Context c, std::size_t r) const {
+  if (!by_nodes_) return exchange_among_servers(c, r);
+  Subset node(*c.comm, c.layout->node_members(c.world_rank));
+  if (r < rounds())
+    for_each(r, [&](const Tensor& x, int) { binomial_reduce(c.with(node), x, Reduce::avg, 0); });
+  if (c.layout->is_leader(c.world_rank)) {
+    Subset leaders(*c.comm, c.layout->leaders());
+    exchange_among_servers(c.with(leaders), r);
+  }
+  if (r > 0) for_each(r - 1, [&](const Tensor& x, int) { binomial_broadcast(c.with(node), x, 0); });
+}
+
+void PushPull::exchange_among_servers(Context c, std::size_t r) const {
   std::vector<Transfer> batch;
   if (r < rounds()) for_each(r, [&](const Tensor& x, int server) { push(c, x, server, batch); });
   if (r > 0) for_each(r - 1, [&](const Tensor& x, int server) { pull(c, x, server, batch); });

@@ -18,12 +18,15 @@ namespace trigram {
 /// round. Exchange r pushes round r and pulls round r-1 in one batch, so servers receive and send
 /// at once. All ranks call the exchanges 0 .. exchanges()-1 in this order, also those that only
 /// serve: they push and pull nothing, and have means of their own partitions alone.
+///
+/// By nodes, the leaders of nodes are workers and servers: each node pushes its mean, which is
+/// formed inside it before, and what comes back is broadcast inside it.
 class PushPull {
  public:
   /// `early` is the share of the partitions, from 0 to 1 and rounded up, that are numbered in the
   /// order in which they are ready.
   PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
-           std::size_t partition_bytes, double early = 1);
+           std::size_t partition_bytes, double early = 1, bool by_nodes = false);
 
   std::size_t exchanges() const { return rounds() + 1; }
   /// The bucket with which all that exchange r pushes is complete.
@@ -42,6 +45,7 @@ class PushPull {
   };
   std::size_t rounds() const { return (partitions_.size() - 1) / servers_.count() + 1; }
   bool works() const { return own_ < workers_.ranks.size(); }
+  void exchange_among_servers(Context c, std::size_t r) const;
   template <class F>
   void for_each(std::size_t round, F f) const;
   Tensor pushed_by(std::size_t j, Context c, const Tensor& x) const;
@@ -51,6 +55,7 @@ class PushPull {
 
   Servers servers_;
   Workers workers_;
+  bool by_nodes_;
   std::vector<Partition> partitions_;
   std::size_t own_;  // the rank's place among the workers; after them where it only serves
   // On servers: for what each worker pushes, and, in the own place, for the sum.

@@ -8,7 +8,7 @@
 namespace trigram {
 
 std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
-                                        std::size_t real_numel, std::size_t bucket_bytes) {
+                                        std::size_t real_numel, const BucketSizes& sizes) {
   const std::size_t priced_numel =
       std::accumulate(priced_lengths.begin(), priced_lengths.end(), std::size_t{0});
   // In 128 bits the product cannot overflow, whatever a profile says.
@@ -21,7 +21,7 @@ std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_leng
   std::size_t priced_before = 0;
   for (std::size_t i = 0; i < priced_lengths.size(); ++i) {
     open.priced_count += priced_lengths[i];
-    const bool full = open.priced_count * size_of(DType::f32) >= bucket_bytes;
+    const bool full = open.priced_count * size_of(DType::f32) >= sizes.of(cuts.size());
     if (!full && i + 1 < priced_lengths.size()) continue;
     priced_before += open.priced_count;
     open.last = i + 1;
@@ -40,9 +40,9 @@ FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std
   if (!gradients_.is_phantom()) device.upload(gradients_, std::vector<float>(real_numel));
 }
 
-void FlatWorkload::bucketize(std::size_t bucket_bytes) {
+void FlatWorkload::bucketize(const BucketSizes& sizes) {
   TRIGRAM_CHECK(buckets_.empty(), "bucketize() is called once");
-  cuts_ = cut_into_buckets(lengths_, weights_.numel(), bucket_bytes);
+  cuts_ = cut_into_buckets(lengths_, weights_.numel(), sizes);
   for (const BucketCut& c : cuts_)
     buckets_.push_back({static_cast<int>(buckets_.size()),
                         weights_.slice(c.begin, c.count, c.priced_count),

@@ -16,19 +16,19 @@ struct BucketCut {
 };
 
 /// Collects whole tensors (priced lengths, in the order in which backward completes them) until a
-/// bucket holds at least `bucket_bytes`, as BAGUA does: a bucket overshoots by its last tensor and
-/// large tensors are never split. 0 gives one bucket per tensor.
+/// bucket has its size, as BAGUA and PyTorch do: a bucket overshoots by its last tensor and large
+/// tensors are never split. A size of 0 gives one tensor.
 ///
 /// The `real_numel` elements of the flat vectors are cut at floor(real_numel * c / p), where c of
 /// the p priced elements lie before the cut. So real parts cover the vectors without gaps, and a
 /// bucket may hold no real element; when nothing is priced, cuts fall between tensors.
 std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
-                                        std::size_t real_numel, std::size_t bucket_bytes);
+                                        std::size_t real_numel, const BucketSizes& sizes);
 
 /// A workload's flat vectors in the order in which backward completes gradients, and their buckets.
 class FlatWorkload : public Workload {
  public:
-  void bucketize(std::size_t bucket_bytes) override;
+  void bucketize(const BucketSizes& sizes) override;
   std::span<Bucket> buckets() override { return buckets_; }
   Tensor weights() override { return weights_; }
   Tensor gradients() override { return gradients_; }

@@ -12,7 +12,9 @@ constexpr std::string_view kPrefix = "profile:";
 }  // namespace
 
 const std::vector<std::string>& built_in_profiles() {
-  static const std::vector<std::string> names = {"vgg16", "bert_large"};
+  static const std::vector<std::string> names = {
+      "vgg16",        "resnet50", "bert_large", "bert_base", "transformer_base",
+      "lstm_alexnet", "gpt2",     "ddppo"};
   return names;
 }
 

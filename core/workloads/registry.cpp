@@ -38,8 +38,18 @@ const std::vector<WorkloadEntry>& workloads() {
       fashion_mnist_entry(),
       quadratic_entry(),
       built_in_profile_entry("vgg16", "layer times of VGG16, batch 32 on V100; phantom"),
+      built_in_profile_entry("resnet50", "layer times of ResNet-50, batch 128 on P100; phantom"),
       built_in_profile_entry("bert_large",
                              "layer times of BERT-Large fine-tuning, batch 6 on V100; phantom"),
+      built_in_profile_entry("bert_base",
+                             "layer times of BERT-Base, batch 12 on V100, assumed; phantom"),
+      built_in_profile_entry("transformer_base",
+                             "layer times of Transformer-base, 4,390 tokens on P100; phantom"),
+      built_in_profile_entry("lstm_alexnet",
+                             "a surrogate of BAGUA's LSTM+AlexNet, batch 128 on P100; phantom"),
+      built_in_profile_entry("gpt2", "layer times of GPT-2 (124M), batch 12 on A100; phantom"),
+      built_in_profile_entry(
+          "ddppo", "layer times of DD-PPO's network, 256 frames collected on P100; phantom"),
       profile_entry(),
       replay_entry(),
   };

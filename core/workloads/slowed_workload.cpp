@@ -34,7 +34,7 @@ class SlowedWorkload final : public Workload {
     stretch.end();
   }
 
-  void bucketize(std::size_t bucket_bytes) override { workload_->bucketize(bucket_bytes); }
+  void bucketize(const BucketSizes& sizes) override { workload_->bucketize(sizes); }
   std::span<Bucket> buckets() override { return workload_->buckets(); }
   Tensor weights() override { return workload_->weights(); }
   Tensor gradients() override { return workload_->gradients(); }

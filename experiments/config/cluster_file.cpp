@@ -30,7 +30,7 @@ ClusterFile read_cluster_file(const std::string& name, const std::string& option
     if (j.is_object()) j.erase("$schema");
     return {std::move(j), ""};
   }
-  inline_cluster(j, path.parent_path());
+  inline_files(j, path.parent_path());
   return {j.at("cluster"), "/cluster"};
 }
 

@@ -66,16 +66,30 @@ Json read_config_file(const std::filesystem::path& path) {
   }
 }
 
-void inline_cluster(Json& config, const std::filesystem::path& base) {
-  if (!config.is_object() || !config.contains("cluster") || !config["cluster"].is_string()) return;
-  const std::filesystem::path path = base / config["cluster"].get<std::string>();
+namespace {
+
+/// Puts the content of the file that the value of `key` names in its place.
+void inline_file(Json& config, const std::string& key, const std::filesystem::path& base) {
+  if (!config.contains(key) || !config[key].is_string()) return;
+  const std::filesystem::path path = base / config[key].get<std::string>();
   if (!std::filesystem::exists(path))
-    throw ConfigError("/cluster", fmt::format("expected a description or the path of one; there is "
-                                              "no file {}",
-                                              path.string()));
-  Json cluster = read_config_file(path);
-  if (cluster.is_object()) cluster.erase("$schema");
-  config["cluster"] = std::move(cluster);
+    throw ConfigError("/" + key, fmt::format("expected a description or the path of one; there is "
+                                             "no file {}",
+                                             path.string()));
+  Json content = read_config_file(path);
+  if (content.is_object()) content.erase("$schema");
+  config[key] = std::move(content);
+}
+
+}  // namespace
+
+void inline_files(Json& config, const std::filesystem::path& base) {
+  if (!config.is_object()) return;
+  inline_file(config, "cluster", base);
+  const auto algorithm = config.find("algorithm");
+  if (algorithm != config.end() && algorithm->is_string() &&
+      algorithm->get<std::string>().ends_with(".json"))
+    inline_file(config, "algorithm", base);
 }
 
 }  // namespace trigram

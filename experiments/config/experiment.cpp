@@ -84,7 +84,7 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
       .required("cluster", &E::cluster, cluster(),
                 "The machines and their network: a description, or the path of one.")
       .required("algorithm", &E::algorithm, reference(algorithms(), "algorithm"),
-                "The training algorithm.")
+                "The training algorithm: a description, or the path of one.")
       .required("workload", &E::workload, workload_reference(base),
                 "What is trained: a layer-time profile or a real model.")
       .field("optimizer", &E::optimizer, reference(optimizers(), "optimizer"),
@@ -103,6 +103,8 @@ Json config_schema() {
   Json& properties = schema["properties"];
   Json path = {{"type", "string"}, {"description", "Path of a description, from this file."}};
   properties["cluster"] = {{"anyOf", {properties["cluster"], path}}};
+  path["pattern"] = "\\.json$";
+  properties["algorithm"] = {{"anyOf", {properties["algorithm"], path}}};
   Json seeds = {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "integer"}}}};
   properties["seed"] = {{"anyOf", {properties["seed"], seeds}}};
   properties["sweep"] = sweep_schema();

@@ -51,7 +51,7 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   Json config = read_config_file(path);
   if (!config.is_object()) wrong_type("", "an object", config);
   config.erase("$schema");
-  inline_cluster(config, path.parent_path());
+  inline_files(config, path.parent_path());
   if (taking) taking->file(config);
   apply_settings(config, settings, path.parent_path());
   if (taking) taking->file(config);
@@ -111,10 +111,10 @@ void check_emulated(const Experiment& e) {
 /// Links that change with time go together neither with SimGrid's model of TCP nor with flows.
 void check_changing(const Experiment& e) {
   if (!e.world().simulated) return;
-  if (e.runtime.at("fidelity") == "fluid" && !foreseeable(e.cluster))
+  if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
     throw ConfigError("/runtime/fidelity",
-                      "expected \"message\" or \"auto\" where links have shaping, a profile or "
-                      "background, or the accelerator an overlap_slowdown");
+                      "expected \"message\" or \"auto\" where links have a profile or background, "
+                      "or the accelerator an overlap_slowdown");
   if (e.runtime.at("network_model") != "tcp") return;
   const LinkSpec& nics = e.cluster.inter;
   if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)

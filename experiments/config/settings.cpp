@@ -104,7 +104,7 @@ void apply_settings(Json& config, const std::vector<std::string>& settings,
     const Setting setting = parse_setting(text);
     check_not_swept_over(config, setting);
     set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);
-    inline_cluster(config, base);
+    inline_files(config, base);
     for (const auto& [pointer, object] : swept_objects(config)) object->erase(setting.pointer);
   }
 }

@@ -84,7 +84,7 @@ void extend(std::vector<SweepPoint>& points, const Axis& axis, const std::filesy
       SweepPoint next = point;
       for (const auto& [pointer, value] : row.values.items()) {
         set_at(next.config, pointer, value, child(row.reported_under, pointer));
-        inline_cluster(next.config, base);
+        inline_files(next.config, base);
         next.coordinates[pointer] = value;
       }
       extended.push_back(std::move(next));

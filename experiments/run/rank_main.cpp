@@ -136,7 +136,7 @@ void train(const Context& raw, Shared& shared) {
   if (!shared.simulated && shared.machine && shared.workload.has_values())
     workload = slowed(std::move(workload), *raw.stream, *shared.machine, watch.steps());
   const Execution execution = e.algorithm_entry().execution(e.algorithm);
-  workload->bucketize(execution.bucket_bytes);
+  workload->bucketize(execution.buckets());
   auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")
                        .make(e.optimizer, workers.numbered(ctx), *workload, e.steps);
   auto algorithm = e.algorithm_entry().make(e.algorithm);

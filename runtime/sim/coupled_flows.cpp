@@ -14,6 +14,7 @@ void count(std::vector<int>& by_link, std::span<const LinkId> links, int change)
 
 CoupledFlows::CoupledFlows(World& world)
     : world_(world),
+      foreseeable_(foreseeable(world.cluster())),
       flowing_(world.network().links().size()),
       sending_(world.network().links().size()) {}
 
@@ -34,7 +35,7 @@ void CoupledFlows::start(const CoupledRounds& pattern, double bytes, double star
   world_.simulation().at(end_s, [this, flow, end_s] {
     if (flow->alone) end(flow, end_s);
   });
-  if (meets) simulate(flow);
+  if (meets || !foreseeable_) simulate(flow);
 }
 
 /// Something comes to pass these links: flows that do are not alone any more.

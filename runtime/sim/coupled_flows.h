@@ -16,7 +16,8 @@ namespace trigram::sim {
 ///
 /// While a flow has its links for itself, its end is known, and SimGrid hears of nothing but that
 /// date. When a message or another flow comes to pass one of its links, what is left of it becomes
-/// a flow of SimGrid's, which shares.
+/// a flow of SimGrid's, which shares. Where its end is not known at all, because of token buckets, it
+/// is one from the start.
 class CoupledFlows {
  public:
   explicit CoupledFlows(World& world);
@@ -46,6 +47,7 @@ class CoupledFlows {
   bool busy(LinkId link) const;
 
   World& world_;
+  const bool foreseeable_;
   std::vector<std::shared_ptr<Flow>> flows_;
   std::vector<int> flowing_, sending_;  // flows and messages, by link
   std::vector<LinkId> links_;           // scratch

@@ -14,7 +14,9 @@ namespace {
 
 /// Whether collectives may be flows.
 bool couples(const SimOptions& options, const Cluster& cluster) {
-  return options.fidelity != SimOptions::Fidelity::message && foreseeable(cluster) &&
+  using Fidelity = SimOptions::Fidelity;
+  if (options.fidelity == Fidelity::message) return false;
+  return (options.fidelity == Fidelity::fluid ? can_couple(cluster) : foreseeable(cluster)) &&
          options.network_model == SimOptions::NetworkModel::alpha_beta &&
          options.protocol == SimOptions::Protocol::rendezvous;
 }

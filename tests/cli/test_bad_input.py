@@ -93,6 +93,30 @@ CASES = {
         "/algorithm/warmup_steps",
         "expected at least 1",
     ),
+    "servers beside nodes that push by their leaders": (
+        experiment(
+            algorithm={
+                "name": "parameter_server",
+                "servers": 1,
+                "placement": "beside",
+                "hierarchical": True,
+            },
+        ),
+        "/algorithm/hierarchical",
+        'expected servers "among" them',
+    ),
+    "more servers than leaders": (
+        experiment(
+            algorithm={"name": "parameter_server", "servers": 3, "hierarchical": True},
+        ),
+        "/algorithm/servers",
+        "expected at most 2",
+    ),
+    "a first bucket where there are none": (
+        experiment(algorithm={"name": "wagma", "first_bucket": "1MiB"}),
+        "/algorithm/first_bucket",
+        "has no buckets",
+    ),
     "servers beside nobody": (
         experiment(
             algorithm={"name": "parameter_server", "servers": 4, "placement": "beside"},

@@ -214,18 +214,16 @@ class Networks(CommandTest):
     def test_links_that_change_and_flows_or_simgrids_tcp(self) -> None:
         if not worlds()["sim"]:
             self.skipTest("there is no simulator")
-        refusals = {
-            ("network_model", "tcp"): 'expected "alpha_beta" where links have shaping, a profile or '
-            "background",
-            ("fidelity", "fluid"): 'expected "message" or "auto" where links have shaping, a '
-            "profile or background, or the accelerator an overlap_slowdown",
-        }
-        for change in (
-            {"shaping": {"rate": "1Gbps"}},
-            {"profile": [{"at": "1s", "bandwidth": 0.5}]},
-            {"background": {"load": 0.5}},
+        tcp = ("network_model", "tcp", 'expected "alpha_beta" where links have shaping, a profile or '
+               "background")
+        fluid = ("fidelity", "fluid", 'expected "message" or "auto" where links have a profile or '
+                 "background, or the accelerator an overlap_slowdown")
+        for change, refusals in (
+            ({"shaping": {"rate": "1Gbps"}}, [tcp]),
+            ({"profile": [{"at": "1s", "bandwidth": 0.5}]}, [tcp, fluid]),
+            ({"background": {"load": 0.5}}, [tcp, fluid]),
         ):
-            for (option, choice), expectation in refusals.items():
+            for option, choice, expectation in refusals:
                 config = experiment(
                     runtime={"name": "sim", option: choice},
                     cluster={**CLUSTER, "inter": {**CLUSTER["inter"], **change}},

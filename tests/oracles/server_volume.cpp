@@ -42,6 +42,28 @@ Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, lo
   return traffic;
 }
 
+Traffic parameter_server_by_nodes_volume(const Layout& layout, const Buckets& buckets, long steps,
+                                         std::uint64_t servers, std::uint64_t partition) {
+  Traffic traffic(layout);
+  for (long t = 0; t < steps; ++t) {
+    std::uint64_t part = 0;
+    for (const std::uint64_t n : buckets) {
+      const std::uint64_t of = (4 * n + partition - 1) / partition;
+      for (std::uint64_t i = 0; i < of; ++i, ++part)
+        add_hierarchical(traffic, n * (i + 1) / of - n * i / of,
+                         [&](Traffic& sum, const Members& leaders, std::uint64_t m) {
+                           const int server = leaders[part % servers * leaders.size() / servers];
+                           for (const int leader : leaders) {
+                             if (leader == server) continue;
+                             sum.send(leader, server, 1, 4 * m);
+                             sum.send(server, leader, 1, 4 * m);
+                           }
+                         });
+    }
+  }
+  return traffic;
+}
+
 Traffic async_parameter_server_volume(const Layout& layout, std::uint64_t model, long steps,
                                       std::uint64_t servers,
                                       const std::function<std::uint64_t(std::uint64_t)>& coded) {

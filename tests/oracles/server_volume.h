@@ -13,6 +13,11 @@ Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, lo
                                 std::uint64_t servers, std::uint64_t partition,
                                 std::uint64_t early = 100, bool beside = false);
 
+/// The same in order, hierarchical: each part is reduced inside the nodes, pushed and pulled by
+/// their leaders, among whom the servers are spread evenly, and broadcast inside the nodes.
+Traffic parameter_server_by_nodes_volume(const Layout& layout, const Buckets& buckets, long steps,
+                                         std::uint64_t servers, std::uint64_t partition);
+
 /// In every step each worker hands its change of each server's shard to it and gets as many weights
 /// back, both of coded(n) bytes for n elements; at the end each server sends its shard to all.
 Traffic async_parameter_server_volume(const Layout& layout, std::uint64_t model, long steps,

@@ -19,7 +19,7 @@ class AffineWorkload final : public Workload {
     ctx.device->fill(weights_, 1);
   }
 
-  void bucketize(std::size_t /*bucket_bytes*/) override {
+  void bucketize(const BucketSizes&) override {
     for (std::size_t i = 0; i < 2; ++i)
       buckets_.push_back({static_cast<int>(i), weights_.part(i, 2), gradients_.part(i, 2)});
   }

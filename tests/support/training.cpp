@@ -73,7 +73,7 @@ class Session {
     if (training_.world != "sim" && factory_->has_values())
       workload = slowed(std::move(workload), *raw.stream, *machine_, steps);
     const Execution execution = entry_.execution(algorithm_);
-    workload->bucketize(execution.bucket_bytes);
+    workload->bucketize(execution.buckets());
     auto optimizer =
         find_component(optimizers(), "optimizer", optimizer_, "/optimizer")
             .make(component_options(optimizer_), workers.numbered(ctx), *workload, training_.steps);
@@ -190,6 +190,16 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                   {"servers", 2},
                   {"partition", "1MB"},
                   {"priority", "need"}}});
+  all.push_back({"parameter_server_hierarchical",
+                 {{"name", "parameter_server"},
+                  {"hierarchical", true},
+                  {"partition", "1MB"},
+                  {"priority", "need"}}});
+  all.push_back({"gradient_allreduce_first_bucket",
+                 {{"name", "gradient_allreduce"},
+                  {"bucket", "1kB"},
+                  {"first_bucket", "0B"},
+                  {"synchronize", true}}});
   add("bytegrad", nullptr, nullptr);
   add("bytegrad", "phase2", "direct");
   for (const char* format : {"fp16", "bf16"}) add("half_precision_allreduce", "format", format);
@@ -226,6 +236,10 @@ std::vector<NamedAlgorithm> every_algorithm() {
                  {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}}});
   all.push_back(
       {"async_model_average_by_time", {{"name", "async_model_average"}, {"interval", "100us"}}});
+  all.push_back({"gradient_allreduce_fusion_buffer",
+                 {{"name", "gradient_allreduce"},
+                  {"bucket", "0B"},
+                  {"fusion_buffer", {{"cycle", "100us"}}}}});
   all.push_back({"eager_sgd_solo", {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 3}}});
   all.push_back({"eager_sgd_majority", {{"name", "eager_sgd"}, {"mode", "majority"}}});
   all.push_back({"wagma", {{"name", "wagma"}, {"tau", 3}, {"group_size", 2}}});

@@ -19,7 +19,7 @@ constexpr long kSteps = 400;
 Trained skewed(Json algorithm) {
   Training training;
   training.algorithm = std::move(algorithm);
-  training.workload = std::string("profile:") + TRIGRAM_TEST_DATA + "/one_tensor_profile.csv";
+  training.workload = "profile:" TRIGRAM_TEST_DATA "/one_tensor_profile.csv";
   training.cluster.nodes = kRanks;
   training.cluster.inter = {100e9, 0.2e-6};
   training.cluster.accelerator.launch_overhead_s = 0;

@@ -42,7 +42,7 @@ class FakeWorkload : public Workload {
   void evaluation_takes(std::chrono::milliseconds duration) { duration_ = duration; }
   int evaluations() const { return evaluations_; }
 
-  void bucketize(std::size_t) override {}
+  void bucketize(const BucketSizes&) override {}
   std::span<Bucket> buckets() override { return {}; }
   Tensor weights() override {
     auto* bytes = reinterpret_cast<std::byte*>(weights_.data());

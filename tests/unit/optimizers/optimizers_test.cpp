@@ -23,7 +23,7 @@ class TwoBuckets final : public Workload {
       device.fill(buckets_.back().weight, 1);
     }
   }
-  void bucketize(std::size_t) override {}
+  void bucketize(const BucketSizes&) override {}
   std::span<Bucket> buckets() override { return buckets_; }
   Tensor weights() override { return {}; }
   Tensor gradients() override { return {}; }

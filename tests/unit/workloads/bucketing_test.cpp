@@ -18,6 +18,16 @@ TEST(Buckets, WholeTensorsUntilFull) {
   EXPECT_EQ(cuts[1].last, 4u);
 }
 
+TEST(Buckets, TheFirstMayHaveItsOwnSize) {
+  const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2};
+  const auto cuts = cut_into_buckets(lengths, 112, {5 * 4, 1});
+  ASSERT_EQ(cuts.size(), 4u);
+  EXPECT_EQ(cuts[0].priced_count, 3u);
+  EXPECT_EQ(cuts[1].priced_count, 5u);
+  EXPECT_EQ(cuts[2].priced_count, 100u);
+  EXPECT_EQ(cut_into_buckets(lengths, 112, {0, 8 * 4}).size(), 4u);  // 8, then one by one
+}
+
 TEST(Buckets, ExactlyFullCloses) {
   const std::vector<std::size_t> lengths = {5, 5};
   EXPECT_EQ(cut_into_buckets(lengths, 10, 20).size(), 2u);

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "algorithms/execution/execution.h"
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// When buckets that are ready are exchanged together, and how many of them.
+struct FusionCycle {
+  std::size_t buffer_bytes = 64u << 20;  // a fused exchange is no longer, but for a longer bucket
+  double cycle_s = 5e-3;                 // fusing begins at multiples of it
+};
+
+/// The option "fusion_buffer": none where it is absent or null.
+Kind<std::optional<FusionCycle>> fusion_buffer_kind();
+
+/// Exchanges of gradients that fuse what is ready (Horovod's tensor fusion, arXiv 1802.05799): at
+/// the next multiple of the cycle after a bucket is ready, the ranks agree on how many buckets are
+/// ready on all of them, by way of rank 0, and exchange these in as few pieces as fit the buffer.
+///
+/// So what is fused depends on time, and with it the order in which sums are added up: weights of
+/// two worlds agree but for rounding. All ranks issue the same exchanges in the same order.
+class FusionBuffer {
+ public:
+  /// Collective, at start-up. What `run` refers to outlives the buffer.
+  FusionBuffer(Context ctx, Run& run, const FusionCycle& cycle, Exchange exchange);
+  ~FusionBuffer();
+
+  /// One iteration: forward, backward, exchanges, and, when all of them are back, the optimizer.
+  void step(Context ctx);
+
+ private:
+  struct Agent;
+  Run& run_;
+  std::shared_ptr<Agent> agent_;
+  // Closed in the reverse order: the later ones call the earlier ones.
+  std::unique_ptr<Stream> comm_, negotiation_, ready_;
+};
+
+}  // namespace trigram

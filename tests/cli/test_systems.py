@@ -1,0 +1,71 @@
+"""The rival systems of configs/systems: each runs, in virtual and in real time."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from harness import SOURCE, CommandTest, experiment, worlds
+
+SYSTEMS = SOURCE / "configs" / "systems"
+
+
+class Systems(CommandTest):
+    def files(self) -> list[Path]:
+        found = sorted(SYSTEMS.glob("*.json"))
+        self.assertEqual(
+            {path.stem for path in found} & {"pytorch_ddp", "horovod", "byteps", "bagua_bytegrad"},
+            {"pytorch_ddp", "horovod", "byteps", "bagua_bytegrad"},
+        )
+        return found
+
+    def run_all(self, runtime: str) -> list[dict[str, Any]]:
+        # QAdam exchanges a moment, which plain SGD has not.
+        zipped = [
+            {
+                "/algorithm": str(path),
+                "/optimizer": {"name": "adam", "lr": 0.01} if "qadam" in path.stem else "sgd",
+            }
+            for path in self.files()
+        ]
+        config = experiment(
+            runtime=runtime,
+            name="test",
+            workload={"name": "quadratic", "dimension": 600, "tensors": 6},
+            steps=3,
+            eval_every=0,
+            zip=zipped,
+        )
+        for key in ("algorithm", "optimizer"):
+            del config[key]
+        return self.run_config(config)
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    def test_every_system_runs_in_virtual_time(self) -> None:
+        manifests = self.run_all("sim")
+        self.assertEqual(len(manifests), len(self.files()))
+        self.assertEqual(len(self.done()), len(manifests))
+
+    def test_every_system_runs_between_threads(self) -> None:
+        self.run_all("threads")
+        self.assertEqual(len(self.done()), len(self.files()))
+
+    def test_schema_accepts_every_system(self) -> None:
+        schema = json.loads(self.trigram("schema").stdout)["properties"]["algorithm"]
+        validator = jsonschema.Draft7Validator(schema)
+        for path in self.files():
+            with self.subTest(path.name):
+                validator.validate(json.loads(path.read_text()))
+        validator.validate("systems/horovod.json")
+        self.assertFalse(validator.is_valid("horovod"))
+
+    def test_a_file_that_is_not_there_is_bad_input(self) -> None:
+        config = self.write(experiment(algorithm="systems/nowhere.json"))
+        self.assertIn("/algorithm", self.trigram("validate", config, code=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

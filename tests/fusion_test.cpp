@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/workloads/profile.h"
+#include "core/workloads/profile_reference.h"
+#include "tests/support/training.h"
+
+// How systems fuse tensors: PyTorch's buckets, Horovod's buffer and clock, BAGUA's worker that
+// waits for each operation. Rules and times are written here apart from the code.
+
+namespace trigram::test {
+namespace {
+
+/// Gradients as they are ready: the last layer's first.
+std::vector<std::size_t> ready_lengths(const std::string& profile) {
+  std::vector<std::size_t> lengths;
+  for (const ProfileTensor& row : load_profile(profile_file(profile), "").tensors)
+    lengths.insert(lengths.begin(), row.numel);
+  return lengths;
+}
+
+/// PyTorch's rule: a list of size limits of which the last one stays; a tensor joins the open
+/// bucket, which is closed once it has reached its limit, and then the next limit is taken.
+std::vector<std::size_t> pytorch_buckets(const std::vector<std::size_t>& lengths,
+                                         std::vector<std::size_t> limits) {
+  std::vector<std::size_t> buckets;
+  std::size_t open = 0;
+  for (const std::size_t length : lengths) {
+    open += length;
+    if (4 * open < limits.front()) continue;
+    buckets.push_back(open);
+    open = 0;
+    if (limits.size() > 1) limits.erase(limits.begin());
+  }
+  if (open > 0) buckets.push_back(open);
+  return buckets;
+}
+
+Training of(const std::string& workload, const Json& options, int nodes = 2) {
+  Training training;
+  training.algorithm = {{"name", "gradient_allreduce"}};
+  training.algorithm.update(options);
+  training.workload = workload;
+  training.cluster = small_cluster(nodes);
+  training.steps = 1;
+  return training;
+}
+
+std::string test_profile(const std::string& name) {
+  return "profile:" + std::string(TRIGRAM_TEST_DATA) + "/" + name + ".csv";
+}
+
+TEST(FirstBucket, IsPyTorchsRuleOnVgg16) {
+  const auto buckets = train(of("vgg16", {{"bucket", "25MiB"}, {"first_bucket", "1MiB"}})).buckets;
+  EXPECT_EQ(buckets, pytorch_buckets(ready_lengths("vgg16"), {1u << 20, 25u << 20}));
+  // By hand: fc8, fc7, fc6, the last block, the one before with two of the third, the rest.
+  EXPECT_EQ(buckets, (std::vector<std::size_t>{4'097'000, 16'781'312, 102'764'544, 7'079'424,
+                                               7'079'936, 555'328}));
+}
+
+TEST(FirstBucket, IsPyTorchsRuleOnOtherModels) {
+  for (const char* model : {"resnet50", "bert_base", "gpt2"})
+    for (const std::size_t first : {0u, 1u << 20, 8u << 20})
+      EXPECT_EQ(
+          train(of(model, {{"bucket", "25MiB"}, {"first_bucket", std::to_string(first) + "B"}}))
+              .buckets,
+          pytorch_buckets(ready_lengths(model), {first, 25u << 20}))
+          << model << " " << first;
+}
+
+TEST(FirstBucket, IsThatOfTheOthersUnlessItIsGiven) {
+  EXPECT_EQ(train(of("vgg16", {{"bucket", "25MiB"}})).buckets,
+            pytorch_buckets(ready_lengths("vgg16"), {25u << 20}));
+}
+
+constexpr double kReady_s = 1e-3;  // forward and backward of one_tensor_profile
+
+/// A step's one gradient waits for the clock, and then for a message to rank 0 and its answer.
+TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
+  for (const int nodes : {2, 4, 5})
+    for (const double cycle_s : {0.0, 0.3e-3, 0.7e-3, 5e-3}) {
+      Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
+      // Exchange and optimizer, which has more to do in the first step.
+      const double first_s = train(training).seconds() - kReady_s;
+      training.steps = 2;
+      const double later_s = train(training).seconds() - first_s - 2 * kReady_s;
+      training.algorithm["fusion_buffer"] = {{"cycle", std::to_string(cycle_s * 1e6) + "us"}};
+      training.steps = 4;
+      double end_s = 0;
+      for (long t = 0; t < training.steps; ++t) {
+        const double ready_s = end_s + kReady_s;
+        const double tick_s = cycle_s > 0 ? std::ceil(ready_s / cycle_s) * cycle_s : ready_s;
+        end_s = tick_s + 2 * training.cluster.inter.latency_s + (t == 0 ? first_s : later_s);
+      }
+      // Rank 0 knows the answer a latency before the others: the only element's 4 ns per hop may be
+      // hidden or not.
+      EXPECT_NEAR(train(training).seconds(), end_s, 20e-9) << nodes << " " << cycle_s;
+    }
+}
+
+TEST(FusionBuffer, HasNobodyToAskOnOneRank) {
+  Training training = of(test_profile("one_tensor_profile"), Json::object(), 1);
+  const double before_s = train(training).seconds();
+  training.algorithm["fusion_buffer"] = {{"cycle", "0s"}};
+  EXPECT_NEAR(train(training).seconds(), before_s, 1e-15);
+}
+
+/// Where the clock ticks once after backward, all is ready: pieces are filled one after another.
+TEST(FusionBuffer, FusesWhatIsReadyUpToItsSize) {
+  const std::vector<std::size_t> ready = {1001, 101, 20003, 50, 5000};
+  for (const std::size_t size : {1u, 4'500u, 85'000u, 1'000'000u}) {
+    std::size_t pieces = 0, room = 0;
+    for (const std::size_t length : ready) {
+      if (4 * length > room || pieces == 0) {
+        ++pieces;
+        room = std::max<std::size_t>(size, 4 * length);
+      }
+      room -= 4 * length;
+    }
+    Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}}, 4);
+    training.algorithm["fusion_buffer"] = {{"size", std::to_string(size) + "B"},
+                                           {"cycle", "100ms"}};
+    const Trained trained = train(training);
+    for (const Counters& c : trained.counters) {
+      EXPECT_EQ(c.messages_inter, pieces * 2 * 3) << size;
+      EXPECT_NEAR(static_cast<double>(c.bytes_inter), 4 * 26'155 * 2 * 3 / 4.0, 4.0 * 2 * 4 * 5);
+    }
+  }
+}
+
+/// What comes while an exchange is not decided yet goes with it, and no later than the clock.
+TEST(FusionBuffer, LongerCyclesFuseMore) {
+  std::uint64_t before = UINT64_MAX;
+  for (const char* cycle : {"0s", "200us", "500us", "10ms"}) {
+    Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}}, 4);
+    training.algorithm["fusion_buffer"] = {{"cycle", cycle}};
+    const std::uint64_t messages = train(training).counters.at(0).messages_inter;
+    EXPECT_LE(messages, before) << cycle;
+    before = messages;
+  }
+  EXPECT_EQ(before, 2u * 3) << "all at once";
+}
+
+/// Two numbers have one sum, in whatever pieces they are added.
+TEST(FusionBuffer, GivesTheWeightsOfOtherBuckets) {
+  for (const char* world : {"sim", "threads"})
+    for (const bool overlap : {true, false})
+      for (const char* name : {"gradient_allreduce", "half_precision_allreduce"}) {
+        Training training;
+        training.world = world;
+        training.workload = {{"name", "quadratic"}, {"dimension", 101}, {"tensors", 7}};
+        training.cluster = small_cluster(2);
+        training.steps = 5;
+        training.algorithm = {{"name", name}, {"bucket", "0B"}, {"overlap", overlap}};
+        const auto plain = train(training).weights;
+        training.algorithm["fusion_buffer"] = {{"size", "200B"}, {"cycle", "100us"}};
+        EXPECT_EQ(train(training).weights, plain) << world << overlap << name;
+      }
+}
+
+/// One launch for each exchange that the host has waited for; with all of them after backward,
+/// nothing hides any.
+TEST(Synchronize, CostsALaunchPerExchange) {
+  Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}, {"overlap", false}}, 4);
+  for (const double launch_s : {5e-6, 1e-4}) {
+    training.cluster.accelerator.launch_overhead_s = launch_s;
+    training.algorithm["synchronize"] = false;
+    const double before_s = train(training).seconds();
+    training.algorithm["synchronize"] = true;
+    const double byte_s = 1 / training.cluster.accelerator.memory_Bps;
+    EXPECT_NEAR(train(training).seconds() - before_s, 5 * (launch_s + byte_s), 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,102 @@
+// Coupled flows through token buckets: a NIC saves credit in the idle time of a step and spends it
+// in the exchange.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "algorithms/collectives/collectives.h"
+#include "core/metering/meter.h"
+#include "tests/support/networks.h"
+#include "tests/support/simulate.h"
+#include "tests/support/training.h"
+
+namespace trigram::test {
+namespace {
+
+using Fidelity = SimOptions::Fidelity;
+
+constexpr double kBurst_Bps = 1e9, kRate_Bps = 0.125e9, kIdle_s = 20e-3;
+constexpr int kSteps = 6;
+
+struct Step {
+  int nodes, workers;
+  double depth_bytes;
+  std::size_t bytes;
+};
+
+Cluster shaped(const Step& step) {
+  Cluster cluster = joined_by("flat", step.nodes, step.workers);
+  cluster.inter.shaping = {kRate_Bps, step.depth_bytes};
+  return cluster;
+}
+
+/// When rank 0 has made so many steps, each of a pause and a ring of all workers.
+double end_s(const Step& step, Fidelity fidelity, int steps) {
+  const auto ends = simulate(shaped(step),
+                             [&](const Context& raw) {
+                               const auto meter = instrument(raw, {.phantom = true, .sink = {}});
+                               const Context ctx = meter->context();
+                               for (int i = 0; i < steps; ++i) {
+                                 ctx.stream->sleep_for(kIdle_s);
+                                 ring_allreduce(ctx, phantom_bytes(step.bytes), Reduce::sum);
+                               }
+                               return ctx.stream->now();
+                             },
+                             {.fidelity = fidelity});
+  return ends.empty() ? -1 : ends[0];
+}
+
+std::vector<double> step_s(const Step& step, Fidelity fidelity) {
+  std::vector<double> seconds;
+  double before_s = 0;
+  for (int steps = 1; steps <= kSteps; ++steps) {
+    const double after_s = end_s(step, fidelity, steps);
+    seconds.push_back(after_s - before_s);
+    before_s = after_s;
+  }
+  return seconds;
+}
+
+class FluidShaping : public ::testing::TestWithParam<Step> {};
+
+TEST_P(FluidShaping, TakesAsLongAsByMessages) {
+  const auto fluid = step_s(GetParam(), Fidelity::fluid),
+             by_messages = step_s(GetParam(), Fidelity::message);
+  for (std::size_t i = 0; i < fluid.size(); ++i)
+    EXPECT_NEAR(fluid[i], by_messages[i], 0.01 * by_messages[i]) << "step " << i;
+}
+
+TEST_P(FluidShaping, InTheLongRunWhatCreditPaysFor) {
+  const Step& step = GetParam();
+  const auto fluid = step_s(step, Fidelity::fluid);
+  const int ranks = step.nodes * step.workers;
+  // What passes a NIC in a step, in either direction.
+  const double bytes = 2.0 * (ranks - 1) / ranks * static_cast<double>(step.bytes);
+  const double saved = std::min(step.depth_bytes, kIdle_s * kRate_Bps);
+  // While the bucket is full again it spends nothing that it could not have saved.
+  const double at_least_s =
+      std::max(kIdle_s + bytes / kBurst_Bps, kIdle_s + (bytes - saved) / kRate_Bps);
+  EXPECT_GE(fluid.back(), at_least_s * (1 - 1e-9));
+  EXPECT_NEAR(fluid.back(), at_least_s, 0.03 * at_least_s);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rings, FluidShaping,
+    ::testing::Values(Step{8, 1, 0, 4'000'000},            // a strict rate
+                      Step{8, 1, 1'000'000, 4'000'000},    // credit for a part
+                      Step{8, 1, 100'000'000, 1'000'000},  // credit for all
+                      Step{4, 4, 1'000'000, 4'000'000}),   // through nodes of several workers
+    [](const auto& step) {
+      return std::to_string(step.param.nodes) + "x" + std::to_string(step.param.workers) + "_" +
+             std::to_string(step.param.depth_bytes >= 1 ? static_cast<long>(step.param.depth_bytes)
+                                                        : 0);
+    });
+
+TEST(FluidShapingAuto, LeavesThemToMessages) {
+  const Step step{8, 1, 1'000'000, 4'000'000};
+  EXPECT_EQ(step_s(step, Fidelity::automatic), step_s(step, Fidelity::message));
+}
+
+}  // namespace
+}  // namespace trigram::test
