@@ -55,7 +55,10 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
       if (shown) links_.push_back(id);
     }
     const bool inside = cluster.node_of(source) == cluster.node_of(destination);
-    if (!inside && pattern_ == Rounds::rotation) bandwidth_Bps *= transport.efficiency.all_to_all;
+    if (!inside && pattern_ == Rounds::rotation) {
+      share_ = transport.efficiency.all_to_all;
+      bandwidth_Bps *= share_;
+    }
     const double overhead_s = inside ? 0 : transport.overhead_s(1);
     round.push_back({network.latency(routes_[i]) + overhead_s, 1 / bandwidth_Bps});
     if (bandwidth_Bps < bandwidth_Bps_) {

@@ -31,6 +31,9 @@ class CoupledRounds {
   std::span<const LinkId> links() const { return links_; }
   /// Bytes per second at which all messages go on together, with nothing else on their links.
   double bandwidth() const { return bandwidth_Bps_; }
+  /// Share of the links' bandwidth that traffic of this pattern gets: each byte takes as much of them
+  /// as 1 / share bytes do.
+  double share() const { return share_; }
   /// The ends of a message that is no faster.
   int slowest_source() const { return slowest_source_; }
   int slowest_destination() const { return slowest_destination_; }
@@ -52,7 +55,7 @@ class CoupledRounds {
   std::vector<Edge> edges_;    // of a ring or chain, by place in it: to the next
   std::vector<Edge> slowest_;  // of a rotation, by round
   std::vector<LinkId> links_;
-  double bandwidth_Bps_ = 0;
+  double bandwidth_Bps_ = 0, share_ = 1;
   int slowest_source_ = 0, slowest_destination_ = 0;
   bool exact_ = true;
   // Scratch of add_round.

@@ -116,6 +116,8 @@ class Jobs(JobTest):
         job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
         ranks = self.ranks_in_second_run(job)
         self.wait_for(lambda: "step 1 of 20000 ended" in self.log(2))
+        os.kill(ranks[2], signal.SIGSTOP)
+        time.sleep(1)  # until its neighbours wait for it: the end comes at once after the kill
         os.kill(ranks[2], signal.SIGKILL)
         killed = time.monotonic()
         _, err = job.communicate(timeout=60)
