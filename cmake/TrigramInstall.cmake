@@ -9,6 +9,9 @@ install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram)
 install(DIRECTORY analysis/trigram_analysis
   DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis
   PATTERN __pycache__ EXCLUDE)
+# What `trigram report --check` compares with.
+install(DIRECTORY analysis/published DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis)
+install(FILES analysis/claims.json DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis)
 # The chart library of reports, where scripts/setup has installed it.
 install(DIRECTORY analysis/node_modules/uplot
   DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis/node_modules OPTIONAL

@@ -124,9 +124,9 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
     EXPECT_LT(distance(weights, count), near);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += weights[i] / static_cast<float>(count);
   }
-  EXPECT_LT(
-      distance(mean, count),
-      near > kNear ? near : (launched() ? 0.7 : 0.5) * kNear);  // in a job, of any number of ranks
+  // In real time, of any number of ranks, and who is late is left out by some.
+  const double nearer = (is_simulated(training.world) ? 0.5 : 0.7) * kNear;
+  EXPECT_LT(distance(mean, count), near > kNear ? near : nearer);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import results
+from . import claims, results
+from .claims import ClaimError
 from .results import Results
 
 
@@ -25,10 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     if not found.runs and not (apart and options.action is _report):
         return _fail(f"{options.folder}: no finished run here (a folder with manifest.json and DONE)")
     try:
-        options.action(found, options)
-    except OSError as error:
+        return options.action(found, options) or 0
+    except (OSError, ClaimError) as error:
         return _fail(str(error))
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -47,8 +47,13 @@ def _parser() -> argparse.ArgumentParser:
             sub.add_argument("--csv", action="store_true", help="plain numbers in base units")
         else:
             sub.add_argument("-o", "--output", type=Path, help="where to write")
+        if name == "report":
+            sub.add_argument("--check", action="store_true",
+                             help="print what was published beside it; exit code 3 where it is missed")
     return parser
 
+
+_CLAIM_MISSED = 3  # as experiments/exit_codes.h has it
 
 # The figures' library takes a second to load, so each action imports what it needs.
 
@@ -84,14 +89,21 @@ def _plots(found: Results, options: argparse.Namespace) -> None:
                 print(path)
 
 
-def _report(found: Results, options: argparse.Namespace) -> None:
-    from . import report
+def _report(found: Results, options: argparse.Namespace) -> int | None:
+    from . import claims_table, report
     from .commands import shortened
+
+    published = claims.load(found)
+    if options.check and not published:
+        return _fail(f"{options.folder}: no run here of an experiment that {claims.CLAIMS} names")
 
     output = options.output or options.folder / "report.html"
     title = "Trigram: " + (shortened(found.by_name(), 4) or "no finished run")
-    report.write(found, output, title)
+    report.write(found, output, title, claims_table.as_html(published))
+    if options.check:
+        print(claims_table.as_text(published), end="\n\n")
     print(output)
+    return _CLAIM_MISSED if options.check and any(claim.failures for claim in published) else None
 
 
 def _fail(message: str) -> int:

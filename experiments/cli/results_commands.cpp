@@ -85,7 +85,8 @@ CLI::App* add_analysis(CLI::App& app, const std::string& name, const std::string
   return command;
 }
 
-void add_written(CLI::App& app, Action& action, const std::string& name, const std::string& help) {
+CLI::App* add_written(CLI::App& app, Action& action, const std::string& name,
+                      const std::string& help, std::shared_ptr<bool> check = nullptr) {
   auto folder = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   CLI::App* command = add_analysis(app, name, help, *folder);
@@ -94,9 +95,11 @@ void add_written(CLI::App& app, Action& action, const std::string& name, const s
     action = [=] {
       std::vector<std::string> words = {name};
       if (!output->empty()) words.insert(words.end(), {"-o", *output});
+      if (check && *check) words.push_back("--check");
       return analyse(*folder, words);
     };
   });
+  return command;
 }
 
 }  // namespace
@@ -110,7 +113,10 @@ void add_status_command(CLI::App& app, Action& action) {
 }
 
 void add_report_command(CLI::App& app, Action& action) {
-  add_written(app, action, "report", "Write report.html from results");
+  auto check = std::make_shared<bool>(false);
+  add_written(app, action, "report", "Write report.html from results", check)
+      ->add_flag("--check", *check,
+                 "Print what was published beside what came out; exit code 3 where it is missed");
   add_written(app, action, "plot", "Write figures for papers from results: PNG, SVG and PDF");
   auto folder = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);

@@ -1,0 +1,120 @@
+"""Claims: which run is which cell, what counts as a miss, and what is printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sample import write_run
+from trigram_analysis import claims, claims_table, results
+from trigram_analysis.__main__ import main
+
+# Steps of the sample take 8, 2 and 4 s / Gbps + 0.5 s; an epoch is of 10 steps.
+EXACT = {("1", "allreduce"): 85, ("1", "bytegrad"): 25, ("1", "decentralized"): 45,
+         ("10", "allreduce"): 13, ("10", "bytegrad"): 7, ("10", "decentralized"): 9}
+
+
+def claim(folder: Path, published: dict[tuple[str, str], float], **changes: Any) -> Path:
+    """A file of one claim, about the sample's experiment."""
+    rows = "".join(f"{gbps},{name},{value},{int(name == 'bytegrad')}\n"
+                   for (gbps, name), value in published.items())
+    (folder / "table.csv").write_text(f"# from nowhere\ngbps,algorithm,epoch_s,approx\n{rows}")
+    described = {
+        "id": "one", "title": "a figure", "published": "table.csv", "value": "epoch_s", "unit": "s",
+        "experiment": "sample", "command": "trigram run sample.json", "minutes": 1,
+        "cell": {"gbps": {"pointer": "/cluster/inter/bandwidth", "times": 1e-9},
+                 "algorithm": {"pointer": "/algorithm", "names": {"gradient_allreduce": "allreduce"}}},
+        "measure": {"from_step": 3, "steps": 10},
+        "tolerance": {"median": 0.05, "worst": 0.25, "apart": 0.15, "wrong": 0},
+    } | changes
+    path = folder / "claims.json"
+    path.write_text(json.dumps({"claims": [described]}))
+    return path
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> results.Results:
+    for algorithm in ("gradient_allreduce", "bytegrad", "decentralized"):
+        for gbps in (1, 10):
+            write_run(tmp_path / "sample", f"{algorithm}-{gbps}", algorithm, gbps, name="sample",
+                      sweep={"/algorithm": {"name": algorithm},
+                             "/cluster/inter/bandwidth": f"{gbps}Gbps"})
+    return results.load(tmp_path)
+
+
+def one(found: results.Results, path: Path) -> claims.Claim:
+    (only,) = claims.load(found, path)
+    return only
+
+
+def test_cells_find_their_runs(found, tmp_path):
+    held = one(found, claim(tmp_path, EXACT))
+    assert {tuple(c.key.values()): pytest.approx(c.simulated) for c in held.cells} == EXACT
+    assert held.failures == [] and claims_table.verdict(held) == "holds"
+    assert [c.approximate for c in held.cells] == [False, True, False] * 2
+    assert len(held.orderings) == 6 and all(pair.holds for pair in held.orderings)
+
+
+@pytest.mark.parametrize("changed, said", [
+    ({("1", "allreduce"): 85 / 1.3}, ["1 of 6 cells over 25%"]),
+    ({("1", "allreduce"): 85 * 1.3}, []),  # an error of 23 %
+    ({key: 1.1 * value for key, value in EXACT.items()}, ["median error 9.1%, more than 5.0%"]),
+    ({("10", "bytegrad"): 8.7, ("10", "decentralized"): 7.5},
+     ["1 pairs in the wrong order, more than 0"]),
+    ({("4", "bytegrad"): 9}, ["1 of 7 cells have no run"]),
+])
+def test_misses(found, tmp_path, changed, said):
+    missed = one(found, claim(tmp_path, EXACT | changed))
+    assert missed.failures == said
+    text = claims_table.as_text([missed])
+    assert ("missed: " in text) == bool(said)
+
+
+def test_what_is_known_of_a_miss_stands_beside_it(found, tmp_path):
+    known = [{"cell": {"gbps": ["1", "10"], "algorithm": "allreduce"}, "why": "another transport"}]
+    path = claim(tmp_path, EXACT | {("1", "allreduce"): 50}, known=known)
+    text = claims_table.as_text([one(found, path)])
+    line = next(line for line in text.splitlines() if line.startswith("1 "))
+    assert line.split() == ["1", "allreduce", "50.0", "85.0", "1.700", "missed", "another", "transport"]
+    assert text.count("another transport") == 1  # not where the cell holds
+    assert "~25.0" in text
+    html = claims_table.as_html([one(found, path)])
+    assert "missed: 1 of 6 cells over 25%" in html and "another transport" in html
+
+
+def test_rates_are_of_all_workers(found, tmp_path):
+    rates = one(found, claim(tmp_path, EXACT, measure={"samples_per_worker": 3}))
+    run = found.runs[0].experiment["cluster"]
+    workers = run["nodes"] * run["workers_per_node"]
+    slowest = next(c for c in rates.cells if c.key == {"gbps": "1", "algorithm": "allreduce"})
+    assert slowest.simulated == pytest.approx(3 * workers / 8.5)
+
+
+def test_exit_codes(found, tmp_path, monkeypatch, capsys):
+    folder = str(tmp_path / "sample")
+    monkeypatch.setattr(claims, "CLAIMS", claim(tmp_path, EXACT))
+    monkeypatch.setattr(claims.load, "__defaults__", (claims.CLAIMS,))
+    assert main(["report", folder, "--check"]) == 0
+    assert "What was published" in (tmp_path / "sample" / "report.html").read_text()
+    claim(tmp_path, EXACT | {("1", "allreduce"): 10})
+    capsys.readouterr()
+    assert main(["report", folder]) == 0
+    assert "missed" not in capsys.readouterr().out
+    assert main(["report", folder, "--check"]) == 3
+    assert "missed: 1 of 6 cells over 25%" in capsys.readouterr().out
+    claim(tmp_path, EXACT, experiment="another")
+    assert main(["report", folder, "--check"]) == 2
+    assert "no run here of an experiment" in capsys.readouterr().err
+
+
+def test_those_of_the_project_can_be_read():
+    described = json.loads(claims.CLAIMS.read_text())["claims"]
+    assert described
+    for each in described:
+        read = claims.Claim(each, claims.CLAIMS.parent, [])
+        assert read.cells and read.missing == read.cells and read.failures
+        config = claims.CLAIMS.parent.parent / each["command"].split()[2]
+        assert config.is_file() and config.stem == each["experiment"]

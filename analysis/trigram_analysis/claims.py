@@ -1,0 +1,192 @@
+"""What was published beside what came out: analysis/claims.json, cell by cell."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, Iterator
+
+from .results import Results, Run
+from .units import quantity
+
+CLAIMS = Path(__file__).resolve().parent.parent / "claims.json"
+
+
+class ClaimError(ValueError):
+    """claims.json, or a table that it names, is not as it should be."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What a claim asks for. Errors are |simulated / published - 1|; of pairs in the same setting
+    whose published values differ by more than `apart`, at most `wrong` may come in the other order."""
+
+    median: float | None = None
+    worst: float | None = None
+    apart: float | None = None
+    wrong: int = 0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One published number, and what its run gave; None where there is no such run."""
+
+    key: dict[str, str]  # by the columns of the table
+    published: float
+    simulated: float | None
+    approximate: bool  # read off a figure where it was partly hidden
+    known: str  # why it misses, as far as that is known
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.simulated is None else self.simulated / self.published
+
+    @property
+    def error(self) -> float | None:
+        return None if self.ratio is None else abs(self.ratio - 1)
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """Two cells of one setting, the one that is published as smaller first."""
+
+    smaller: Cell
+    larger: Cell
+
+    @property
+    def holds(self) -> bool:
+        assert self.smaller.simulated is not None and self.larger.simulated is not None
+        return self.smaller.simulated < self.larger.simulated
+
+
+class Claim:
+    """One figure or table, and the runs of one experiment that answer it."""
+
+    def __init__(self, described: dict[str, Any], folder: Path, runs: list[Run]):
+        self._described = described
+        self.id: str = described["id"]
+        self.title: str = described["title"]
+        self.command: str = described["command"]
+        self.minutes: float = described["minutes"]
+        self.unit: str = described["unit"]
+        self.tolerance = Tolerance(**described["tolerance"])
+        self._table = folder / described["published"]
+        self._runs = runs
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Those that say which cell a row is."""
+        return list(self._described["cell"])
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        found = {self._key(run): self._value(run) for run in self._runs}
+        return [self._cell(row, found) for row in _rows(self._table)
+                if row[self._last] not in self._described.get("leave_out", [])]
+
+    @property
+    def _last(self) -> str:
+        return self.columns[-1]
+
+    def _cell(self, row: dict[str, str], found: dict[tuple[str, ...], float]) -> Cell:
+        key = {column: row[column] for column in self.columns}
+        known = [miss["why"] for miss in self._described.get("known", [])
+                 if all(key[c] in _list(v) for c, v in miss["cell"].items())]
+        return Cell(key, float(row[self._described["value"]]), found.get(tuple(key.values())),
+                    row.get("approx") == "1", "; ".join(known))
+
+    def _key(self, run: Run) -> tuple[str, ...]:
+        return tuple(_cell_of(run, rule) for rule in self._described["cell"].values())
+
+    def _value(self, run: Run) -> float:
+        """Of the steps from `from_step` on: those before fill buckets of credit, or warm up."""
+        measure = self._described["measure"]
+        steps = [r["step_s"] for r in run.records if r["step"] >= measure.get("from_step", 0)]
+        if not steps:
+            raise ClaimError(f"{self.id}: run {run.id} has no step {measure.get('from_step', 0)}")
+        step_s = fmean(steps)
+        if "steps" in measure:
+            return step_s * measure["steps"]
+        cluster = run.experiment["cluster"]
+        return measure["samples_per_worker"] * cluster["nodes"] * cluster["workers_per_node"] / step_s
+
+    @property
+    def missing(self) -> list[Cell]:
+        return [cell for cell in self.cells if cell.simulated is None]
+
+    @property
+    def errors(self) -> list[float]:
+        return [cell.error for cell in self.cells if cell.error is not None]
+
+    @cached_property
+    def orderings(self) -> list[Ordering]:
+        """Pairs that were published as clearly apart."""
+        if self.tolerance.apart is None:
+            return []
+        settings: dict[tuple[str, ...], list[Cell]] = {}
+        for cell in self.cells:
+            if cell.simulated is not None:
+                settings.setdefault(tuple(cell.key[c] for c in self.columns[:-1]), []).append(cell)
+        pairs = (sorted(pair, key=lambda cell: cell.published) for cells in settings.values()
+                 for pair in combinations(cells, 2))
+        return [Ordering(a, b) for a, b in pairs
+                if b.published > (1 + self.tolerance.apart) * a.published]
+
+    def holds(self, cell: Cell) -> bool:
+        worst = self.tolerance.worst
+        return cell.error is not None and (worst is None or cell.error <= worst)
+
+    @property
+    def failures(self) -> list[str]:
+        """In which respects the claim is missed; empty if it holds."""
+        t, said = self.tolerance, []
+        if self.missing:
+            said.append(f"{len(self.missing)} of {len(self.cells)} cells have no run")
+        if self.errors and t.median is not None and median(self.errors) > t.median:
+            said.append(f"median error {median(self.errors):.1%}, more than {t.median:.1%}")
+        if t.worst is not None and (over := [e for e in self.errors if e > t.worst]):
+            said.append(f"{len(over)} of {len(self.cells)} cells over {t.worst:.0%}")
+        wrong = sum(not pair.holds for pair in self.orderings)
+        if wrong > t.wrong:
+            said.append(f"{wrong} pairs in the wrong order, more than {t.wrong}")
+        return said
+
+
+def load(results: Results, path: Path = CLAIMS) -> list[Claim]:
+    """The claims that `results` have runs of, in the order of the file."""
+    groups = results.by_name()
+    described = json.loads(path.read_text(encoding="utf-8"))["claims"]
+    return [Claim(claim, path.parent, groups[claim["experiment"]]) for claim in described
+            if claim["experiment"] in groups]
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        yield from csv.DictReader(line for line in lines if not line.startswith("#"))
+
+
+def _cell_of(run: Run, rule: dict[str, Any]) -> str:
+    """What the rule reads off a run: a value that was swept over, or given, by its name or in a unit."""
+    value = run.sweep.get(rule["pointer"], _at(run.experiment, rule["pointer"]))
+    if "names" in rule:
+        name = value.get("name") if isinstance(value, dict) else value
+        return rule["names"].get(name, str(name))
+    parsed = quantity(value)
+    if parsed is None:
+        raise ClaimError(f"run {run.id}: {rule['pointer']} is {value!r}, no quantity")
+    return f"{parsed[1] * rule.get('times', 1):g}"
+
+
+def _at(document: Any, pointer: str) -> Any:
+    for key in pointer.split("/")[1:]:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def _list(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,88 @@
+"""Claims for people: as text, and as a section of the report."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from .claims import Cell, Claim
+from .markup import breakable, details, escape
+from .units import significant
+
+
+def as_text(claims: list[Claim]) -> str:
+    return "\n\n".join(_claim_text(claim) for claim in claims)
+
+
+def as_html(claims: list[Claim]) -> str:
+    """Empty where there are none."""
+    if not claims:
+        return ""
+    return ('<section id="claims"><h2>What was published</h2>'
+            f'{"".join(_claim_html(claim) for claim in claims)}</section>')
+
+
+def verdict(claim: Claim) -> str:
+    failures = claim.failures
+    return "missed: " + "; ".join(failures) if failures else "holds"
+
+
+def summary(claim: Claim) -> str:
+    """The errors beside what is allowed, and the order."""
+    said, t = [], claim.tolerance
+    if claim.errors:
+        said.append(f"error: median {median(claim.errors):.1%}"
+                    + (f" (at most {t.median:.0%})" if t.median is not None else "")
+                    + f", greatest {max(claim.errors):.1%}"
+                    + (f" (at most {t.worst:.0%})" if t.worst is not None else ""))
+    if t.apart is not None:
+        right = sum(pair.holds for pair in claim.orderings)
+        said.append(f"order: {right} of {len(claim.orderings)} pairs that are published more than "
+                    f"{t.apart:.0%} apart (at most {t.wrong} wrong)")
+    return "; ".join(said)
+
+
+def _titles(claim: Claim) -> list[str]:
+    return [*claim.columns, f"published, {claim.unit}", "simulated", "ratio", "verdict", "known of it"]
+
+
+def _row(claim: Claim, cell: Cell) -> list[str]:
+    published = ("~" if cell.approximate else "") + significant(cell.published)
+    if cell.simulated is None or cell.ratio is None:
+        return [*cell.key.values(), published, "", "", "no run", cell.known]
+    held = claim.holds(cell)
+    return [*cell.key.values(), published, significant(cell.simulated), f"{cell.ratio:.3f}",
+            "" if held else "missed", "" if held else cell.known]
+
+
+def _wrong_orders(claim: Claim) -> list[str]:
+    return [f"published {', '.join(pair.smaller.key.values())} below "
+            f"{', '.join(pair.larger.key.values())}, simulated the other way round"
+            for pair in claim.orderings if not pair.holds]
+
+
+def _claim_text(claim: Claim) -> str:
+    rows = [_titles(claim), *(_row(claim, cell) for cell in claim.cells)]
+    used = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+    widths = {i: max(len(row[i]) for row in rows) for i in used}
+    words = len(claim.columns)
+    numbers = range(words, words + 3)
+    lines = ["  ".join(row[i].rjust(widths[i]) if i in numbers else row[i].ljust(widths[i])
+                       for i in used).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * widths[i] for i in used))
+    return "\n".join([claim.title, f"({claim.command})", "", *lines, "", *_wrong_orders(claim),
+                      summary(claim), verdict(claim)])
+
+
+def _claim_html(claim: Claim) -> str:
+    head = "".join(f"<th{'' if i else ' class=key'}>{escape(t)}</th>"
+                   for i, t in enumerate(_titles(claim)))
+    body = "".join(
+        "<tr>" + "".join(f"<td{' class=key' if i < len(claim.columns) or i > len(claim.columns) + 2 else ''}>"
+                         f"{breakable(text)}</td>" for i, text in enumerate(_row(claim, cell))) + "</tr>"
+        for cell in claim.cells)
+    orders = "".join(f"<li>{escape(order)}</li>" for order in _wrong_orders(claim))
+    table = (f'<div class="wide"><table class="sortable"><thead><tr>{head}</tr></thead>'
+             f"<tbody>{body}</tbody></table></div>{f'<ul>{orders}</ul>' if orders else ''}")
+    return (f"<h3>{escape(claim.title)}</h3><p><b>{escape(verdict(claim))}</b>. {escape(summary(claim))}."
+            f'</p><p class="soft"><code>{escape(claim.command)}</code></p>'
+            + details("Cell by cell", table))
