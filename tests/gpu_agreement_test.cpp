@@ -35,7 +35,7 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     if (launched() && !trained_ && !IsSkipped() && !HasFailure())
       GTEST_SKIP() << "this job has another number of processes";
   }
-  void expect_agreement(const Json& workload, int nodes, int workers) {
+  void expect_agreement(const Json& workload, int steps, int nodes, int workers) {
     if (mpi_process().size != nodes * workers) return;
     if (!fits(GetParam(), small_cluster(nodes, workers))) return;
     trained_ = true;
@@ -43,7 +43,7 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     training.algorithm = GetParam().spec;
     training.workload = workload;
     training.cluster = small_cluster(nodes, workers);
-    training.steps = 8;
+    training.steps = steps;
     training.world = "threads";  // bitwise as mpi and sim: invariant B
     const Trained on_host = train(training);
     training.world = "nccl";
@@ -64,15 +64,19 @@ TEST_P(GpuAgreement, LeastSquares) {
   const Json workload = {
       {"name", "quadratic"}, {"dimension", 37}, {"noise", 0.5}, {"heterogeneity", 1}};
   for (const auto& [nodes, workers] : {std::pair{1, 1}, {2, 1}, {2, 2}})
-    expect_agreement(workload, nodes, workers);
+    expect_agreement(workload, 8, nodes, workers);
 }
 
 TEST_P(GpuAgreement, ImageClassifiers) {
   const IdxFolder data;
+  // Few, since emulated GPUs take a second for each.
+  const int steps = 5, batch = 3;
   for (const char* model : {"mlp", "cnn"})
-    expect_agreement(
-        {{"name", "fashion_mnist"}, {"model", model}, {"batch", 5}, {"data", data.path().string()}},
-        2, 1);
+    expect_agreement({{"name", "fashion_mnist"},
+                      {"model", model},
+                      {"batch", batch},
+                      {"data", data.path().string()}},
+                     steps, 2, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(nccl, GpuAgreement, ::testing::ValuesIn(deterministic_algorithms()),

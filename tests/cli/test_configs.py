@@ -21,7 +21,8 @@ def without_comments(text: str) -> Any:
 
 class Configs(CommandTest):
     def committed(self) -> list[Path]:
-        found = [path for path in sorted(CONFIGS.glob("*.json")) if path.name != "schema.json"]
+        found = [*sorted(CONFIGS.glob("papers/*.json")),
+                 *(path for path in sorted(CONFIGS.glob("*.json")) if path.name != "schema.json")]
         self.assertGreater(len(found), 3)
         return found
 
