@@ -39,8 +39,10 @@ void rotate(const Context& ctx, std::size_t bytes) {
 }
 
 /// When rank 0 has made so many steps, each of a pause and a ring of all workers.
-double end_s(const Step& step, Fidelity fidelity, int steps) {
-  const auto ends = simulate(shaped(step),
+double end_s(const Step& step, Fidelity fidelity, int steps, double efficiency = 0) {
+  Cluster cluster = shaped(step);
+  if (efficiency > 0) cluster.transport.efficiency.all_to_all = efficiency;
+  const auto ends = simulate(cluster,
                              [&](const Context& raw) {
                                const auto meter = instrument(raw, {.phantom = true, .sink = {}});
                                const Context ctx = meter->context();
