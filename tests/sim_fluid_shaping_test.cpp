@@ -108,8 +108,30 @@ TEST(FluidShapingEfficiency, IsThatOfMessages) {
   const Step step{8, 1, 0, 4'000'000};
   const double fluid_s = end_s(step, Fidelity::fluid, 2, 0.5);
   EXPECT_NEAR(fluid_s, end_s(step, Fidelity::message, 2, 0.5), 0.005 * fluid_s);
-  const double bytes = 7.0 / 8 * static_cast<double>(step.bytes);
-  EXPECT_NEAR(fluid_s, 2 * (kIdle_s + bytes / (0.5 * kRate_Bps) + 7 * 10e-6), 1e-6);
+  const double own = static_cast<double>(step.bytes) / 8, copy_s = 2 * own / 100e9;
+  const double step_s = kIdle_s + copy_s + 7 * (own / (0.5 * kRate_Bps) + 10e-6);
+  EXPECT_NEAR(fluid_s, 2 * step_s, 1e-9);
+}
+
+/// What limits a flow is not only what its links have.
+TEST(FluidShapingConnections, KeepToTheirLimits) {
+  constexpr double kCap_Bps = 0.3e9;
+  const auto ends_s = [&](Fidelity fidelity) {
+    Cluster cluster = shaped({4, 2, 100'000'000, 0});
+    cluster.transport.connection_cap_Bps = kCap_Bps;
+    return simulate(cluster,
+                    [](const Context& raw) {
+                      const auto meter = instrument(raw, {.phantom = true, .sink = {}});
+                      ring_allreduce(meter->context(), phantom_bytes(8'000'000), Reduce::sum);
+                      return raw.stream->now();
+                    },
+                    {.fidelity = fidelity});
+  };
+  const auto fluid = ends_s(Fidelity::fluid), by_messages = ends_s(Fidelity::message);
+  ASSERT_EQ(fluid.size(), 8u);
+  ASSERT_EQ(by_messages.size(), 8u);
+  EXPECT_NEAR(fluid[0], by_messages[0], 0.01 * by_messages[0]);
+  EXPECT_GT(fluid[0], 2 * 7.0 / 8 * 8e6 / kCap_Bps);
 }
 
 TEST(FluidShapingAuto, LeavesThemToMessages) {

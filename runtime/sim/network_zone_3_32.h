@@ -52,6 +52,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     }
     for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
     if (network.caps_connections()) add_connections();
+    for (int i = 0; i < kPaces; ++i)
+      spare_paces_.push_back(link_of_each("pace " + std::to_string(i)));
   }
 
   /// By rank; then the ends of coupled flows; then, if `others`, those of whom traffic of others
@@ -158,6 +160,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
     const int source = coupled_->slowest_source();
     links.push_back(entry(static_cast<std::size_t>(source)));
+    links.push_back(pace(coupled_->bandwidth() / coupled_->share()));
     for (const LinkId id : coupled_->links()) links.push_back(links_[static_cast<std::size_t>(id)]);
     route_.clear();
     network_.route(source, coupled_->slowest_destination(), route_);
@@ -192,6 +195,16 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     own = spare_[taken_++]->set_bandwidth(cap_Bps)->get_impl();
     return own;
   }
+  /// A limit of each coupled flow at this rate: SimGrid 3.32 forgets that of a flow between two
+  /// hosts (Comm::set_rate). There are few rates, as there are few kinds of links.
+  StandardLinkImpl* pace(double Bps) {
+    auto& own = paces_[Bps];
+    if (own) return own;
+    TRIGRAM_CHECK(paces_.size() <= spare_paces_.size(), "coupled flows at more than {} rates",
+                  kPaces);
+    own = spare_paces_[paces_.size() - 1]->set_bandwidth(Bps)->get_impl();
+    return own;
+  }
   void add_connections() {
     constexpr std::size_t kMost = 100'000;  // some 50 MB
     const auto ranks = static_cast<std::size_t>(network_.ranks());
@@ -222,10 +235,12 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
       all.links[i] = unlimited("entry " + std::to_string(rank) + " " + std::to_string(i));
     return all;
   }
-  StandardLinkImpl* unlimited(const std::string& name) {
+  StandardLinkImpl* unlimited(const std::string& name) { return link_of_each(name)->get_impl(); }
+  /// A link that flows do not share: its bandwidth, none at first, limits each.
+  simgrid::s4u::Link* link_of_each(const std::string& name) {
     auto* created = link(name, kUnlimited_Bps);
     created->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
-    return created->get_impl();
+    return created;
   }
   StandardLinkImpl* entry(std::size_t rank) {
     Entries& own = entries_[rank];
@@ -242,6 +257,9 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for those without limits
   std::vector<simgrid::s4u::Link*> spare_;                        // limits: first those taken
   std::size_t taken_ = 0;
+  static constexpr int kPaces = 1000;
+  std::map<double, StandardLinkImpl*> paces_;     // of coupled flows, by rate
+  std::vector<simgrid::s4u::Link*> spare_paces_;  // first those taken
   std::vector<LinkId> route_;               // scratch: routes are asked for with every message
   const CoupledRounds* coupled_ = nullptr;  // whose flow starts
   double latency_factor_ = 1;               // of links that vary, now

@@ -101,7 +101,6 @@ s4u::CommPtr Simulation::start_flow(const CoupledRounds& rounds, double bytes) {
     zone_->couple(&rounds);
     // It starts when its ends are known, and once more, doubled, if it is told to.
     flow = s4u::Comm::sendto_init();
-    flow->set_rate(rounds.bandwidth() / rounds.share());
     flow->set_payload_size(static_cast<std::uint64_t>(bytes / rounds.share()));
     flow->set_source(hosts_[hosts_.size() - 2]);
     flow->set_destination(hosts_.back());
