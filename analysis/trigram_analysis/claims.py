@@ -104,11 +104,12 @@ class Claim:
         return tuple(_cell_of(run, rule) for rule in self._described["cell"].values())
 
     def _value(self, run: Run) -> float:
-        """Of the steps from `from_step` on: those before fill buckets of credit, or warm up."""
+        """Of the steps from `from_step` on, as those before use up saved credit, or warm up, but for
+        the last, in which what is still under way comes to its end."""
         measure = self._described["measure"]
-        steps = [r["step_s"] for r in run.records if r["step"] >= measure.get("from_step", 0)]
+        steps = [r["step_s"] for r in run.records[:-1] if r["step"] >= measure.get("from_step", 0)]
         if not steps:
-            raise ClaimError(f"{self.id}: run {run.id} has no step {measure.get('from_step', 0)}")
+            raise ClaimError(f"{self.id}: run {run.id} ends before step {measure.get('from_step', 0)} has one after it")
         step_s = fmean(steps)
         if "steps" in measure:
             return step_s * measure["steps"]

@@ -9,7 +9,7 @@ import re
 import subprocess
 import unittest
 
-from harness import CommandTest, experiment
+from harness import SOURCE, CommandTest, experiment, worlds
 
 
 class Reports(CommandTest):
@@ -47,6 +47,25 @@ class Reports(CommandTest):
         self.assertEqual([row["algorithm"] for row in rows],
                          ["gradient_allreduce", "bytegrad"] * 2)
         self.assertIn("speed-up", self.trigram("table", self.results).stdout)
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    def test_what_was_published_beside_what_comes_out(self) -> None:
+        config = SOURCE / "configs" / "papers" / "bert_large_bandwidth.json"
+        listed = self.trigram("run", config, "--dry-run").stdout.splitlines()
+        wanted = [line.split()[0] for line in listed if re.search(r"rate=1Gbps$", line)
+                  and re.search(r"pytorch_ddp|decentralized_shift_one", line)]
+        self.assertEqual(len(wanted), 2, listed)
+        self.trigram("run", config, "-o", "papers", "--no-table", "--only", wanted[0],
+                     "--only", wanted[1])
+        checked = self.trigram("report", "papers", "--check", code=3).stdout
+        for published, name in (("2,590", "pytorch_ddp"), ("1,500", "decentralized")):
+            row = next(line.split() for line in checked.splitlines()
+                       if line.split()[:3] == ["1", name, published])
+            self.assertLess(abs(float(row[4]) - 1), 0.05, row)
+        self.assertIn("missed: 62 of 64 cells have no run", checked)
+        self.assertIn("What was published", (self.folder / "papers" / "report.html").read_text())
+        self.assertIn("no run here of an experiment",
+                      self.trigram("report", self.results, "--check", code=2).stderr)
 
     def test_folders_without_results_are_bad_input(self) -> None:
         (self.folder / "empty").mkdir()
