@@ -24,7 +24,8 @@ std::optional<std::size_t> least(Context c, std::size_t own) {
   if (c.rank() > 0) {
     c.control->post(0, kReport, static_cast<std::int64_t>(own));
     const auto answer = c.control->receive(kAnswer);
-    return answer ? std::optional(static_cast<std::size_t>(answer->a)) : std::nullopt;
+    if (!answer) return std::nullopt;
+    return static_cast<std::size_t>(answer->a);
   }
   for (int others = c.size() - 1; others > 0; --others) {
     const auto report = c.control->receive(kReport);
