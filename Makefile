@@ -66,7 +66,7 @@ bench-gpu: build-gpu ## print how near kernels and NCCL come to their bounds; 77
 
 # ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
-sanitize: build-asan build-tsan ## the threads world under ASan + UBSan, then under TSan
+sanitize: build-asan build-tsan ## the libraries under ASan + UBSan, what has threads under TSan
 	$(CTEST) --preset asan
 	$(NO_ASLR) $(CTEST) --preset tsan
 
