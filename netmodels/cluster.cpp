@@ -180,7 +180,8 @@ FieldTable<Cluster> cluster_fields() {
 }
 
 Cluster parse_cluster(const Json& j, const std::string& pointer) {
-  const Cluster cluster = cluster_fields().parse(j, pointer);
+  static const FieldTable<Cluster> fields = cluster_fields();  // milliseconds, for each of a sweep
+  const Cluster cluster = fields.parse(j, pointer);
   if (cluster.nodes * cluster.workers_per_node > kMaxRanks)
     throw ConfigError(child(pointer, "workers_per_node"),
                       fmt::format("expected at most {} workers in all, not {} x {}", kMaxRanks,
