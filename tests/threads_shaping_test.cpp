@@ -19,7 +19,7 @@ namespace trigram::test {
 namespace {
 
 constexpr double kBandwidth_Bps = 20e6, kLatency_s = 10e-3;
-constexpr double kSlack = 1.1;  // of the fastest attempt
+constexpr double kSlack = TRIGRAM_SLACK;  // of the fastest attempt
 
 Cluster flat(int nodes) {
   Cluster cluster;
