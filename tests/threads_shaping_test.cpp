@@ -155,12 +155,12 @@ TEST(Shaping, ShortComputationsAddUp) {
 }
 
 TEST(Shaping, AMessageUnderWayIsNotAHang) {
-  constexpr double kWatchdog_s = 0.1;
+  constexpr double kWatchdog_s = 0.4;  // longer than a busy machine stands still
   launch(
       flat(2),
       [](Context ctx) {
-        if (ctx.rank() == 0) ctx.comm->transfer(std::array{to(1, bytes(8'000'000))});
-        else ctx.comm->transfer(std::array{from(0, bytes(8'000'000))});
+        if (ctx.rank() == 0) ctx.comm->transfer(std::array{to(1, bytes(24'000'000))});
+        else ctx.comm->transfer(std::array{from(0, bytes(24'000'000))});
       },
       kWatchdog_s);
 }
