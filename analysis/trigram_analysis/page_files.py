@@ -19,7 +19,7 @@ _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.
 def page(title: str, body: str) -> str:
     template = Template((_PAGE / "template.html").read_text(encoding="utf-8"))
     return template.substitute(title=title, body=body, style=library_style() + _read("report.css"),
-                               library=library_script(), script=script())
+                               library=chart_script(), script=script())
 
 
 def script() -> str:
@@ -34,7 +34,7 @@ def _module(name: str) -> str:
     return f"modules.{name} = (() => {{\n{text}\nreturn {{{exported}}};\n}})();"
 
 
-def library_script() -> str:
+def chart_script() -> str:
     """uPlot with its licence; nothing where it is not installed: then the page says so."""
     source, licence = _LIBRARY / "dist" / "uPlot.iife.min.js", _LIBRARY / "LICENSE"
     if not source.is_file():

@@ -18,7 +18,7 @@ from trigram_analysis.__main__ import main
 
 pytestmark = [
     pytest.mark.skipif(chromium.find() is None, reason="chromium is missing: run scripts/setup"),
-    pytest.mark.skipif(not page_files.library_script(), reason="uPlot is missing: run scripts/setup"),
+    pytest.mark.skipif(not page_files.chart_script(), reason="uPlot is missing: run scripts/setup"),
 ]
 
 # Notes what canvases are told to write, and where: uPlot's labels are no elements.
