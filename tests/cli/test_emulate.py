@@ -1,117 +1,20 @@
-"""`trigram emulate`: the world mpi in network namespaces, of which none survives."""
+"""`trigram emulate`: the world mpi in network namespaces."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import signal
 import subprocess
-import time
 import unittest
-from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
-from harness import TRIGRAM, CommandTest, experiment
+from emulated import CLUSTER, EmulateTest, NamespaceTest
+from harness import TRIGRAM
 from jobs import ENVIRONMENT
 
-CLUSTER = {
-    "nodes": 2,
-    "workers_per_node": 1,
-    "inter": {"bandwidth": "40Mbps", "latency": "20ms"},
-    "intra": {"bandwidth": "100Gbps", "latency": "5us"},
-}
-ENDLESS = 50_000_000
 
-
-def why_not() -> str:
-    """What this machine lacks; empty when it can emulate networks."""
-    if os.geteuid() != 0:
-        return "not root"
-    for tool in ("ip", "tc", "mpirun", "unshare"):
-        if not shutil.which(tool):
-            return f"no {tool} here"
-    name = f"test-{os.getpid()}"
-    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode:
-        return "network namespaces cannot be made here"
-    bucket = "qdisc add dev lo root tbf rate 1mbit burst 2k limit 10k".split()
-    done = subprocess.run(["tc", "-n", name, *bucket], capture_output=True)
-    subprocess.run(["ip", "netns", "delete", name], check=True)
-    return "this kernel has no tbf" if done.returncode else ""
-
-
-REASON = why_not()
-
-
-def namespaces() -> list[str]:
-    folder = Path("/run/netns")
-    return [p.name for p in folder.iterdir() if p.name.startswith("trigram-")] if folder.exists() else []
-
-
-class EmulateTest(CommandTest):
-    def config(self, **changes: Any) -> dict[str, Any]:
-        return experiment(**{"cluster": CLUSTER, "runtime": "mpi", **changes})
-
-    def traffic(self, numel: int, **changes: Any) -> dict[str, Any]:
-        """A model of one tensor, which is sent as filler, and next to no computation."""
-        head = "# name: made_up\n# accelerator: none\n# batch: 1\n# source: made up for this test\n"
-        row = f"tensor,numel,forward_s,backward_s\nx,{numel},0.0001,0.0001\n"
-        self.write(head + row, "model.csv")
-        return self.config(**{"workload": "profile:model.csv", "steps": 4, "eval_every": 0,
-                              **changes})
-
-    def error(self, config: Any, *arguments: Any, **environment: str) -> str:
-        """The one line that a refused command says."""
-        command = [TRIGRAM, "emulate", str(self.write(config)), *map(str, arguments)]
-        done = subprocess.run(command, cwd=self.folder, env={**os.environ, **environment},
-                              capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        lines = [line for line in done.stderr.splitlines() if line.startswith("trigram: ")]
-        self.assertEqual(len(lines), 1, done.stderr)
-        self.assertEqual(self.done(), set())
-        return lines[0]
-
-
-@unittest.skipIf(REASON, REASON)
-class Emulation(EmulateTest):
-    def wait_for(self, condition: Callable[[], Any]) -> Any:
-        deadline = time.monotonic() + 60
-        while not (value := condition()):
-            self.assertLess(time.monotonic(), deadline, "waited in vain")
-            time.sleep(0.05)
-        return value
-
-    def of(self, pid: int) -> list[str]:
-        return [name for name in namespaces() if name.startswith(f"trigram-{pid}-")]
-
-    def start(self, config: Any, **environment: str) -> subprocess.Popen[str]:
-        self.temporary.mkdir(exist_ok=True)
-        environment = {**os.environ, "TMPDIR": str(self.temporary), **environment}
-        command = subprocess.Popen([TRIGRAM, "emulate", str(self.write(config))], cwd=self.folder,
-                                   env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
-        self.addCleanup(command.kill)
-        self.addCleanup(command.stdout.close)
-        self.addCleanup(command.stderr.close)
-        return command
-
-    @property
-    def temporary(self) -> Path:
-        return self.folder / "temporary"
-
-    def start_endless(self, **changes: Any) -> subprocess.Popen[str]:
-        command = self.start(self.config(steps=ENDLESS, **changes))
-        self.wait_for(lambda: list(self.results.glob("*.tmp.*/metrics.jsonl")))
-        self.assertEqual(len(self.of(command.pid)), 3)
-        return command
-
-    def assert_nothing_is_left(self, pid: int) -> None:
-        self.assertEqual(self.of(pid), [])
-        ranks = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True)
-        self.assertEqual(ranks.stdout, "", "processes are left")
-        if self.temporary.exists():
-            self.assertEqual(list(self.temporary.iterdir()), [])
-
+class Emulation(NamespaceTest):
     def buckets(self, namespace: str) -> dict[str, float]:
         """Device -> rate in bit/s of the token bucket by which frames leave it."""
         shown = subprocess.run(["tc", "-j", "-n", namespace, "qdisc", "show"], capture_output=True,
@@ -223,75 +126,6 @@ class Emulation(EmulateTest):
                 for rate in rates.values():
                     self.assertAlmostEqual(rate / frames(payload), 1, delta=0.01)
             shutil.rmtree(self.results)
-
-    def test_a_run_whose_watcher_is_killed_cleans_up(self) -> None:
-        command = self.start_endless()
-        for pid in Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split():
-            if Path(f"/proc/{pid}/comm").read_text().strip() == "trigram":
-                os.kill(int(pid), signal.SIGKILL)
-        command.send_signal(signal.SIGINT)
-        _, err = command.communicate(timeout=60)
-        self.assertEqual(command.returncode, 130, err)
-        self.assert_nothing_is_left(command.pid)
-
-    def test_an_interrupted_run_cleans_up(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            command = self.start_endless()
-            command.send_signal(number)
-            _, err = command.communicate(timeout=60)
-            self.assertEqual(command.returncode, 130, err)
-            self.assert_nothing_is_left(command.pid)
-            shutil.rmtree(self.results)
-
-    def test_a_killed_run_cleans_up(self) -> None:
-        command = self.start_endless()
-        command.kill()
-        command.wait()
-        self.wait_for(lambda: not self.of(command.pid))
-        self.wait_for(lambda: subprocess.run(["pgrep", "-f", str(self.folder)],
-                                             capture_output=True).returncode == 1)
-        self.assert_nothing_is_left(command.pid)
-
-    def test_what_was_being_made_when_it_was_killed_is_removed_too(self) -> None:
-        folder = self.folder / "bin"
-        folder.mkdir()
-        mark = self.folder / "mark"
-        slow = folder / "ip"
-        slow.write_text(f'#!/bin/sh\ncase "$*" in "netns add "*10.77.0.1) touch {mark}; sleep 1;; '
-                        f'esac\nexec {shutil.which("ip")} "$@"\n')
-        slow.chmod(0o755)
-        command = self.start(self.config(), PATH=f"{folder}:{os.environ['PATH']}")
-        self.wait_for(mark.exists)
-        self.assertEqual(len(self.of(command.pid)), 1)  # the switch
-        command.kill()
-        command.wait()
-        time.sleep(1.5)
-        self.wait_for(lambda: not self.of(command.pid))
-        time.sleep(0.5)
-        self.assert_nothing_is_left(command.pid)
-
-    def test_a_job_whose_mpirun_is_killed_cleans_up(self) -> None:
-        command = self.start_endless()
-        children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
-        (mpirun,) = [int(pid) for pid in children
-                     if Path(f"/proc/{pid}/comm").read_text().strip() == "mpirun"]
-        os.kill(mpirun, signal.SIGKILL)
-        _, err = command.communicate(timeout=60)
-        self.assertEqual(command.returncode, 1, err)
-        self.assertIn("mpirun was ended by signal 9", err)
-        self.assert_nothing_is_left(command.pid)
-
-    def test_what_nobody_could_clean_up_is_swept(self) -> None:
-        dead = subprocess.Popen(["true"])
-        dead.wait()
-        name = f"trigram-{dead.pid}-switch"
-        subprocess.run(["ip", "netns", "add", name], check=True)
-        other = f"trigram-{os.getpid()}-switch"  # of a process that lives
-        subprocess.run(["ip", "netns", "add", other], check=True)
-        self.addCleanup(subprocess.run, ["ip", "netns", "delete", other], check=True)
-        self.trigram("emulate", "--clean")
-        self.assertNotIn(name, namespaces())
-        self.assertIn(other, namespaces())
 
     def test_what_cannot_be_emulated_is_refused(self) -> None:
         def cluster(**changes: Any) -> dict[str, Any]:

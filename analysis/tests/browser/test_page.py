@@ -4,180 +4,21 @@ With TRIGRAM_SCREENSHOTS=FOLDER, pictures are written there: report-light.png, r
 report-narrow.png and winner-map.png, of the results that TRIGRAM_SCREENSHOTS_OF names.
 """
 
-import itertools
 import os
-import time
 from pathlib import Path
 
 import chromium
 import pytest
-import sample
 import synthetic
-from trigram_analysis import page_files
+from shown import DRAW_ALL, NEEDS, RECORD_TEXT, show, wait_until
 from trigram_analysis.__main__ import main
 
-pytestmark = [
-    pytest.mark.skipif(chromium.find() is None, reason="chromium is missing: run scripts/setup"),
-    pytest.mark.skipif(not page_files.chart_script(), reason="uPlot is missing: run scripts/setup"),
-]
-
-# Notes what canvases are told to write, and where: uPlot's labels are no elements.
-RECORD_TEXT = """
-window.written = [];
-const fill = CanvasRenderingContext2D.prototype.fillText;
-CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
-  const at = this.getTransform(), m = this.measureText(text);
-  const corners = [[x - m.actualBoundingBoxLeft, y - m.actualBoundingBoxAscent],
-                   [x + m.actualBoundingBoxRight, y + m.actualBoundingBoxDescent]]
-    .map(([px, py]) => [at.a * px + at.c * py + at.e, at.b * px + at.d * py + at.f]);
-  window.written.push({canvas: this.canvas, text, corners});
-  return fill.call(this, text, x, y, ...rest);
-};
-"""
-DRAW_ALL = "window.dispatchEvent(new Event('beforeprint'))"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium.Chromium(chromium.find()) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    """Two experiments: with an axis and with training, with two axes and none."""
-    root = tmp_path_factory.mktemp("results")
-    sample.write_sweep(root / "sample", seeds=(1, 2))
-    for a, algorithm in enumerate(synthetic.ALGORITHMS[:3]):
-        for gbps, latency in itertools.product((1, 10, 100), (10, 1000)):
-            synthetic.write_timing(root / "grid", a, gbps, latency)
-    assert main(["report", str(root)]) == 0
-    return root / "report.html"
-
-
-@pytest.fixture
-def page(browser, report):
-    opened = chromium.Page(browser, before=RECORD_TEXT)
-    opened.open(report)
-    yield opened
-    assert opened.problems() == []
-    opened.close()
-
-
-def show(page, name):
-    """The experiment `name`, every figure of it drawn."""
-    page.run(f"[...document.querySelectorAll('#experiments a')].find(a => a.textContent === '{name}').click()")
-    page.run(f"new Promise(done => setTimeout(() => {{ {DRAW_ALL}; setTimeout(done, 200); }}, 100))")
-
-
-def wait_until(page, condition, patience_s=20):
-    deadline = time.monotonic() + patience_s
-    while not page.run(condition):
-        assert time.monotonic() < deadline, f"never true: {condition}"
-        time.sleep(0.05)
+pytestmark = NEEDS
 
 
 def test_loads_without_errors_or_requests(page, report):
     assert page.requests() == [report.resolve().as_uri()]
     assert page.run("document.querySelectorAll('.experiment:not([hidden])').length") == 1
-
-
-def test_every_chart_is_drawn_in_the_colours_of_its_series(page):
-    show(page, "sample")
-    drawn = page.run("""[...document.querySelectorAll('.experiment:not([hidden]) .plot canvas')].map(canvas => {
-      const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), seen = {};
-      for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) {
-        const key = [data[i], data[i + 1], data[i + 2]].join(); seen[key] = (seen[key] ?? 0) + 1; }
-      return seen; })""")
-    # gradient_allreduce, bytegrad and decentralized have the first three colours, in a light page
-    assert len(drawn) >= 10
-    for canvas in drawn:
-        assert sum(canvas.get(c, 0) > 20 for c in ("0,114,178", "213,138,0", "0,158,115")) >= 1
-    step_time = drawn[1]
-    assert all(step_time.get(c, 0) > 20 for c in ("0,114,178", "213,138,0", "0,158,115"))
-
-
-def test_step_time_is_drawn_from_the_results(page):
-    show(page, "sample")
-    data = page.run("""[...document.querySelectorAll('.experiment:not([hidden]) figure')].find(f =>
-      f.querySelector('h4 span').textContent === 'time per step').querySelector('.plot').chart.data""")
-    # 8, 2 and 4 s of communication per Gbps, half a second of computation, seed 2 takes 10 % longer
-    assert data[0] == [1, 10]
-    for ys, exposed in zip(data[1:], (8.0, 2.0, 4.0)):
-        assert ys == pytest.approx([0.5 + 1.05 * exposed, 0.5 + 0.105 * exposed], rel=1e-4)
-
-
-def test_the_winner_map_by_script_is_that_of_the_table_without(browser, report, page):
-    def cells(of):
-        return of.run("""[...document.querySelectorAll('.map td')].map(td =>
-          [...td.children].map(part => part.textContent.trim()).join('|'))""")
-
-    show(page, "sample")
-    show(page, "grid")
-    plain = chromium.Page(browser, scripts=False)
-    plain.open(report)
-    assert sorted(cells(plain)) == sorted(cells(page))
-    assert len(cells(plain)) == 2 + 6
-    plain.close()
-
-
-def test_the_winner_map_knows_who_wins(page):
-    show(page, "grid")
-    shown = page.run("""[...document.querySelectorAll('.experiment:not([hidden]) .map tbody tr')].map(row =>
-      [...row.querySelectorAll('td b')].map(b => b.textContent.trim()))""")
-
-    def best(gbps, latency):
-        times = [synthetic.step_s(a, gbps, latency) for a in range(3)]
-        first, second = sorted(times)[:2]
-        assert second > 1.02 * first  # no tie in this sample
-        return ["gradient_allreduce", "bytegrad", "decentralized/shift_one"][times.index(first)]
-
-    assert shown == [[best(gbps, latency) for gbps in (1, 10, 100)] for latency in (10, 1000)]
-    assert len({name for row in shown for name in row}) > 1
-
-
-def test_choosing_a_cell_shows_its_setting_below(page):
-    show(page, "grid")
-    before = page.run("document.querySelector('.experiment:not([hidden]) [data-part=bars] figcaption').textContent")
-    page.run("document.querySelector('.experiment:not([hidden]) .map tbody tr:last-child td:last-child').click()")
-    after = page.run("document.querySelector('.experiment:not([hidden]) [data-part=bars] figcaption').textContent")
-    assert "100 Gbps" in after and "1 ms" in after and before != after
-
-
-def test_a_series_can_be_hidden_everywhere(page):
-    show(page, "sample")
-    page.run("document.querySelectorAll('.experiment:not([hidden]) .legend button')[1].click()")
-    shown = page.run("""[...document.querySelectorAll('.experiment:not([hidden]) .plot')].filter(p => p.chart)
-      .map(p => p.chart.series.slice(1).map(s => [s.label, s.show]))""")
-    assert shown and all(visible == (label != "bytegrad") for chart in shown for label, visible in chart)
-    assert not page.run("""[...document.querySelectorAll('.experiment:not([hidden]) .map td b')]
-      .some(b => b.textContent.includes('bytegrad'))""")
-
-
-def test_dragging_zooms_and_a_double_click_shows_all_again(page):
-    show(page, "sample")
-    where = """(() => { const over = document.querySelector('.experiment:not([hidden]) .u-over');
-      over.scrollIntoView({block: 'center'}); const r = over.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()"""
-    left, top, width, height = page.run(where)
-    scale = "(() => { const {min, max} = document.querySelector('.experiment:not([hidden]) .plot').chart.scales.x; return [min, max]; })()"
-    whole = page.run(scale)
-    page.drag((left + 0.4 * width, top + 0.5 * height), (left + 0.7 * width, top + 0.5 * height))
-    wait_until(page, f"{scale}[0] > {whole[0]}")
-    low, high = page.run(scale)
-    assert whole[0] < low < high < whole[1]
-    page.run("""document.querySelector('.experiment:not([hidden]) .u-over')
-      .dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))""")
-    wait_until(page, f"{scale}[0] === {whole[0]}")
-
-
-def test_hovering_reads_out_values(page):
-    show(page, "sample")
-    left, top, width, height = page.run("""(() => { const over = document.querySelectorAll('.experiment:not([hidden]) .u-over')[1];
-      over.scrollIntoView({block: 'center'}); const r = over.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()""")
-    page.hover((left + 0.06 * width, top + 0.3 * height))
-    wait_until(page, "!document.querySelectorAll('.experiment:not([hidden]) .tip')[1].hidden")
-    text = page.run("document.querySelectorAll('.experiment:not([hidden]) .tip')[1].textContent")
-    assert "1 Gbps" in text and "bytegrad2.60 s" in text
 
 
 def test_tables_filter_and_sort(page):

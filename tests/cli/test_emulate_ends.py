@@ -1,0 +1,88 @@
+"""`trigram emulate`: of its network namespaces none survives, however it ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from emulated import NamespaceTest, namespaces
+
+
+class Ends(NamespaceTest):
+    def test_a_run_whose_watcher_is_killed_cleans_up(self) -> None:
+        command = self.start_endless()
+        for pid in Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split():
+            if Path(f"/proc/{pid}/comm").read_text().strip() == "trigram":
+                os.kill(int(pid), signal.SIGKILL)
+        command.send_signal(signal.SIGINT)
+        _, err = command.communicate(timeout=60)
+        self.assertEqual(command.returncode, 130, err)
+        self.assert_nothing_is_left(command.pid)
+
+    def test_an_interrupted_run_cleans_up(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            command = self.start_endless()
+            command.send_signal(number)
+            _, err = command.communicate(timeout=60)
+            self.assertEqual(command.returncode, 130, err)
+            self.assert_nothing_is_left(command.pid)
+            shutil.rmtree(self.results)
+
+    def test_a_killed_run_cleans_up(self) -> None:
+        command = self.start_endless()
+        command.kill()
+        command.wait()
+        self.wait_for(lambda: not self.of(command.pid))
+        self.wait_for(lambda: subprocess.run(["pgrep", "-f", str(self.folder)],
+                                             capture_output=True).returncode == 1)
+        self.assert_nothing_is_left(command.pid)
+
+    def test_what_was_being_made_when_it_was_killed_is_removed_too(self) -> None:
+        folder = self.folder / "bin"
+        folder.mkdir()
+        mark = self.folder / "mark"
+        slow = folder / "ip"
+        slow.write_text(f'#!/bin/sh\ncase "$*" in "netns add "*10.77.0.1) touch {mark}; sleep 1;; '
+                        f'esac\nexec {shutil.which("ip")} "$@"\n')
+        slow.chmod(0o755)
+        command = self.start(self.config(), PATH=f"{folder}:{os.environ['PATH']}")
+        self.wait_for(mark.exists)
+        self.assertEqual(len(self.of(command.pid)), 1)  # the switch
+        command.kill()
+        command.wait()
+        time.sleep(1.5)
+        self.wait_for(lambda: not self.of(command.pid))
+        time.sleep(0.5)
+        self.assert_nothing_is_left(command.pid)
+
+    def test_a_job_whose_mpirun_is_killed_cleans_up(self) -> None:
+        command = self.start_endless()
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+        (mpirun,) = [int(pid) for pid in children
+                     if Path(f"/proc/{pid}/comm").read_text().strip() == "mpirun"]
+        os.kill(mpirun, signal.SIGKILL)
+        _, err = command.communicate(timeout=60)
+        self.assertEqual(command.returncode, 1, err)
+        self.assertIn("mpirun was ended by signal 9", err)
+        self.assert_nothing_is_left(command.pid)
+
+    def test_what_nobody_could_clean_up_is_swept(self) -> None:
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        name = f"trigram-{dead.pid}-switch"
+        subprocess.run(["ip", "netns", "add", name], check=True)
+        other = f"trigram-{os.getpid()}-switch"  # of a process that lives
+        subprocess.run(["ip", "netns", "add", other], check=True)
+        self.addCleanup(subprocess.run, ["ip", "netns", "delete", other], check=True)
+        self.trigram("emulate", "--clean")
+        self.assertNotIn(name, namespaces())
+        self.assertIn(other, namespaces())
+
+
+if __name__ == "__main__":
+    unittest.main()
