@@ -136,8 +136,8 @@ def test_report_is_self_contained_and_well_formed(sweep, capsys):
     assert "loss &lt;NaN&gt; &amp; worse" in page
     identifiers = re.findall(r'\bid="([^"]+)"', page)
     assert len(identifiers) == len(set(identifiers))
-    for table in re.findall(r"<table.*?</table>", page, re.DOTALL):
-        ElementTree.fromstring(table.replace("<wbr>", "<wbr/>"))
+    for markup in re.findall(r"<table.*?</table>", page, re.DOTALL):
+        ElementTree.fromstring(markup.replace("<wbr>", "<wbr/>"))
     assert not list(sweep.glob("*.tmp"))
 
 

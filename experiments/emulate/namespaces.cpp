@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -66,6 +67,15 @@ bool end_processes(const std::set<Identity>& namespaces, int signal) {
   return true;
 }
 
+/// That it is gone already is no error: a watcher and a sweep may delete the same at one time.
+void remove_namespace(const std::string& name) {
+  try {
+    run_tool({"ip", "netns", "delete", name});
+  } catch (const std::runtime_error&) {
+    if (fs::exists(kFolder / name)) throw;
+  }
+}
+
 }  // namespace
 
 std::string namespace_name(pid_t owner, const std::string& part) {
@@ -89,7 +99,7 @@ void remove_namespaces(pid_t owner) {
   identities.erase(Identity{});
   if (!identities.empty() && !end_processes(identities, SIGTERM))
     end_processes(identities, SIGKILL);
-  for (const std::string& name : owned) run_tool({"ip", "netns", "delete", name});
+  for (const std::string& name : owned) remove_namespace(name);
 }
 
 int sweep_namespaces() {

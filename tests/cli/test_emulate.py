@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 from typing import Any
@@ -212,8 +213,9 @@ class AddedLatency(EmulateTest):
 
     def test_algorithms_that_live_by_control_messages_end(self) -> None:
         self.summary(4, "wagma")
-        # A step of adpsgd asks, is answered, and exchanges: that all three are late is felt.
-        self.assertGreater(self.summary(4, "adpsgd")["step_s"], 2.5 * 0.030)
+        # An average of adpsgd asks, is answered, and exchanges, each a latency late; three of the
+        # four steps wait for one.
+        self.assertGreater(self.summary(4, "adpsgd")["step_s"], 3 / 4 * 3 * 0.030)
 
 
 @unittest.skipIf(os.geteuid() != 0, "not root, and so it cannot become nobody")
