@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/algorithm.h"
 #include "core/config/kinds.h"
@@ -22,11 +23,12 @@ struct RankStep {
 /// What all ranks did in one step.
 struct StepRecord {
   long step = 0;
-  double time_s = 0;  // when the last rank that trains ended it
-  double step_s = 0;  // since the last of them ended the step before
-  Counters mean;      // times: means over the ranks that train
-  Counters sum;       // bytes and messages: sums over all ranks
-  double loss = 0;    // mean over the ranks that train
+  std::vector<double> end_s;  // when each rank ended it
+  double time_s = 0;          // when the last rank that trains did
+  double step_s = 0;          // since the last of them ended the step before
+  Counters mean;              // times: means over the ranks that train
+  Counters sum;               // bytes and messages: sums over all ranks
+  double loss = 0;            // mean over the ranks that train
   Steps::Staleness staleness;
   std::optional<Evaluation> evaluation;
 };

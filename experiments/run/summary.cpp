@@ -27,11 +27,14 @@ Json hash_of(std::span<const RankResult> ranks) {
   return hash.hex();
 }
 
-/// Of one step.
-double samples_of(std::span<const RankResult> ranks) {
-  std::size_t samples = 0;
-  for (const RankResult& rank : ranks) samples += rank.trains ? rank.batch : 0;
-  return static_cast<double>(samples);
+/// In the mean over `steps`, the last of which each rank ended at `end_s`: a rank that is done is
+/// not waited for.
+double samples_per_s(std::span<const RankResult> ranks, double steps,
+                     std::span<const double> end_s) {
+  double sum = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (ranks[i].trains) sum += static_cast<double>(ranks[i].batch) * steps / end_s[i];
+  return sum;
 }
 
 }  // namespace
@@ -48,11 +51,10 @@ void Summary::add(const StepRecord& record) {
 Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> wall_s) const {
   const Counters total = total_of(ranks);
   const auto messages = static_cast<double>(total.messages_intra + total.messages_inter);
-  const double samples = steps_ * samples_of(ranks);
   const bool updated = staleness_.updates > 0;
   Json j = {{"time_s", last_.time_s},
             {"step_s", last_.time_s / steps_},
-            {"samples_per_s", finite(samples / last_.time_s)},
+            {"samples_per_s", finite(samples_per_s(ranks, steps_, last_.end_s))},
             {"compute_s", mean_.compute_s / steps_},
             {"communication_s", mean_.communication_s / steps_},
             {"exposed_s", mean_.exposed_s / steps_},

@@ -174,6 +174,7 @@ TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
   Summary summary;
   StepRecord record;
   record.time_s = 2;
+  record.end_s = {2, 2, 2};
   summary.add(record);
   std::vector<RankResult> ranks(2);
   for (RankResult& rank : ranks) {
@@ -190,6 +191,17 @@ TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
   EXPECT_EQ(with_server["samples_per_s"], workers["samples_per_s"]);
   EXPECT_EQ(with_server["weights_hash"], workers["weights_hash"]);
   EXPECT_EQ(with_server["bytes_inter"], 30);
+}
+
+TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
+  Summary summary;
+  StepRecord record;
+  record.time_s = 4;
+  record.end_s = {1, 4};
+  summary.add(record);
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) rank.batch = 6;
+  EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 6.0 / 1 + 6.0 / 4);
 }
 
 /// As they come from another process.
