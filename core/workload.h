@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -32,6 +33,9 @@ struct Quality {
   std::optional<double> accuracy;  // fraction correct; absent where there are no classes
 };
 
+/// As `most` of Workload::evaluate.
+inline constexpr std::size_t kAllSamples = std::numeric_limits<std::size_t>::max();
+
 /// What is trained: a layer-time profile (phantom), or a real model with real gradients. One
 /// instance per rank; it owns its rank's weights and gradients, contiguous, on ctx.device.
 class Workload {
@@ -61,8 +65,9 @@ class Workload {
   virtual bool has_values() const = 0;
   /// False where values mean nothing: there is no loss, and weights are worth no evaluation.
   virtual bool learns() const { return has_values(); }
-  /// Quality of `weights` (this workload's layout) on held-out data; takes no simulated time.
-  virtual Quality evaluate(std::span<const float> weights) = 0;
+  /// Quality of `weights` (this workload's layout) on held-out data, on its first `most` samples if
+  /// there are more; takes no simulated time.
+  virtual Quality evaluate(std::span<const float> weights, std::size_t most) = 0;
   /// Samples in one mini-batch of one worker.
   virtual std::size_t batch() const = 0;
 };

@@ -48,7 +48,7 @@ End end_of(const Json& algorithm, double lr, long steps) {
   HostDevice host;
   const Quadratic problem(host, {.dimension = kDimension, .heterogeneity = 1},
                           {0, kRanks, training.seed});
-  return {problem.evaluate(mean_of(trained.weights)).loss, spread_of(trained.weights)};
+  return {problem.evaluate(mean_of(trained.weights), kAllSamples).loss, spread_of(trained.weights)};
 }
 
 class PeerConvergence : public ::testing::TestWithParam<NamedAlgorithm> {};

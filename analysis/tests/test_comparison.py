@@ -53,6 +53,23 @@ def test_equal_bandwidths_written_differently_are_one_setting(sweep):
     assert len(compare(sweep).settings) == 2
 
 
+def set_learning_rate(sweep, pattern, lr):
+    for path in sweep.glob(pattern):
+        edit(path, lambda m: m["experiment"].update(optimizer={"name": "sgd", "lr": lr}))
+
+
+def test_a_learning_rate_that_goes_with_the_algorithm_is_no_setting(sweep):
+    set_learning_rate(sweep, "*", 0.1)
+    set_learning_rate(sweep, "bytegrad-*", 0.2)
+    assert [axis.pointer for axis in compare(sweep).axes] == ["/cluster/inter/bandwidth"]
+
+
+def test_a_learning_rate_that_varies_within_an_algorithm_is_a_setting(sweep):
+    set_learning_rate(sweep, "*", 0.1)
+    set_learning_rate(sweep, "bytegrad-1-*", 0.2)
+    assert "/optimizer/lr" in {axis.pointer for axis in compare(sweep).axes}
+
+
 def test_variants_of_an_algorithm_are_told_apart_by_the_options_that_differ(sweep):
     sample.write_run(sweep, "variant", "bytegrad", 1.0)
     edit(sweep / "variant",

@@ -155,9 +155,18 @@ class Comparison:
         swept = {pointer for run in self.runs for pointer in run.sweep}
         pointers: dict[str, None] = {}
         for leaf in self._varying_leaves(self.runs):
-            if leaf.split("/")[1] not in _NOT_AXES:
+            if leaf.split("/")[1] not in _NOT_AXES and not self._is_of_algorithms(leaf):
                 pointers[self._collapse(leaf, swept)] = None
         return list(pointers)
+
+    def _is_of_algorithms(self, leaf: str) -> bool:
+        """Whether it is of an optimizer that each algorithm has one of, such as a learning rate that
+        suits it: then it is no setting that algorithms are compared at."""
+        by_algorithm: dict[str, list[Run]] = {}
+        for run in self.runs:
+            by_algorithm.setdefault(_key(run.experiment.get("algorithm")), []).append(run)
+        return leaf.startswith("/optimizer/") and not any(
+            leaf in self._varying_leaves(runs) for runs in by_algorithm.values())
 
     @cached_property
     def _varying(self) -> set[str]:

@@ -55,20 +55,21 @@ double ImageClassifier::loss() const {
   return loss.empty() ? std::numeric_limits<double>::quiet_NaN() : loss[0];
 }
 
-Quality ImageClassifier::evaluate(std::span<const float> weights) const {
-  return judge(*data_, data_->test, architecture_, weights);
+Quality ImageClassifier::evaluate(std::span<const float> weights, std::size_t most) const {
+  return judge(*data_, data_->test, architecture_, weights, most);
 }
 
 Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
-              std::span<const float> weights) {
+              std::span<const float> weights, std::size_t most) {
   constexpr std::size_t kBatch = 250;  // activations of the networks here stay in the cache
   HostDevice host;
   const Tensor flat = host.empty(weights.size());
   std::ranges::copy(weights, flat.floats().begin());
   double loss = 0;
   std::size_t correct = 0;
-  for (std::size_t begin = 0; begin < set.size();) {
-    const std::size_t batch = std::min(kBatch, set.size() - begin);
+  const std::size_t size = std::min(set.size(), most);
+  for (std::size_t begin = 0; begin < size;) {
+    const std::size_t batch = std::min(kBatch, size - begin);
     NeuralNetwork network(host, architecture, batch);  // memory is pooled
     std::vector<std::uint32_t> chosen(batch);
     std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(begin));
@@ -78,7 +79,7 @@ Quality judge(const ImageData& data, const ImageSet& set, const Architecture& ar
     correct += count_correct(network.logits(), network.labels(), architecture.classes);
     begin += batch;
   }
-  const auto n = static_cast<double>(set.size());
+  const auto n = static_cast<double>(size);
   return {loss / n, static_cast<double>(correct) / n};
 }
 

@@ -32,7 +32,7 @@ class Model {
   /// Mean loss of the last mini-batch; NaN without values.
   virtual double loss() const = 0;
 
-  virtual Quality evaluate(std::span<const float> weights) const = 0;
+  virtual Quality evaluate(std::span<const float> weights, std::size_t most) const = 0;
   virtual std::size_t batch() const = 0;
 };
 

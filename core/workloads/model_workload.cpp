@@ -39,9 +39,9 @@ void ModelWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on
                 buckets().size());
 }
 
-Quality ModelWorkload::evaluate(std::span<const float> weights) {
+Quality ModelWorkload::evaluate(std::span<const float> weights, std::size_t most) {
   if (!values_) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
-  return model_->evaluate(weights);
+  return model_->evaluate(weights, most);
 }
 
 }  // namespace trigram

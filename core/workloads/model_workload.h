@@ -17,7 +17,7 @@ class ModelWorkload final : public FlatWorkload {
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
   double loss() override { return model_->loss(); }
   bool has_values() const override { return values_; }
-  Quality evaluate(std::span<const float> weights) override;
+  Quality evaluate(std::span<const float> weights, std::size_t most) override;
   std::size_t batch() const override { return model_->batch(); }
 
  private:

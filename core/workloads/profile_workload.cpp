@@ -69,9 +69,9 @@ double ProfileWorkload::loss() {
   return has_values() ? real_.model->loss() : std::numeric_limits<double>::quiet_NaN();
 }
 
-Quality ProfileWorkload::evaluate(std::span<const float> weights) {
+Quality ProfileWorkload::evaluate(std::span<const float> weights, std::size_t most) {
   if (!has_values()) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
-  return real_.model->evaluate(weights);
+  return real_.model->evaluate(weights, most);
 }
 
 }  // namespace trigram

@@ -30,7 +30,7 @@ class Quadratic final : public Model {
                 const std::function<void()>& on_tensor) override;
   double loss() const override;
   /// The loss is that of the mean objective above its minimum: |A (w - w*)|^2 / 2.
-  Quality evaluate(std::span<const float> weights) const override;
+  Quality evaluate(std::span<const float> weights, std::size_t most) const override;
   std::size_t batch() const override { return 1; }
 
   /// w*, the minimum of the mean objective.

@@ -41,7 +41,9 @@ class SlowedWorkload final : public Workload {
   double loss() override { return workload_->loss(); }
   bool has_values() const override { return workload_->has_values(); }
   bool learns() const override { return workload_->learns(); }
-  Quality evaluate(std::span<const float> weights) override { return workload_->evaluate(weights); }
+  Quality evaluate(std::span<const float> weights, std::size_t most) override {
+    return workload_->evaluate(weights, most);
+  }
   std::size_t batch() const override { return workload_->batch(); }
 
  private:

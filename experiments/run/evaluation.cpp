@@ -6,6 +6,9 @@
 namespace trigram {
 namespace {
 
+// Workers' own models may be as many as workers; a per cent is told apart on these.
+constexpr std::size_t kSamplesOfWorkers = 1000;
+
 using Weights = std::vector<float>;
 
 bool bitwise_equal(const Weights& a, const Weights& b) {
@@ -54,15 +57,16 @@ Evaluation evaluate(Workload& workload, std::span<const Weights> weights) {
   const std::vector<Distinct> models = distinct(weights);
   const auto workers = static_cast<double>(weights.size());
   const Weights mean = models.size() == 1 ? weights.front() : mean_of(weights);
-  const Quality of_mean = workload.evaluate(mean);
+  const Quality of_mean = workload.evaluate(mean, kAllSamples);
   Evaluation result;
   result.loss = of_mean.loss;
   result.accuracy = of_mean.accuracy;
   for (const Distinct& model : models) {
     result.consensus_distance += model.workers * squared_distance(*model.weights, mean) / workers;
     if (!of_mean.accuracy) continue;
-    const double accuracy =
-        models.size() == 1 ? *of_mean.accuracy : *workload.evaluate(*model.weights).accuracy;
+    const double accuracy = models.size() == 1
+                                ? *of_mean.accuracy
+                                : *workload.evaluate(*model.weights, kSamplesOfWorkers).accuracy;
     result.worker_accuracy_mean =
         result.worker_accuracy_mean.value_or(0) + model.workers * accuracy / workers;
     result.worker_accuracy_min = std::min(result.worker_accuracy_min.value_or(1), accuracy);

@@ -17,8 +17,8 @@ struct Evaluation {
   double consensus_distance = 0;
 };
 
-/// Evaluates the mean of `weights` (one vector per worker) and every distinct one of them. Workers
-/// with bitwise equal weights, such as those of a synchronous average, are evaluated once.
+/// Evaluates the mean of `weights` (one vector per worker) on all held-out data, and, where workers
+/// differ, every distinct one of them on its first thousand samples.
 Evaluation evaluate(Workload& workload, std::span<const std::vector<float>> weights);
 
 }  // namespace trigram

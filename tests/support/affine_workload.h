@@ -38,7 +38,7 @@ class AffineWorkload final : public Workload {
   }
   double loss() override { return 0; }
   bool has_values() const override { return true; }
-  Quality evaluate(std::span<const float>) override { return {}; }
+  Quality evaluate(std::span<const float>, std::size_t) override { return {}; }
   std::size_t batch() const override { return 1; }
 
   double forward_s = 1e-4, backward_s = 1e-4;

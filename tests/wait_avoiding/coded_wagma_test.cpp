@@ -31,7 +31,7 @@ double loss_of(const Json& codec, bool late, double lr = 0.05, long steps = 400)
   HostDevice host;
   const Quadratic problem(host, {.dimension = kDimension, .heterogeneity = 1},
                           {0, kRanks, training.seed});
-  return problem.evaluate(mean).loss;
+  return problem.evaluate(mean, kAllSamples).loss;
 }
 
 TEST(CodedWagma, ConvergesLikeTheUncodedOne) {

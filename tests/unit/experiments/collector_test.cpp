@@ -145,6 +145,7 @@ TEST(Evaluation, OfUnequalWorkers) {
   const std::vector<std::vector<float>> weights = {{0.5f, 3}, {0.5f, 3}, {0.25f, 0}, {0.75f, 6}};
   const Evaluation e = evaluate(workload, weights);
   EXPECT_EQ(workload.evaluations(), 4) << "the mean and three distinct models";
+  EXPECT_EQ(workload.evaluations_on_all(), 1) << "the mean";
   EXPECT_EQ(e.accuracy, 0.5);
   EXPECT_EQ(e.worker_accuracy_min, 0.25);
   EXPECT_EQ(e.worker_accuracy_mean, 0.5);

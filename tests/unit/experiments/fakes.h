@@ -41,6 +41,8 @@ class FakeWorkload : public Workload {
   void set(std::vector<float> weights) { weights_ = std::move(weights); }
   void evaluation_takes(std::chrono::milliseconds duration) { duration_ = duration; }
   int evaluations() const { return evaluations_; }
+  /// Of these, those on all samples.
+  int evaluations_on_all() const { return on_all_; }
 
   void bucketize(const BucketSizes&) override {}
   std::span<Bucket> buckets() override { return {}; }
@@ -54,8 +56,9 @@ class FakeWorkload : public Workload {
   void backward(Context, const std::function<void(Bucket&)>&) override {}
   double loss() override { return 0; }
   bool has_values() const override { return true; }
-  Quality evaluate(std::span<const float> weights) override {
+  Quality evaluate(std::span<const float> weights, std::size_t most) override {
     ++evaluations_;
+    on_all_ += most == kAllSamples;
     std::this_thread::sleep_for(duration_);
     return {weights[0], weights[0]};
   }
@@ -64,7 +67,7 @@ class FakeWorkload : public Workload {
  private:
   std::vector<float> weights_;
   std::chrono::milliseconds duration_{0};
-  int evaluations_ = 0;
+  int evaluations_ = 0, on_all_ = 0;
 };
 
 }  // namespace trigram

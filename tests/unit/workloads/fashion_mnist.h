@@ -32,7 +32,7 @@ class FashionMnist : public ::testing::Test {
         rank.ctx.device->axpby(-lr, bucket.grad, 1, bucket.weight);
       });
     }
-    return workload.evaluate(workload.weights().floats());
+    return workload.evaluate(workload.weights().floats(), kAllSamples);
   }
 };
 

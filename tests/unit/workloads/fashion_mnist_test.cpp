@@ -1,5 +1,7 @@
 #include "tests/unit/workloads/fashion_mnist.h"
 
+#include <cmath>
+
 namespace trigram {
 namespace {
 
@@ -12,13 +14,25 @@ TEST_F(FashionMnist, MlpLearns) {
   const auto workload = make(Json::object())->make(rank.ctx, 1);
   EXPECT_EQ(workload->weights().numel(), 784u * 64 + 64 + 64 * 10 + 10);
   EXPECT_EQ(workload->batch(), 32u);
-  const Quality untrained = workload->evaluate(workload->weights().floats());
+  const Quality untrained = workload->evaluate(workload->weights().floats(), kAllSamples);
   EXPECT_LT(untrained.accuracy.value(), 0.3);
   EXPECT_GT(untrained.loss, 1.5);  // about ln 10 for ten classes
   const Quality trained = train(*workload, rank, 800, 0.05f);
   EXPECT_GT(trained.accuracy.value(), 0.80);
   EXPECT_LT(trained.loss, 0.6);
   EXPECT_LT(workload->loss(), untrained.loss);
+}
+
+TEST_F(FashionMnist, IsEvaluatedOnAsManyImagesAsAskedFor) {
+  HostDevice host;
+  LoneRank rank(host);
+  const auto workload = make(Json::object())->make(rank.ctx, 1);
+  const std::span<const float> weights = workload->weights().floats();
+  EXPECT_EQ(workload->evaluate(weights, kAllSamples).loss,
+            workload->evaluate(weights, 10'000).loss);
+  const double correct = 300 * workload->evaluate(weights, 300).accuracy.value();
+  EXPECT_NEAR(correct, std::round(correct), 1e-9);
+  EXPECT_NE(workload->evaluate(weights, 300).loss, workload->evaluate(weights, 299).loss);
 }
 
 TEST_F(FashionMnist, PricedAsAnotherModelItLearnsTheSame) {

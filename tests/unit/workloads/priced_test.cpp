@@ -174,8 +174,8 @@ TEST(Phantom, HasTheSizesAndTheChargesOfTheValuedModel) {
         EXPECT_EQ(a[i].flops, b[i].flops);
       }
       EXPECT_TRUE(std::isnan(phantom.workload->loss()));
-      EXPECT_TRUE(std::isnan(phantom.workload->evaluate({}).loss));
-      EXPECT_FALSE(phantom.workload->evaluate({}).accuracy.has_value());
+      EXPECT_TRUE(std::isnan(phantom.workload->evaluate({}, kAllSamples).loss));
+      EXPECT_FALSE(phantom.workload->evaluate({}, kAllSamples).accuracy.has_value());
     }
   }
 }

@@ -39,12 +39,12 @@ double norm(std::span<const float> x) {
 TEST(Quadratic, GradientVanishesAtTheOptimumOnly) {
   Problem p({.dimension = 20, .condition = 50});
   EXPECT_GT(norm(p.gradient()), 0.1);
-  EXPECT_GT(p.model.evaluate(p.weights.floats()).loss, 0.1);
+  EXPECT_GT(p.model.evaluate(p.weights.floats(), kAllSamples).loss, 0.1);
   p.move_to(p.model.optimum());
   EXPECT_LT(norm(p.gradient()), 1e-5);
-  EXPECT_LT(p.model.evaluate(p.weights.floats()).loss, 1e-9);
+  EXPECT_LT(p.model.evaluate(p.weights.floats(), kAllSamples).loss, 1e-9);
   EXPECT_LT(p.model.loss(), 1e-9);
-  EXPECT_FALSE(p.model.evaluate(p.weights.floats()).accuracy.has_value());
+  EXPECT_FALSE(p.model.evaluate(p.weights.floats(), kAllSamples).accuracy.has_value());
 }
 
 TEST(Quadratic, GradientAgreesWithFiniteDifferences) {
@@ -91,13 +91,13 @@ TEST(Quadratic, EigenvaluesSpanTheConditionNumber) {
 
 TEST(Quadratic, GradientDescentConvergesAtTheRateOfItsCondition) {
   Problem p({.dimension = 30, .condition = 10});
-  const double start = p.model.evaluate(p.weights.floats()).loss;
+  const double start = p.model.evaluate(p.weights.floats(), kAllSamples).loss;
   for (int step = 0; step < 50; ++step) {
     const auto g = p.gradient();
     for (std::size_t i = 0; i < 30; ++i) p.weights.floats()[i] -= g[i];
   }
   // With step length 1 the slowest component shrinks by 1 - 1/10 per step.
-  EXPECT_LT(p.model.evaluate(p.weights.floats()).loss, start * std::pow(0.9, 100));
+  EXPECT_LT(p.model.evaluate(p.weights.floats(), kAllSamples).loss, start * std::pow(0.9, 100));
 }
 
 TEST(Quadratic, NoiseHasItsDeviationAndMeanZero) {
