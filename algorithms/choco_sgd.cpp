@@ -52,6 +52,8 @@ class ChocoSgd final : public Algorithm {
     }
   }
 
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
+
  private:
   Options options_;
 };

@@ -54,6 +54,8 @@ class DcdPsgd final : public Algorithm {
     }
   }
 
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
+
  private:
   Options options_;
 };

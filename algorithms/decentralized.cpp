@@ -43,6 +43,12 @@ class Decentralized final : public Algorithm {
     for ([[maybe_unused]] long t : run.steps) model_step(ctx, run, *comm, exchanged, mix);
   }
 
+  std::optional<Cycle> cycle(const Layout& layout) const override {
+    if (options_.mode == Mode::all) return Cycle{};
+    return cycle_of(*make_peer_graph(graph_of(options_.mode)),
+                    exchanging(options_.execution, layout));
+  }
+
  private:
   Options options_;
 };

@@ -36,6 +36,10 @@ class Dpsgd final : public Algorithm {
     for ([[maybe_unused]] long t : run.steps) model_step(ctx, run, *comm, exchanged, mix);
   }
 
+  std::optional<Cycle> cycle(const Layout& layout) const override {
+    return cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+  }
+
  private:
   Options options_;
 };

@@ -42,6 +42,10 @@ class HalfPrecisionAllreduce final : public Algorithm {
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.clock_s = options_.fusion_buffer ? options_.fusion_buffer->cycle_s : 0};
+  }
+
  private:
   Options options_;
 };

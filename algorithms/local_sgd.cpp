@@ -32,6 +32,10 @@ class LocalSgd final : public Algorithm {
     }
   }
 
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = options_.sync_every};
+  }
+
  private:
   Options options_;
 };

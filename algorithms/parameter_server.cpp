@@ -17,9 +17,8 @@
 // Priority by need (after ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for
 // each bucket where it comes to it, and partitions that are ready last travel in the order in which
 // it needs them. The first, a share of `early`, travel as they are ready, or nothing would during
-// backward. The order follows from the buckets, not from time as in the paper, so ranks agree on
-// it. An update is then a part of the next step: evaluated are, but at the end, the weights before
-// it.
+// backward. The order follows from the buckets, not from time as in the paper, so ranks agree.
+// An update is then a part of the next step: evaluated are, but at the end, the weights before it.
 
 #include <memory>
 
@@ -81,6 +80,8 @@ class ParameterServer final : public Algorithm {
     }
   }
 
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
+
  private:
   Options options_;
 };
@@ -108,10 +109,9 @@ AlgorithmEntry parameter_server_entry() {
                  "Whether the servers are among the workers, or ranks that only serve")
           .field("partition", &Options::partition_bytes, partition_kind(),
                  "Largest piece of a bucket that a server handles at once")
-          .field(
-              "priority", &Options::priority,
-              one_of<Priority>({{"ready", Priority::ready}, {"need", Priority::need}}),
-              "What travels first: what is ready first, or what the next forward pass needs first")
+          .field("priority", &Options::priority,
+                 one_of<Priority>({{"ready", Priority::ready}, {"need", Priority::need}}),
+                 "What travels first: what is ready, or what the next forward pass needs")
           .field("early", &Options::early, number(0, 1),
                  "Share of the partitions, the first ready, that nothing overtakes by need"),
       check, workers);

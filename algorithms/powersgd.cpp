@@ -34,6 +34,7 @@ class PowerSgd final : public Algorithm {
     const auto average = across(run.execution, low_rank_average(options_.low_rank, run.seed));
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
 
  private:
   Options options_;

@@ -55,6 +55,10 @@ class Sgp final : public Algorithm {
     }
   }
 
+  std::optional<Cycle> cycle(const Layout& layout) const override {
+    return cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+  }
+
  private:
   Options options_;
 };

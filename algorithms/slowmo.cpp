@@ -53,6 +53,10 @@ class SlowMo final : public Algorithm {
     }
   }
 
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = options_.sync_every};
+  }
+
  private:
   /// How much of v is kept: beta lr / lr_before.
   float kept(float lr, float lr_before) const {

@@ -38,7 +38,11 @@ class Steps {
   Iterator begin() { return Iterator(*this); }
   End end() { return {}; }
 
+  /// How many there are. It can become less while the run goes on, but not in the last iteration.
   long count() const { return count_; }
+  /// Ends the run after iteration `count - 1`, which has not begun on any rank. Called by the
+  /// hooks.
+  void end_after(long count) { count_ = count; }
   /// The iteration that the main stream is in; safe to ask from other streams of the rank.
   long current() const { return current_.load(std::memory_order_relaxed); }
   /// Records that an update was `steps` iterations old when it was applied. Any stream may call it.
@@ -57,7 +61,7 @@ class Steps {
     if (hooks_.end) hooks_.end(current());
     current_.fetch_add(1, std::memory_order_relaxed);
   }
-  long count_;
+  std::atomic<long> count_;
   Hooks hooks_;
   std::atomic<long> current_ = 0;
   std::atomic<long> stale_updates_ = 0, stale_sum_ = 0, stale_max_ = 0;
@@ -81,6 +85,13 @@ struct Run {
   std::uint64_t seed = 0;  // of what algorithms draw, the same on all ranks
 };
 
+/// When what the ranks of an algorithm do repeats itself: the same computation, the same messages.
+struct Cycle {
+  long from = 0;   // the first step that is one of many alike, such as the first after a warm-up
+  long steps = 1;  // after so many steps it begins anew
+  double clock_s = 0;  // what comes at multiples of this time does so too, if a cycle is a multiple
+};
+
 /// A data-parallel training algorithm. It owns the training loop, so that its file reads like the
 /// paper's pseudo-code. One instance per rank; `train` runs on the rank's main stream.
 class Algorithm {
@@ -89,6 +100,9 @@ class Algorithm {
   virtual void train(Context ctx, Run& run) = 0;
   /// True when control flow depends on tensor values; such an algorithm refuses phantoms.
   virtual bool needs_values() const { return false; }
+  /// Empty where nothing is known to repeat itself, as when time or chance decide what is sent.
+  /// Timing runs may end early where it does, so it must be true of all streams of all ranks.
+  virtual std::optional<Cycle> cycle(const Layout& /*layout*/) const { return std::nullopt; }
 };
 
 }  // namespace trigram

@@ -60,6 +60,13 @@ class Machines final : public MachineModel {
 
 }  // namespace
 
+std::optional<long> machine_period(const Cluster& cluster) {
+  const bool delayed = cluster.stragglers.count > 0 && cluster.stragglers.delay_s > 0;
+  if (delayed || cluster.run_times.kind != RunTimes::Shape::constant) return std::nullopt;
+  const bool rotates = cluster.skew.rotates && cluster.skew.largest_s > 0;
+  return rotates ? cluster.ranks() : 1;
+}
+
 std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster) {
   return std::make_unique<Machines>(cluster);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/machine_model.h"
 #include "netmodels/cluster.h"
@@ -11,5 +12,9 @@ namespace trigram {
 /// every step, and `run_times` are drawn for each rank and step beside; those drawn as `stragglers`
 /// of a step, and all by their `skew`, are held up before it.
 std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster);
+
+/// After how many steps all ranks compute at the same speeds, and are held up as long, as before;
+/// empty where that is drawn for every step.
+std::optional<long> machine_period(const Cluster& cluster);
 
 }  // namespace trigram

@@ -28,6 +28,7 @@ class TrainsOnCodedGradients final : public Algorithm {
     const auto exchange = across(run.execution, average(coding_of(options_, run.seed)));
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
   }
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
 
  private:
   Options options_;
@@ -42,6 +43,10 @@ class TrainsOnCodedMoments final : public Algorithm {
   void train(Context ctx, Run& run) override {
     train_on_moments(ctx, run, options_.warmup_steps, options_.allreduce,
                      coding_of(options_, run.seed), correction);
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.from = options_.warmup_steps};
   }
 
  private:

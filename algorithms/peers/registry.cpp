@@ -35,6 +35,12 @@ Kind<PeerGraphSpec> peer_graph_kind() {
   return component_kind<PeerGraphSpec>(peer_graphs(), "peer graph");
 }
 
+std::optional<Cycle> cycle_of(const PeerGraph& graph, Exchanging exchanging) {
+  const long period = graph.period(exchanging.size);
+  if (period == PeerGraph::kNever) return std::nullopt;
+  return Cycle{.steps = period};
+}
+
 void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
                    Exchanging exchanging, const std::string& pointer) {
   const auto graph = make_peer_graph(spec);

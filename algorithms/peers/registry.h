@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ std::unique_ptr<PeerGraph> make_peer_graph(const PeerGraphSpec& spec, std::uint6
 
 /// How a configuration names a peer graph: "name" or {"name": ..., options}.
 Kind<PeerGraphSpec> peer_graph_kind();
+
+/// That of a method whose ranks meet their peers in the graph of the step; empty where it is drawn.
+std::optional<Cycle> cycle_of(const PeerGraph& graph, Exchanging exchanging);
 
 /// What an algorithm needs of a graph, beside that it serves the number of ranks.
 struct GraphNeeds {

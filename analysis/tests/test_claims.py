@@ -93,6 +93,24 @@ def test_rates_are_of_all_workers(found, tmp_path):
     assert slowest.simulated == pytest.approx(3 * workers / 8.5)
 
 
+def test_runs_that_ended_when_steady_count_as_they_would_have_in_full(tmp_path):
+    """Thirty steps of 0.5, 0.7, 0.5, ... s, of which the first ten or twelve were made."""
+    values = []
+    for made in (30, 12, 10):
+        folder = tmp_path / str(made)
+        summary = {"steady": {"step": 5, "cycle": 2, "left_out": 30 - made} if made < 30 else None}
+        run = write_run(folder / "sample", "run", "bytegrad", 1, name="sample", summary=summary,
+                        sweep={"/algorithm": {"name": "bytegrad"},
+                               "/cluster/inter/bandwidth": "1Gbps"})
+        (run / "metrics.jsonl").write_text("".join(
+            json.dumps({"step": step, "step_s": 0.5 + 0.2 * (step % 2)}) + "\n"
+            for step in range(made)))
+        held = one(results.load(folder), claim(folder, {("1", "bytegrad"): 25}))
+        values.append([cell.simulated for cell in held.cells])
+    mean = sum(0.5 + 0.2 * (step % 2) for step in range(3, 29)) / 26
+    assert values == [[pytest.approx(10 * mean)]] * 3
+
+
 def test_exit_codes(found, tmp_path, monkeypatch, capsys):
     folder = str(tmp_path / "sample")
     monkeypatch.setattr(claims, "CLAIMS", claim(tmp_path, EXACT))

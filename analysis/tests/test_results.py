@@ -1,3 +1,5 @@
+import json
+
 import sample
 from trigram_analysis import results
 
@@ -58,3 +60,22 @@ def test_unrelated_files_and_folders_are_ignored(sweep):
     (sweep / "empty").mkdir()
     found = results.load(sweep)
     assert (len(found.runs), found.failed, found.unfinished) == (6, [], [])
+
+
+def test_steps_left_out_of_a_steady_run_repeat_its_cycle(sweep):
+    """The whole run is of a slow first step, a cycle of three, and an end that is slower."""
+    def seconds(step, steps):
+        return [1.0, 2.0, 4.0][step % 3] + 10 * (step == 0) + 20 * (step >= steps - 2)
+
+    def times(name, steps, summary):
+        path = sample.write_run(sweep, name, steps=steps, summary=summary)
+        (path / "metrics.jsonl").write_text("".join(
+            json.dumps({"step": step, "step_s": seconds(step, steps)}) + "\n" for step in range(steps)))
+        (run,) = results.load(path).runs
+        return run.step_times
+
+    whole = times("whole", 23, {})
+    assert whole[:4] == [11, 2, 4, 1] and whole[-3:] == [4, 21, 22]
+    for made, step in ((11, 6), (11, 7), (14, 8), (20, 17)):
+        steady = {"step": step, "cycle": 3, "left_out": 23 - made}
+        assert times(f"made-{made}-{step}", made, {"steady": steady}) == whole

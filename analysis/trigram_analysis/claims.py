@@ -107,7 +107,7 @@ class Claim:
         """Of the steps from `from_step` on, as those before use up saved credit, or warm up, but for
         the last, in which what is still under way comes to its end."""
         measure = self._described["measure"]
-        steps = [r["step_s"] for r in run.records[:-1] if r["step"] >= measure.get("from_step", 0)]
+        steps = run.step_times[measure.get("from_step", 0):-1]
         if not steps:
             raise ClaimError(f"{self.id}: run {run.id} ends before step {measure.get('from_step', 0)} has one after it")
         step_s = fmean(steps)

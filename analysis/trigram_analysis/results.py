@@ -47,7 +47,7 @@ class Run:
 
     @property
     def steps(self) -> int | None:
-        """Steps made, which may be fewer than the configuration allows."""
+        """Steps that its sums are of, which may be fewer than the configuration allows."""
         time_s, step_s = self.number("time_s"), self.number("step_s")
         if time_s and step_s:
             return max(round(time_s / step_s), 1)
@@ -72,6 +72,18 @@ class Run:
     def records(self) -> list[dict[str, Any]]:
         """The same as plain objects: a thousand runs' are read in a fraction of the time."""
         return list(_json_lines(self.path / "metrics.jsonl"))
+
+    @cached_property
+    def step_times(self) -> list[float]:
+        """Seconds of each step; of a run that ended when it was steady, with those that were left
+        out: they repeat the cycle up to the step at which it was."""
+        made = [record["step_s"] for record in self.records]
+        steady = _object(self.summary, "steady")
+        if not steady:
+            return made
+        since = steady["step"] + 1
+        cycle = made[since - steady["cycle"]:since]
+        return made[:since] + steady["left_out"] // steady["cycle"] * cycle + made[since:]
 
     @cached_property
     def accuracy_curve(self) -> tuple[list[float], list[float]]:

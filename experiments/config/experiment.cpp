@@ -90,6 +90,9 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
       .field("optimizer", &E::optimizer, reference(optimizers(), "optimizer"),
              "The update rule, \"sgd\" by default.")
       .required("steps", &E::steps, integer(1, 100'000'000), "Training iterations of each worker.")
+      .field("until_steady", &E::until_steady, boolean(),
+             "Simulate steps of a profile only until they repeat themselves; the rest of `steps` "
+             "counts like the last of them.")
       .field("seed", &E::seed, integer(0),
              "Key of all random numbers. A list of seeds gives means and spreads.")
       .field("eval_every", &E::eval_every, integer(0),

@@ -30,6 +30,7 @@ struct Experiment {
   std::int64_t seed = 1;
   std::int64_t eval_every = 0;  // steps between evaluations; 0: only after the last
   TimelineOptions timeline;
+  bool until_steady = false;  // the steps after that count without being made
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;

@@ -122,6 +122,18 @@ void check_changing(const Experiment& e) {
                       "expected \"alpha_beta\" where links have shaping, a profile or background");
 }
 
+/// Only a simulated clock repeats itself, and what learns is run for what it learns.
+void check_steady(const Experiment& e, const WorkloadFactory& workload) {
+  if (!e.until_steady) return;
+  if (!e.world().simulated)
+    throw ConfigError("/until_steady", fmt::format("no two steps of the world \"{}\" take the same "
+                                                   "time; expected false, or the world \"sim\"",
+                                                   e.world().name));
+  if (workload.has_values())
+    throw ConfigError("/until_steady",
+                      "what trains makes all its steps; expected false, or a profile as workload");
+}
+
 /// What keeps the world from being where the run is to be made.
 std::string absence(const World& world, bool here) {
   return here || !world.processes ? world.unavailable : mpi_absent_reason();
@@ -139,6 +151,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool h
   check_native(e);
   check_emulated(e);
   check_changing(e);
+  check_steady(e, workload);
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
     throw ConfigError("/workload",
                       fmt::format("\"{}\" decides by the values of tensors; expected a workload "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "experiments/run/steady_steps.h"
 
 namespace trigram {
 
@@ -52,6 +53,7 @@ void Collector::complete(long step, Pending& all, Workload& workload, const Stre
     record.evaluation = evaluate(workload, trained);
   }
   sink_(record);
+  if (options_.steady) options_.steady->add(record, all.ranks, pending_.rbegin()->first);
   pending_.erase(step);
   completed_step_ = step;
   completed_.notify_all();

@@ -11,6 +11,8 @@
 
 namespace trigram {
 
+class SteadySteps;
+
 /// How the ranks of a world behave while a model is evaluated.
 enum class EvaluationPause {
   none,       // virtual time stands still by itself
@@ -33,6 +35,7 @@ class Collector {
     long eval_every = 0;  // 0: only after the last step
     bool evaluates = true;
     EvaluationPause pause = EvaluationPause::none;
+    SteadySteps* steady = nullptr;  // is told of all steps, where it is there
   };
   using Sink = std::function<void(const StepRecord&)>;
   Collector(Options options, Sink sink) : options_(options), sink_(std::move(sink)) {}

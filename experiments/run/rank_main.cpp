@@ -10,6 +10,7 @@
 #include "experiments/config/sha256.h"
 #include "experiments/run/divergence.h"
 #include "experiments/run/rank_report.h"
+#include "experiments/run/steady_steps.h"
 
 namespace trigram {
 namespace {
@@ -72,6 +73,7 @@ class StepWatch {
     if (shared_.processes) return report(step, done);
     if (shared_.collector.gathers(step)) meet(raw_);
     excluded_s_ += shared_.collector.finish(raw_.world_rank, step, done, *workload_, *raw_.stream);
+    if (shared_.steady) steps_.end_after(shared_.steady->end());
   }
 
   void report(long step, const RankStep& done) {

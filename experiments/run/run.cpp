@@ -7,6 +7,7 @@
 
 #include "experiments/run/job_links.h"
 #include "experiments/run/rank_main.h"
+#include "experiments/run/steady_steps.h"
 #include "experiments/run/summary.h"
 #include "netmodels/machines.h"
 #include "runtime/mpi/mpi_runtime.h"
@@ -38,12 +39,15 @@ Json checked_links(const Experiment& e, Runtime& runtime) {
 Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOutput& output) {
   const Layout layout = e.cluster.layout();
   const bool simulated = e.world().simulated;
+  const auto runtime = e.world().make(e.runtime, e.cluster, workload);
+  const auto steady = make_steady_steps(e, [&runtime] { return runtime->credits(); });
   Summary summary;
   Collector collector({.ranks = layout.ranks(),
                        .steps = static_cast<long>(e.steps),
                        .eval_every = static_cast<long>(e.eval_every),
                        .evaluates = workload.learns(),
-                       .pause = pause_of(e)},
+                       .pause = pause_of(e),
+                       .steady = steady.get()},
                       [&](const StepRecord& record) {
                         summary.add(record);
                         output.step(record);
@@ -58,9 +62,9 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                 e.world().processes,
                 collector,
                 timeline,
+                steady.get(),
                 std::vector<RankResult>(static_cast<std::size_t>(layout.ranks()))};
 
-  auto runtime = e.world().make(e.runtime, e.cluster, workload);
   const Json links = checked_links(e, *runtime);
   const auto started = Clock::now();
   runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
@@ -69,9 +73,16 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   if (e.world().processes && mpi_process().rank != 0) return nullptr;  // rank 0 knows it all
   if (simulated) check_lower_bound(e.cluster, shared.results);
   output.timeline(timeline.to_json());
-  Json json = summary.to_json(shared.results, simulated ? std::optional(wall_s) : std::nullopt);
+  std::vector<RankResult> results = shared.results;
+  if (steady && steady->cycles_left_out() > 0) {
+    summary.repeat(steady->cycle(), steady->cycles_left_out());
+    results = steady->completed(shared.results);
+  }
+  Json json = summary.to_json(
+      results, simulated ? std::optional(messages_of(shared.results) / wall_s) : std::nullopt);
+  json["steady"] = steady ? steady->to_json() : Json();
   json["world"] = runtime->notes();
-  if (simulated) json["lower_bound_s"] = lower_bound(e.cluster, shared.results);
+  if (simulated) json["lower_bound_s"] = lower_bound(e.cluster, results);
   if (!links.is_null()) json["links"] = links;
   return json;
 }

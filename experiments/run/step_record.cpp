@@ -26,6 +26,11 @@ Counters operator+(const Counters& a, const Counters& b) {
   return combine(a, b, [](auto x, auto y) { return x + y; });
 }
 
+Counters operator*(long times, const Counters& counters) {
+  return combine(counters, counters,
+                 [times](auto x, auto) { return static_cast<decltype(x)>(times) * x; });
+}
+
 StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_time_s) {
   StepRecord record;
   record.step = step;

@@ -45,5 +45,6 @@ Json finite(double value);
 
 Counters operator-(const Counters& a, const Counters& b);
 Counters operator+(const Counters& a, const Counters& b);
+Counters operator*(long times, const Counters& counters);
 
 }  // namespace trigram

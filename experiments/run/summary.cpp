@@ -40,17 +40,35 @@ double samples_per_s(std::span<const RankResult> ranks, double steps,
 }  // namespace
 
 void Summary::add(const StepRecord& record) {
-  ++steps_;
   last_ = record;
-  mean_ = mean_ + record.mean;
-  staleness_.updates += record.staleness.updates;
-  staleness_.sum += record.staleness.sum;
+  count(record, 1);
+}
+
+void Summary::repeat(std::span<const StepRecord> cycle, long times) {
+  for (const StepRecord& record : cycle) {
+    const double taken_s = static_cast<double>(times) * record.step_s;
+    last_.time_s += taken_s;
+    for (double& end_s : last_.end_s) end_s += taken_s;  // a steady cycle takes all ranks as long
+    count(record, times);
+  }
+}
+
+void Summary::count(const StepRecord& record, long times) {
+  steps_ += static_cast<double>(times);
+  mean_ = mean_ + times * record.mean;
+  staleness_.updates += times * record.staleness.updates;
+  staleness_.sum += times * record.staleness.sum;
   staleness_.max = std::max(staleness_.max, record.staleness.max);
 }
 
-Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> wall_s) const {
+double messages_of(std::span<const RankResult> ranks) {
   const Counters total = total_of(ranks);
-  const auto messages = static_cast<double>(total.messages_intra + total.messages_inter);
+  return static_cast<double>(total.messages_intra + total.messages_inter);
+}
+
+Json Summary::to_json(std::span<const RankResult> ranks,
+                      std::optional<double> messages_per_s) const {
+  const Counters total = total_of(ranks);
   const bool updated = staleness_.updates > 0;
   Json j = {{"time_s", last_.time_s},
             {"step_s", last_.time_s / steps_},
@@ -69,7 +87,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> w
             {"staleness_max", updated ? Json(staleness_.max) : Json()},
             {"weights_hash", hash_of(ranks)},
             {"lower_bound_s", nullptr},
-            {"messages_simulated_per_wall_s", wall_s ? finite(messages / *wall_s) : Json()}};
+            {"messages_simulated_per_wall_s", messages_per_s ? finite(*messages_per_s) : Json()}};
   for (const char* key : {"accuracy", "eval_loss", "worker_accuracy_mean", "worker_accuracy_min",
                           "consensus_distance"})
     j[key] = nullptr;

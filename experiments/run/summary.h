@@ -11,17 +11,24 @@ namespace trigram {
 class Summary {
  public:
   void add(const StepRecord& record);
+  /// Steps that repeat those of `cycle` so many times, without having been made. They end before
+  /// the last that was.
+  void repeat(std::span<const StepRecord> cycle, long times);
   /// The "summary" of a manifest: means per step and rank that trains of times, totals over ranks
   /// and steps of bytes and messages, the last evaluation; null where a value does not apply.
-  /// `wall_s` is what the simulation took, empty in real time.
-  Json to_json(std::span<const RankResult> ranks, std::optional<double> wall_s) const;
+  /// `messages_per_s` is the speed of the simulator, empty in real time.
+  Json to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s) const;
 
  private:
+  void count(const StepRecord& record, long times);
   double steps_ = 0;
   StepRecord last_;
   Counters mean_;  // times, summed over steps
   Steps::Staleness staleness_;
 };
+
+/// How many messages the ranks sent.
+double messages_of(std::span<const RankResult> ranks);
 
 /// Seconds below which no network carries what the ranks sent.
 double lower_bound(const Cluster& cluster, std::span<const RankResult> ranks);

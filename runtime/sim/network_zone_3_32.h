@@ -96,11 +96,12 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   }
 
   /// Token buckets at the links that have them.
-  std::shared_ptr<Shaper> shaper() const {
-    auto shaper = std::make_shared<Shaper>();
+  std::shared_ptr<Shaper> shaper() {
+    if (shaper_) return shaper_;
+    shaper_ = std::make_shared<Shaper>();
     for (const auto& [own, made] : changing_)
-      if (own->shaped()) shaper->add(*own, made);
-    return shaper;
+      if (own->shaped()) shaper_->add(*own, made);
+    return shaper_;
   }
 
   /// Makes links that vary what they are from a change on.
@@ -254,6 +255,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   simgrid::s4u::Link* loopback_;
   std::vector<StandardLinkImpl*> links_;                          // null for those without limits
   std::vector<std::pair<const Link*, ChangingLink>> changing_;    // what is described, and made
+  std::shared_ptr<Shaper> shaper_;                                // of those that are shaped
   std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for those without limits
   std::vector<simgrid::s4u::Link*> spare_;                        // limits: first those taken
   std::size_t taken_ = 0;

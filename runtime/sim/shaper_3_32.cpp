@@ -21,6 +21,13 @@ void Shaper::add(const Link& described, const ChangingLink& link) {
                       .credit_bytes = described.credit_depth_bytes});
 }
 
+std::vector<double> Shaper::credits() const {
+  std::vector<double> bytes;
+  bytes.reserve(buckets_.size());
+  for (const Bucket& bucket : buckets_) bytes.push_back(bucket.credit_bytes);
+  return bytes;
+}
+
 double Shaper::next_occurring_event(double) {
   double next_s = -1;  // none
   for (Bucket& bucket : buckets_) {

@@ -19,6 +19,8 @@ class Shaper final : public simgrid::kernel::resource::Model {
   Shaper() : Model("shaper") {}
   void add(const Link& described, const ChangingLink& link);
   bool empty() const { return buckets_.empty(); }
+  /// Bytes of credit by now, in the order in which links were added.
+  std::vector<double> credits() const;
 
   double next_occurring_event(double now) override;
   void update_actions_state(double now, double delta) override;

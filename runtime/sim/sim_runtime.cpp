@@ -16,17 +16,23 @@ class SimRuntime final : public Runtime {
                   "a layout of {} ranks is launched on another cluster, of {}", layout.ranks(),
                   cluster_.ranks());
     auto world = std::make_unique<sim::World>(options_, cluster_, layout);
+    world_ = world.get();
     if (auto failure = world->run(rank_main)) {
       static_cast<void>(world.release());  // actors that were left in the middle refer to it
       std::rethrow_exception(failure);
     }
     notes_ = world->notes();
+    world_ = nullptr;
+  }
+  std::vector<double> credits() const override {
+    return world_ ? world_->credits() : std::vector<double>();
   }
   Json notes() const override { return notes_; }
 
  private:
   SimOptions options_;
   Cluster cluster_;
+  const sim::World* world_ = nullptr;  // during a launch
   Json notes_ = Json::object();
 };
 

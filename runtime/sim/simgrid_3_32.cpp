@@ -70,8 +70,8 @@ Simulation::Simulation(const SimOptions& options, const Cluster& cluster, const 
   const bool has_background = cluster.inter.background.load > 0 && cluster.nodes > 1;
   hosts_ = zone_->add_hosts(has_background);
   if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone_->share_evenly();
-  if (auto shaper = zone_->shaper(); !shaper->empty())
-    s4u::Engine::get_instance()->add_model(std::move(shaper));
+  if (const auto shaper = zone_->shaper(); !shaper->empty())
+    s4u::Engine::get_instance()->add_model(shaper);
   for (const LinkChange& change : network.profile()) {
     if (change.at_s == 0) zone_->change(change);
     else at(change.at_s, [zone = zone_, change] { zone->change(change); });
@@ -107,6 +107,8 @@ s4u::CommPtr Simulation::start_flow(const CoupledRounds& rounds, double bytes) {
   });
   return flow;
 }
+
+std::vector<double> Simulation::credits() const { return zone_->shaper()->credits(); }
 
 void Simulation::in_one_switch(const std::function<void()>& action) {
   simgrid::kernel::actor::simcall_answered(action);

@@ -34,6 +34,8 @@ class Simulation {
   static void in_one_switch(const std::function<void()>& action);
   /// Starts bytes along each of the messages of a round together, at one common rate.
   simgrid::s4u::CommPtr start_flow(const CoupledRounds& rounds, double bytes);
+  /// What is left in the token buckets of links, in bytes.
+  std::vector<double> credits() const;
   /// Runs until every actor has ended, `stop` is called, or none can go on: then calls
   /// `on_deadlock`.
   ///
@@ -44,7 +46,7 @@ class Simulation {
   void stop();
 
  private:
-  NetworkZone* zone_;                       // SimGrid owns it
+  NetworkZone* zone_;  // SimGrid owns it
   std::vector<simgrid::s4u::Host*> hosts_;  // by rank, and two more: the ends of coupled flows
 };
 

@@ -72,6 +72,7 @@ class World {
   /// How collectives went, where not all went by messages.
   Json notes() const;
   Simulation& simulation() { return simulation_; }
+  std::vector<double> credits() const { return simulation_.credits(); }
   /// Null where every collective is made of messages.
   FluidCollectives* fluid() { return fluid_.get(); }
   /// Whether streams go ahead of the clock until something has to be known.

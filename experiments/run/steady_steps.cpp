@@ -1,0 +1,113 @@
+#include "experiments/run/steady_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "netmodels/machines.h"
+
+namespace trigram {
+namespace {
+
+/// Of a cycle's time, and of the depth of a token bucket.
+constexpr double kTolerance = 1e-9;
+
+bool same_traffic(const Counters& a, const Counters& b) {
+  return a.bytes_intra == b.bytes_intra && a.bytes_inter == b.bytes_inter &&
+         a.messages_intra == b.messages_intra && a.messages_inter == b.messages_inter;
+}
+
+}  // namespace
+
+void SteadySteps::add(const StepRecord& record, std::span<const RankStep> ranks, long furthest) {
+  if (end_ < options_.steps) return;
+  Step step{record, {ranks.begin(), ranks.end()}, {}, credits_()};
+  ended_s_.resize(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    step.seconds.push_back(ranks[rank].end_s - ended_s_[rank]);
+    ended_s_[rank] = ranks[rank].end_s;
+  }
+  steps_.push_back(std::move(step));
+  const long cycle = options_.cycle.steps;
+  if (static_cast<long>(steps_.size()) > 2 * cycle) steps_.pop_front();
+  if (!steady()) return;
+  const long begun = furthest + 1;
+  const long end = begun + 2;  // the last one, begun + 1, is nobody's yet
+  end_ = std::min(options_.steps, end + (options_.steps - end) % cycle);
+}
+
+bool SteadySteps::steady() const {
+  const auto cycle = static_cast<std::size_t>(options_.cycle.steps);
+  if (steps_.size() < 2 * cycle || steps_.back().record.step < options_.shown) return false;
+  const StepRecord& first = steps_.front().record;
+  if (first.step < options_.cycle.from || first.time_s - first.step_s < options_.after_s)
+    return false;
+  double seconds = 0;  // of rank 0
+  for (std::size_t i = cycle; i < 2 * cycle; ++i) seconds += steps_[i].seconds.front();
+  const double tolerance_s = kTolerance * seconds;
+  for (std::size_t i = 0; i < cycle; ++i)
+    if (!repeats(steps_[cycle + i], steps_[i], tolerance_s)) return false;
+  return keeps_time(seconds, tolerance_s);
+}
+
+bool SteadySteps::repeats(const Step& step, const Step& before, double tolerance_s) const {
+  for (std::size_t rank = 0; rank < step.ranks.size(); ++rank)
+    if (std::abs(step.seconds[rank] - before.seconds[rank]) > tolerance_s ||
+        !same_traffic(step.ranks[rank].spent, before.ranks[rank].spent))
+      return false;
+  for (std::size_t i = 0; i < step.credits.size(); ++i)
+    if (std::abs(step.credits[i] - before.credits[i]) > kTolerance * options_.depth_bytes)
+      return false;
+  return true;
+}
+
+/// Whether the last cycle took all ranks as long as the first of them, and a multiple of the clock
+/// that the algorithm goes by.
+bool SteadySteps::keeps_time(double seconds, double tolerance_s) const {
+  const auto cycle = static_cast<std::size_t>(options_.cycle.steps);
+  for (std::size_t rank = 0; rank < ended_s_.size(); ++rank) {
+    double own = 0;
+    for (std::size_t i = cycle; i < 2 * cycle; ++i) own += steps_[i].seconds[rank];
+    if (std::abs(own - seconds) > tolerance_s) return false;
+  }
+  const double clock_s = options_.cycle.clock_s;
+  return clock_s == 0 || std::abs(std::remainder(seconds, clock_s)) <= tolerance_s;
+}
+
+std::vector<StepRecord> SteadySteps::cycle() const {
+  std::vector<StepRecord> records;
+  for (std::size_t i = steps_.size() / 2; i < steps_.size(); ++i)
+    records.push_back(steps_[i].record);
+  return records;
+}
+
+std::vector<RankResult> SteadySteps::completed(std::span<const RankResult> made) const {
+  std::vector<RankResult> all(made.begin(), made.end());
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    for (std::size_t i = steps_.size() / 2; i < steps_.size(); ++i)
+      all[rank].total = all[rank].total + cycles_left_out() * steps_[i].ranks[rank].spent;
+  return all;
+}
+
+Json SteadySteps::to_json() const {
+  if (end_ == options_.steps) return nullptr;
+  return {{"step", steps_.back().record.step},
+          {"cycle", options_.cycle.steps},
+          {"left_out", options_.steps - end_}};
+}
+
+std::unique_ptr<SteadySteps> make_steady_steps(const Experiment& e, SteadySteps::Credits credits) {
+  if (!e.until_steady || e.cluster.inter.background.load > 0) return nullptr;
+  const auto algorithm = e.algorithm_entry().make(e.algorithm)->cycle(e.cluster.layout());
+  const auto machines = machine_period(e.cluster);
+  if (!algorithm || !machines) return nullptr;
+  SteadySteps::Options options{.cycle = *algorithm,
+                               .steps = static_cast<long>(e.steps),
+                               .shown = static_cast<long>(e.timeline.step),
+                               .depth_bytes = e.cluster.inter.shaping.depth_bytes};
+  options.cycle.steps = std::lcm(options.cycle.steps, *machines);
+  if (!e.cluster.inter.profile.empty()) options.after_s = e.cluster.inter.profile.back().at_s;
+  return std::make_unique<SteadySteps>(options, std::move(credits));
+}
+
+}  // namespace trigram

@@ -1,0 +1,195 @@
+"""Runs that end when their steps repeat themselves come to what they would have come to."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from harness import CommandTest, worlds
+
+STEPS = 60
+PROFILE = {
+    "name": "small",
+    "accelerator": "none",
+    "batch": 4,
+    "tensors": [
+        {"tensor": f"t{i}", "numel": numel, "forward_s": 0.002, "backward_s": 0.003 + 0.001 * i}
+        for i, numel in enumerate((400_000, 30_000, 900_000, 70_000))
+    ],
+}
+CLUSTER = {
+    "nodes": 4,
+    "workers_per_node": 2,
+    "inter": {"bandwidth": "2Gbps", "latency": "50us"},
+    "intra": {"bandwidth": "100Gbps", "latency": "5us"},
+    "slow_workers": [{"rank": 3, "factor": 1.3}],
+}
+REPEATING = [
+    {"name": "gradient_allreduce", "bucket": "1MB"},
+    {"name": "gradient_allreduce", "fusion_buffer": {"size": "2MB", "cycle": "3ms"}},
+    {"name": "half_precision_allreduce"},
+    {"name": "local_sgd", "sync_every": 4},
+    {"name": "slowmo", "sync_every": 3, "hierarchical": True},
+    {"name": "bytegrad", "bucket": "1MB", "hierarchical": True},
+    {"name": "qsgd", "bucket": "1MB"},
+    {"name": "topk", "bucket": "1MB"},
+    {"name": "powersgd", "bucket": "1MB"},
+    {"name": "onebit_adam", "warmup_steps": 7},
+    {"name": "qadam", "warmup_steps": 5, "bucket": "1MB"},
+    {"name": "decentralized", "mode": "all"},
+    {"name": "decentralized", "mode": "shift_one", "hierarchical": False},
+    {"name": "dpsgd", "graph": "shift_one"},
+    {"name": "sgp"},
+    {"name": "dcd_psgd"},
+    {"name": "choco_sgd", "codec": "sign"},
+    {"name": "parameter_server", "partition": "500kB"},
+    {"name": "parameter_server", "priority": "need", "hierarchical": True},
+]
+# Time or chance decides who sends to whom and when.
+FREE = [
+    {"name": "async_model_average", "interval": "70ms"},
+    {"name": "wagma"},
+    {"name": "eager_sgd"},
+    {"name": "adpsgd"},
+    {"name": "async_parameter_server"},
+    {"name": "dpsgd", "graph": "random_matching"},
+]
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class UntilSteady(CommandTest):
+    def both(self, **changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Manifests of each experiment: with all steps, and until they are steady."""
+        self.write(PROFILE, "small.json")
+        config: dict[str, Any] = {
+            "runtime": "sim",
+            "cluster": CLUSTER,
+            "workload": "profile:small.json",
+            "optimizer": {"name": "adam", "lr": 0.01},
+            "steps": STEPS,
+        }
+        sweep = changes.pop("sweep", {}) | {"/until_steady": [False, True]}
+        manifests = self.run_config(config | changes | {"sweep": sweep})
+        groups: dict[str, dict[bool, dict[str, Any]]] = {}
+        for manifest in manifests:
+            resolved = dict(manifest["experiment"])
+            until = resolved.pop("until_steady")
+            groups.setdefault(json.dumps(resolved), {})[until] = manifest
+        self.assertEqual(len(manifests), 2 * len(groups), "the option makes another experiment")
+        return [(pair[False], pair[True]) for pair in groups.values()]
+
+    def made(self, manifest: dict[str, Any]) -> int:
+        """Steps that were simulated."""
+        lines = (self.results / manifest["id"] / "metrics.jsonl").read_text().splitlines()
+        self.assertEqual([json.loads(line)["step"] for line in lines], list(range(len(lines))))
+        steady = manifest["summary"]["steady"]
+        self.assertEqual(len(lines) + (steady["left_out"] if steady else 0), STEPS)
+        return len(lines)
+
+    def check_same(self, whole: dict[str, Any], short: dict[str, Any]) -> None:
+        what = whole["experiment"]["algorithm"]
+        for key, value in whole["summary"].items():
+            other = short["summary"][key]
+            if key in ("steady", "world", "messages_simulated_per_wall_s"):
+                continue
+            if key.startswith(("bytes", "messages")) or not isinstance(value, float):
+                self.assertEqual(other, value, f"{key} of {what}")
+            else:
+                self.assertLessEqual(abs(other - value), 1e-9 * abs(value), f"{key} of {what}")
+        self.assertIsNone(whole["summary"]["steady"])
+        self.assertEqual(self.made(whole), STEPS)
+
+    def test_steps_that_are_left_out_change_nothing(self) -> None:
+        pairs = self.both(
+            sweep={"/runtime/fidelity": ["message", "auto"], "/algorithm": REPEATING}
+        )
+        self.assertEqual(len(pairs), 2 * len(REPEATING))
+        for whole, short in pairs:
+            self.check_same(whole, short)
+            self.assertLess(self.made(short), STEPS, short["experiment"]["algorithm"])
+
+    def test_all_algorithms_are_here(self) -> None:
+        listed = json.loads(self.trigram("list", "--json").stdout)["algorithms"]
+        self.assertEqual({a["name"] for a in listed}, {a["name"] for a in REPEATING + FREE})
+
+    def test_what_never_repeats_itself_is_made_in_full(self) -> None:
+        for whole, short in self.both(sweep={"/algorithm": FREE}):
+            self.check_same(whole, short)
+            self.assertEqual(self.made(short), STEPS)
+            self.assertIsNone(short["summary"]["steady"])
+
+    def test_what_is_drawn_is_made_in_full(self) -> None:
+        drawn = [
+            CLUSTER | {"run_times": {"kind": "lognormal", "variation": 0.1}},
+            CLUSTER | {"stragglers": {"count": 1, "delay": "10ms"}},
+            CLUSTER | {"inter": CLUSTER["inter"] | {"background": {"load": 0.3}}},
+        ]
+        pairs = self.both(algorithm="gradient_allreduce", sweep={"/cluster": drawn})
+        self.assertEqual(len(pairs), len(drawn))
+        for whole, short in pairs:
+            self.check_same(whole, short)
+            self.assertEqual(self.made(short), STEPS)
+
+    def test_credit_that_is_used_up_is_waited_for(self) -> None:
+        """A step sends some 9 MB out of each node. 200 MB of credit last for many steps, all of
+        them as long as each other, and then no more."""
+        shaping = {"rate": "0.5Gbps", "depth": "100MB"}
+        inter = {"bandwidth": "10Gbps", "latency": "50us", "shaping": shaping}
+        ((whole, short),) = self.both(
+            algorithm={"name": "gradient_allreduce", "hierarchical": True},
+            cluster=CLUSTER | {"inter": inter},
+        )
+        lines = (self.results / whole["id"] / "metrics.jsonl").read_text().splitlines()
+        seconds = [json.loads(line)["step_s"] for line in lines]
+        bursts = next(i for i, s in enumerate(seconds) if s > 1.01 * seconds[0])
+        self.assertGreater(bursts, 8, "the first steps agree")
+        self.assertGreater(self.made(short), bursts)
+        self.check_same(whole, short)
+
+    def test_changes_of_links_are_waited_for(self) -> None:
+        inter = CLUSTER["inter"] | {"profile": [{"at": "500ms", "bandwidth": 0.2}]}
+        ((whole, short),) = self.both(
+            algorithm="gradient_allreduce", cluster=CLUSTER | {"inter": inter}
+        )
+        self.check_same(whole, short)
+        lines = (self.results / short["id"] / "metrics.jsonl").read_text().splitlines()
+        self.assertGreater(json.loads(lines[-1])["time_s"], 0.5)
+        self.assertLess(self.made(short), STEPS)
+
+    def test_skews_that_rotate_repeat_themselves_after_all_workers(self) -> None:
+        skew = {"smallest": "1ms", "largest": "20ms", "rotates": True}
+        ((whole, short),) = self.both(
+            algorithm={"name": "local_sgd", "sync_every": 4}, cluster=CLUSTER | {"skew": skew}
+        )
+        self.check_same(whole, short)
+        self.assertEqual(short["summary"]["steady"]["cycle"], 8)
+
+    def test_the_timeline_is_made(self) -> None:
+        ((_, short),) = self.both(
+            algorithm="gradient_allreduce", timeline={"step": 20, "ranks": 2}
+        )
+        self.assertGreater(self.made(short), 20)
+        events = json.loads((self.results / short["id"] / "trace.json").read_text())
+        self.assertTrue(events["traceEvents"])
+
+    def test_is_for_profiles_in_the_simulator(self) -> None:
+        self.write(PROFILE, "small.json")
+        config = {
+            "cluster": CLUSTER,
+            "algorithm": "gradient_allreduce",
+            "workload": "profile:small.json",
+            "steps": 9,
+            "until_steady": True,
+        }
+        path = self.write(config)
+        err = self.trigram("run", path, "--set", "/runtime=threads", code=2).stderr
+        self.assertIn('/until_steady: no two steps of the world "threads" take the same time', err)
+        err = self.trigram("run", path, "--set", "/workload=quadratic", code=2).stderr
+        self.assertIn("/until_steady: what trains makes all its steps", err)
+        err = self.trigram("run", path, "--set", "/until_steady=3", code=2).stderr
+        self.assertIn("/until_steady: expected true or false", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
