@@ -24,7 +24,7 @@ namespace trigram {
 class SteadySteps {
  public:
   struct Options {
-    Cycle cycle;             // of algorithm and machines together
+    Cycle cycle = {};        // of algorithm and machines together
     long steps = 1;          // of the run, at most
     long shown = 0;          // a step that has to be made
     double after_s = 0;      // when links change for the last time
