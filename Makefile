@@ -17,7 +17,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test sanitize slow convergence bench test-gpu bench-gpu format lint docs install
+.PHONY: help setup build demo papers test sanitize slow convergence bench test-gpu bench-gpu format lint docs install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,13 +30,19 @@ build-%: setup
 	@cmake --preset $* $(if $(wildcard build/$*/build.ninja),>/dev/null,)
 	@cmake --build --preset $* -j$(JOBS) --target $(TARGETS)
 TARGETS = all
-build demo install convergence: TARGETS = trigram
+build demo papers install convergence: TARGETS = trigram
 
 build: build-release ## build the optimised program
 
 demo: build-release ## train under 4 algorithms x 3 networks, print the table, write the report
 	build/release/experiments/trigram run configs/quickstart.json --force
 	build/release/experiments/trigram report results/quickstart
+
+papers: build-release ## make the experiments of configs/papers/, hold them to what was published
+	@for config in configs/papers/*.json; do begin=$$(date +%s); \
+	  build/release/experiments/trigram run $$config -o results/papers -j$(JOBS) --no-table || exit; \
+	  echo "$$config: $$(($$(date +%s) - begin)) s"; done
+	build/release/experiments/trigram report results/papers --check
 
 test: build-dev ## build and run the tests
 	$(CTEST) --preset dev
