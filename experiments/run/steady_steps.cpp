@@ -11,6 +11,8 @@ namespace {
 
 /// Of a cycle's time, and of the depth of a token bucket.
 constexpr double kTolerance = 1e-9;
+/// Of the cycle that algorithm and machines tell of, the longest that is looked for.
+constexpr std::size_t kMultiples = 4;
 
 bool same_traffic(const Counters& a, const Counters& b) {
   return a.bytes_intra == b.bytes_intra && a.bytes_inter == b.bytes_inter &&
@@ -27,27 +29,31 @@ void SteadySteps::add(const StepRecord& record, std::span<const RankStep> ranks,
     step.seconds.push_back(ranks[rank].end_s - ended_s_[rank]);
     ended_s_[rank] = ranks[rank].end_s;
   }
+  const auto cycle = static_cast<std::size_t>(options_.cycle.steps);
+  if (steps_.size() == 2 * kMultiples * cycle) steps_.erase(steps_.begin());
   steps_.push_back(std::move(step));
-  const long cycle = options_.cycle.steps;
-  if (static_cast<long>(steps_.size()) > 2 * cycle) steps_.pop_front();
-  if (!steady()) return;
-  const long begun = furthest + 1;
-  const long end = begun + 2;  // the last one, begun + 1, is nobody's yet
-  end_ = std::min(options_.steps, end + (options_.steps - end) % cycle);
+  for (std::size_t multiple = 1; multiple <= kMultiples; ++multiple) {
+    if (!steady(multiple * cycle)) continue;
+    const auto found = static_cast<long>(multiple * cycle);
+    const long begun = furthest + 1;
+    const long end = begun + 2;  // the last one, begun + 1, is nobody's yet
+    end_ = std::min(options_.steps, end + (options_.steps - end) % found);
+    if (end_ < options_.steps) cycle_ = found;
+    return;
+  }
 }
 
-bool SteadySteps::steady() const {
-  const auto cycle = static_cast<std::size_t>(options_.cycle.steps);
+bool SteadySteps::steady(std::size_t cycle) const {
   if (steps_.size() < 2 * cycle || steps_.back().record.step < options_.shown) return false;
-  const StepRecord& first = steps_.front().record;
+  const StepRecord& first = last(2 * cycle).front().record;
   if (first.step < options_.cycle.from || first.time_s - first.step_s < options_.after_s)
     return false;
   double seconds = 0;  // of rank 0
-  for (std::size_t i = cycle; i < 2 * cycle; ++i) seconds += steps_[i].seconds.front();
+  for (const Step& step : last(cycle)) seconds += step.seconds.front();
   const double tolerance_s = kTolerance * seconds;
   for (std::size_t i = 0; i < cycle; ++i)
-    if (!repeats(steps_[cycle + i], steps_[i], tolerance_s)) return false;
-  return keeps_time(seconds, tolerance_s);
+    if (!repeats(last(cycle)[i], last(2 * cycle)[i], tolerance_s)) return false;
+  return keeps_time(cycle, seconds, tolerance_s);
 }
 
 bool SteadySteps::repeats(const Step& step, const Step& before, double tolerance_s) const {
@@ -63,11 +69,10 @@ bool SteadySteps::repeats(const Step& step, const Step& before, double tolerance
 
 /// Whether the last cycle took all ranks as long as the first of them, and a multiple of the clock
 /// that the algorithm goes by.
-bool SteadySteps::keeps_time(double seconds, double tolerance_s) const {
-  const auto cycle = static_cast<std::size_t>(options_.cycle.steps);
+bool SteadySteps::keeps_time(std::size_t cycle, double seconds, double tolerance_s) const {
   for (std::size_t rank = 0; rank < ended_s_.size(); ++rank) {
     double own = 0;
-    for (std::size_t i = cycle; i < 2 * cycle; ++i) own += steps_[i].seconds[rank];
+    for (const Step& step : last(cycle)) own += step.seconds[rank];
     if (std::abs(own - seconds) > tolerance_s) return false;
   }
   const double clock_s = options_.cycle.clock_s;
@@ -76,24 +81,23 @@ bool SteadySteps::keeps_time(double seconds, double tolerance_s) const {
 
 std::vector<StepRecord> SteadySteps::cycle() const {
   std::vector<StepRecord> records;
-  for (std::size_t i = steps_.size() / 2; i < steps_.size(); ++i)
-    records.push_back(steps_[i].record);
+  for (const Step& step : last(static_cast<std::size_t>(cycle_))) records.push_back(step.record);
   return records;
 }
 
 std::vector<RankResult> SteadySteps::completed(std::span<const RankResult> made) const {
   std::vector<RankResult> all(made.begin(), made.end());
+  if (cycles_left_out() == 0) return all;
   for (std::size_t rank = 0; rank < all.size(); ++rank)
-    for (std::size_t i = steps_.size() / 2; i < steps_.size(); ++i)
-      all[rank].total = all[rank].total + cycles_left_out() * steps_[i].ranks[rank].spent;
+    for (const Step& step : last(static_cast<std::size_t>(cycle_)))
+      all[rank].total = all[rank].total + cycles_left_out() * step.ranks[rank].spent;
   return all;
 }
 
 Json SteadySteps::to_json() const {
   if (end_ == options_.steps) return nullptr;
-  return {{"step", steps_.back().record.step},
-          {"cycle", options_.cycle.steps},
-          {"left_out", options_.steps - end_}};
+  return {
+      {"step", steps_.back().record.step}, {"cycle", cycle_}, {"left_out", options_.steps - end_}};
 }
 
 std::unique_ptr<SteadySteps> make_steady_steps(const Experiment& e, SteadySteps::Credits credits) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,7 +19,8 @@ namespace trigram {
 /// 1e-9 of the cycle, with the same bytes and messages; when the cycle took all ranks equally long,
 /// so that none falls behind; and when the token buckets of links hold what they held a cycle ago,
 /// so that credit is neither saved nor used up. Nothing else that a step leaves to the next can
-/// differ then, if the cycle is one: algorithms and machines say how long theirs are.
+/// differ then, if the cycle is one: algorithms and machines say how long theirs are. It is looked
+/// for at up to four times that, as the ticks of a clock may take several steps to come round.
 class SteadySteps {
  public:
   struct Options {
@@ -32,7 +32,10 @@ class SteadySteps {
   };
   using Credits = std::function<std::vector<double>()>;  // Runtime::credits
   SteadySteps(const Options& options, Credits credits)
-      : options_(options), credits_(std::move(credits)), end_(options.steps) {}
+      : options_(options),
+        credits_(std::move(credits)),
+        end_(options.steps),
+        cycle_(options.cycle.steps) {}
 
   /// All ranks have ended the step of `record`, and some of them step `furthest`. Steps in order.
   void add(const StepRecord& record, std::span<const RankStep> ranks, long furthest);
@@ -41,7 +44,7 @@ class SteadySteps {
   /// this becomes less. A whole number of cycles is left out, so that the run ends as it would
   /// have.
   long end() const { return end_; }
-  long cycles_left_out() const { return (options_.steps - end_) / options_.cycle.steps; }
+  long cycles_left_out() const { return (options_.steps - end_) / cycle_; }
   /// What a cycle is, once steps are left out.
   std::vector<StepRecord> cycle() const;
   /// What the ranks would have come to with the steps that are left out.
@@ -56,14 +59,17 @@ class SteadySteps {
     std::vector<double> seconds;  // by rank
     std::vector<double> credits;  // at the end
   };
-  bool steady() const;
+  /// Whether the last `cycle` steps repeat those before them.
+  bool steady(std::size_t cycle) const;
   bool repeats(const Step& step, const Step& before, double tolerance_s) const;
-  bool keeps_time(double seconds, double tolerance_s) const;
+  bool keeps_time(std::size_t cycle, double seconds, double tolerance_s) const;
+  std::span<const Step> last(std::size_t count) const { return std::span(steps_).last(count); }
 
   const Options options_;
   const Credits credits_;
   long end_;
-  std::deque<Step> steps_;  // the last two cycles; from the end of watching on, as they were then
+  long cycle_;                   // what was found, in steps
+  std::vector<Step> steps_;      // the last ones; from the end of watching on, as they were then
   std::vector<double> ended_s_;  // the last step, by rank
 };
 

@@ -46,7 +46,7 @@ class Simulation {
   void stop();
 
  private:
-  NetworkZone* zone_;  // SimGrid owns it
+  NetworkZone* zone_;                       // SimGrid owns it
   std::vector<simgrid::s4u::Host*> hosts_;  // by rank, and two more: the ends of coupled flows
 };
 

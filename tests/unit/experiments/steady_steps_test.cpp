@@ -66,7 +66,7 @@ TEST(SteadySteps, AllStepsInTheSumWhateverIsLeftOut) {
   for (const long cycle : {1, 2, 3, 5})
     for (const long ahead : {0, 1, 4})
       for (const long warmup : {0, 4}) {
-        const SteadySteps::Options options{.cycle = {.steps = cycle}, .steps = 97};
+        const SteadySteps::Options options{.cycle = {.from = warmup, .steps = cycle}, .steps = 97};
         const Course course{
             .seconds =
                 [=](int rank, long step) {
@@ -112,7 +112,7 @@ TEST(SteadySteps, GoOnWhileAnythingStillChanges) {
   EXPECT_LT(steps(once, {.seconds = changing(1e-11)}), 10) << "less than 1e-9 of a step";
   EXPECT_EQ(steps(once, {.seconds = [](int rank, long) { return 2 + 1e-8 * rank; }}), 40)
       << "a rank falls behind";
-  EXPECT_EQ(steps(once, {.seconds = [](int, long step) { return 2.0 + step % 2; }}), 40)
+  EXPECT_EQ(steps(once, {.seconds = [](int, long step) { return 2.0 + step % 7; }}), 40)
       << "a cycle that nobody told of";
   EXPECT_EQ(steps(once, {.bytes = [](long step) { return static_cast<std::uint64_t>(step); }}), 40);
   const auto credit = [](double each) {
@@ -123,6 +123,19 @@ TEST(SteadySteps, GoOnWhileAnythingStillChanges) {
   EXPECT_LT(steps(once, {.credit = credit(1e5)}), 16);
 }
 
+TEST(SteadySteps, RepeatThemselvesAfterSeveralCycles) {
+  const Course alternating{.seconds = [](int, long step) { return 2.0 + step % 2; }};
+  const auto found = [](const SteadySteps::Options& options, const Course& course) {
+    const Made made(options, course);
+    EXPECT_NEAR(made.to_json()["time_s"].get<double>(), whole(options, course)["time_s"], 1e-9);
+    EXPECT_EQ(made.watch.to_json()["left_out"], options.steps - made.steps);
+    return made.watch.to_json()["cycle"].get<long>();
+  };
+  EXPECT_EQ(found({.steps = 41}, {}), 1);
+  EXPECT_EQ(found({.steps = 41}, alternating), 2);
+  EXPECT_EQ(found({.cycle = {.clock_s = 0.3}, .steps = 41}, {}), 3) << "6 s are twenty ticks";
+}
+
 TEST(SteadySteps, WaitForWhatIsAnnounced) {
   const auto steps = [](const SteadySteps::Options& options) { return Made(options, {}).steps; };
   const long soon = steps({.steps = 40});
@@ -130,7 +143,7 @@ TEST(SteadySteps, WaitForWhatIsAnnounced) {
   EXPECT_EQ(steps({.cycle = {.from = 6}, .steps = 40}), soon + 6) << "a warm-up";
   EXPECT_EQ(steps({.steps = 40, .after_s = 12}), soon + 6) << "links change after six steps of 2 s";
   EXPECT_EQ(steps({.steps = soon}), soon) << "nothing to leave out";
-  EXPECT_EQ(steps({.cycle = {.clock_s = 0.3}, .steps = 40}), 40) << "no multiple of the clock";
+  EXPECT_EQ(steps({.cycle = {.clock_s = 0.7}, .steps = 40}), 40) << "no multiple of the clock";
   EXPECT_EQ(steps({.cycle = {.clock_s = 0.4}, .steps = 40}), soon);
 }
 
