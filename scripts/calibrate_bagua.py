@@ -2,8 +2,8 @@
 """Calibrates configs/clusters/bagua_v100_limited.json against BAGUA's figure of BERT-Large.
 
     scripts/calibrate_bagua.py --trigram build/release/experiments/trigram
-    scripts/calibrate_bagua.py --trigram ... --held-out    of 1, 4 and 100 Gbps alone; scores the others
 
+Fitted are the columns of 1, 4 and 100 Gbps; the others are held out, for `trigram report --check` to score.
 Stages, then all parameters together: soft-L1 loss on logarithms of simulated / published. Prints every parameter with
 what it means, and how far the data pin it down. What has been simulated is kept in --cache, so an interrupted
 calibration goes on where it was.
@@ -44,22 +44,18 @@ def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
 
 
 def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
-    columns = cells.HELD_OUT if arguments.held_out else cells.COLUMNS
+    columns = tuple(arguments.columns)
     calibration = stages.Calibration(simulate, cells.distinct(everything, columns), tell=tables.say)
-    values = calibration.run(arguments.evaluations)
+    values, joint = calibration.run(arguments.evaluations, arguments.rounds)
     published, simulated = stages.floor(simulate, everything, values)
-    print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s")
-    if arguments.held_out:
-        print(tables.values(values))
-        score(simulate, values, [c for c in everything if c.gbps not in cells.HELD_OUT])
-        return
-    problem = calibration.joint(values)
-    model = Linear(problem, problem.start())
+    print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s\n")
+    model = Linear(joint)
     print(tables.parameters(profiles(model), values))
-    print(tables.left_out(problem, without_each(model), values))
+    print(tables.left_out(joint.problem, without_each(model), values))
     if arguments.output:
         arguments.output.write_text(tables.file(description(values)), encoding="utf-8")
-    score(simulate, values, everything)
+    if arguments.score:
+        score(simulate, values, [c for c in everything if c.gbps not in columns])
 
 
 def main() -> int:
@@ -67,8 +63,10 @@ def main() -> int:
     parser.add_argument("--trigram", type=Path, required=True, help="the command")
     parser.add_argument("--cache", type=Path, default=Path("results/calibration"), help="what has been simulated")
     parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
-    parser.add_argument("--evaluations", type=int, default=5, help="of all cells, in the joint refinement")
-    parser.add_argument("--held-out", action="store_true", help="of 1, 4 and 100 Gbps; score the others")
+    parser.add_argument("--evaluations", type=int, default=5, help="of all cells, in a round of the joint refinement")
+    parser.add_argument("--rounds", type=int, default=1, help="of it, each with derivatives of its own")
+    parser.add_argument("--columns", nargs="+", default=cells.COLUMNS, help="Gbps that are fitted: 1 4 100")
+    parser.add_argument("--score", action="store_true", help="simulate all other columns, too, BytePS included")
     parser.add_argument("-o", "--output", type=Path, help="write the description, such as configs/clusters/bagua_v100_limited.json")
     arguments = parser.parse_args()
     try:

@@ -14,6 +14,7 @@ from typing import Any, Iterator
 from .results import Results, Run
 from .units import quantity
 
+_VALUE = "value"  # column of a wide table that has been made long
 CLAIMS = Path(__file__).resolve().parent.parent / "claims.json"
 
 
@@ -91,8 +92,16 @@ class Claim:
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """Of the published table."""
-        return list(_rows(self._table))
+        """Of the published table; of a wide one, a row for each of the columns that hold values."""
+        rows, spread = _rows(self._table), self.described["value"]
+        if isinstance(spread, str):
+            return list(rows)
+        return [row | {spread["column"]: name, _VALUE: row[name]} for row in rows for name in spread["of"]]
+
+    @property
+    def _value_column(self) -> str:
+        value = self.described["value"]
+        return value if isinstance(value, str) else _VALUE
 
     @property
     def _last(self) -> str:
@@ -102,7 +111,7 @@ class Claim:
         key = {column: row[column] for column in self.columns}
         known = [miss["why"] for miss in self.described.get("known", [])
                  if all(key[c] in _list(v) for c, v in miss["cell"].items())]
-        return Cell(key, float(row[self.described["value"]]), found.get(tuple(key.values())),
+        return Cell(key, float(row[self._value_column]), found.get(tuple(key.values())),
                     row.get("approx") == "1", "; ".join(known))
 
     def _key(self, run: Run) -> tuple[str, ...]:
@@ -116,6 +125,9 @@ class Claim:
         if not steps:
             raise ClaimError(f"{self.id}: run {run.id} ends before step {measure.get('from_step', 0)} has one after it")
         step_s = fmean(steps)
+        if "moves" in measure:
+            moved = _cell_of(run, self.described["cell"][measure["moves"]])
+            return float(moved) * measure.get("times", 1) / step_s
         if "steps" in measure:
             return step_s * measure["steps"]
         cluster = run.experiment["cluster"]
@@ -181,7 +193,7 @@ def _cell_of(run: Run, rule: dict[str, Any]) -> str:
     value = run.sweep.get(rule["pointer"], _at(run.experiment, rule["pointer"]))
     if "names" in rule:
         name = value.get("name") if isinstance(value, dict) else value
-        return rule["names"].get(name, str(name))
+        return rule["names"].get(str(name), str(name))
     parsed = quantity(value)
     if parsed is None:
         raise ClaimError(f"run {run.id}: {rule['pointer']} is {value!r}, no quantity")

@@ -50,6 +50,11 @@ class Problem:
         return ((not parameter.felt_by or cell.algorithm in parameter.felt_by)
                 and (parameter.of_bandwidth or cell.plateau))
 
+    def pattern(self) -> np.ndarray:
+        """Which residual feels which parameter."""
+        return np.array([[self.felt(p, c) for p in self.parameters] for c in self.cells]
+                        + [np.zeros(len(self.parameters))] * len(self._with_priors()))
+
     def residuals(self, x: np.ndarray) -> np.ndarray:
         """Of the cells, then of the priors; in units of SCALE and of the priors' widths."""
         values = self.values(x)
@@ -84,27 +89,39 @@ class Problem:
                 for i in self._with_priors() for p in [self.parameters[i]]]
 
 
-class _Secant:
-    """A Jacobian by differences at first, then corrected by what evaluations say (Broyden's rule)."""
+class Secant:
+    """A Jacobian by differences at first, then corrected by what evaluations say: Broyden's rule, for each residual
+    among the parameters that it feels (L. K. Schubert, 1970, doi:10.1090/S0025-5718-1970-0258276-9)."""
 
     def __init__(self, problem: Problem):
-        self._problem = problem
-        self._x: np.ndarray | None = None
-        self._residuals = self._jacobian = np.zeros(0)
+        self.problem = problem
+        self.x: np.ndarray | None = None
+        self.residuals = self.jacobian = np.zeros(0)
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        residuals = self._problem.residuals(x)  # known already
-        if self._x is None:
-            self._jacobian = self._problem.jacobian(x)
-        elif (moved := x - self._x) @ moved > 0:
-            missed = residuals - self._residuals - self._jacobian @ moved
-            self._jacobian = self._jacobian + np.outer(missed, moved) / (moved @ moved)
-        self._x, self._residuals = x.copy(), residuals
-        return self._jacobian
+        residuals = self.problem.residuals(x)  # simulated already
+        if self.x is None:
+            self.jacobian = self.problem.jacobian(x)
+        else:
+            moved = self.problem.pattern() * (x - self.x)
+            lengths = np.sum(moved**2, axis=1)
+            missed = residuals - self.residuals - self.jacobian @ (x - self.x)
+            known = lengths > 1e-8
+            self.jacobian[known] += moved[known] * (missed[known] / lengths[known])[:, None]
+        self.x, self.residuals = x.copy(), residuals
+        return self.jacobian.copy()
 
 
-def fit(problem: Problem, evaluations: int) -> Values:
-    """The values of least loss that so many evaluations find."""
-    found = least_squares(problem.residuals, problem.start(), jac=_Secant(problem), bounds=problem.bounds(),
-                          loss="soft_l1", xtol=1e-3, ftol=1e-3, gtol=None, max_nfev=evaluations)
-    return problem.values(found.x)
+def fit(problem: Problem, evaluations: int, rounds: int = 1) -> Secant:
+    """The values of least loss that so many evaluations find, with the linear model there. Every round begins with
+    new differences."""
+    x = problem.start()
+    for _ in range(rounds):
+        model, origin = Secant(problem), x - 1  # so that the first trusted step, as long as where it begins, is 1
+        low, high = (bound - origin for bound in problem.bounds())
+        found = least_squares(lambda z: problem.residuals(z + origin), np.ones(len(x)),
+                              jac=lambda z: model(z + origin), bounds=(low, high), loss="soft_l1", xtol=1e-4, ftol=1e-4,
+                              gtol=None, max_nfev=evaluations)
+        x = found.x + origin
+        model(x)
+    return model

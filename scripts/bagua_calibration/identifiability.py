@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq, least_squares
 
-from .fitting import QUANTILE, Problem, loss
+from .fitting import QUANTILE, Secant, loss
 from .parameters import Parameter
 
 
@@ -31,9 +31,10 @@ class Interval:
 class Linear:
     """log times = those at the fit + Jacobian times the change."""
 
-    def __init__(self, problem: Problem, x: np.ndarray):
-        self.problem, self.x = problem, x
-        self.residuals, self.jacobian = problem.residuals(x), problem.jacobian(x)
+    def __init__(self, fitted: Secant):
+        assert fitted.x is not None
+        self.problem, self.x = fitted.problem, fitted.x
+        self.residuals, self.jacobian = fitted.residuals, fitted.jacobian
 
     def refit(self, rows: np.ndarray, held: dict[int, float] | None = None) -> tuple[np.ndarray, float]:
         """Least loss over `rows`, with some coordinates held: where, and how much."""

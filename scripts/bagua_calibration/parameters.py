@@ -58,10 +58,6 @@ PARAMETERS = (
               "Bagua-Net's curve: 10 us for a stage of small messages, latency and launch included"),
     Parameter("/accelerator/launch_overhead", "us", "of each operation of the accelerator", 2, 50, 5,
               "a launch of a CUDA kernel takes some microseconds; frameworks add to it", width=1),
-    Parameter("/accelerator/codec_bandwidth", "GB/s", "memory traffic of encoding and decoding", 30, 900, 300,
-              "up to the memory's 900 GB/s (NVIDIA V100 data sheet)", width=1),
-    Parameter("/accelerator/reduction_bandwidth", "GB/s", "memory traffic of sums and means", 30, 900, 600,
-              "up to the memory's 900 GB/s (NVIDIA V100 data sheet)", width=1),
     Parameter("/intra/bandwidth", "GB/s", "of a worker's port inside the node", 20, 150, 120,
               "six NVLinks of 25 GB/s (NVIDIA V100 data sheet), less what NCCL does not get of it", width=0.5),
 )

@@ -17,7 +17,6 @@ from trigram_analysis import claims, results  # noqa: E402
 from .parameters import FOLDER  # noqa: E402
 
 CLAIM = "bagua_bert_large_bandwidth"
-RATE = "/cluster/inter/shaping/rate"
 
 
 class SimulationError(RuntimeError):
@@ -44,13 +43,14 @@ class Simulator:
         self._claim = claim()
         self._algorithms = self._by_column(self._experiment["sweep"]["/algorithm"])
         program = hashlib.sha256(self._trigram.read_bytes()).hexdigest()[:16]
-        self._path = self._folder / f"cells-{program}.jsonl"
+        self._path, self._runs = self._folder / f"cells-{program}.jsonl", self._folder / f"runs-{program}"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._known: dict[str, float] = {}
         if self._path.exists():
             for line in self._path.read_text().splitlines():
                 key, value = json.loads(line)
                 self._known[key] = value
+        self._harvest()
 
     def __call__(self, asked: list[tuple[dict[str, Any], str, str]]) -> list[float]:
         """The claim's measure of each (description, algorithm, gbps)."""
@@ -71,8 +71,6 @@ class Simulator:
         return {"/cluster": limited, "/algorithm": self._algorithms[algorithm]}
 
     def _simulate(self, rows: list[dict[str, Any]]) -> None:
-        scratch = self._folder / "runs"
-        shutil.rmtree(scratch, ignore_errors=True)
         # Beside the paper's experiment in a copy of the configurations, whose files it names.
         configs = self._folder / "configs"
         shutil.copytree(FOLDER, configs, dirs_exist_ok=True)
@@ -80,16 +78,20 @@ class Simulator:
         experiment = {k: v for k, v in self._experiment.items() if k not in ("sweep", "$schema", "cluster")}
         fewest = self._claim.described["measure"]["from_step"] + 2  # a step that counts, and the last one
         config.write_text(json.dumps(experiment | {"steps": fewest, "zip": rows}))
-        done = subprocess.run([self._trigram, "run", config, "-o", scratch, "--jobs", str(self._jobs), "--no-table"],
+        done = subprocess.run([self._trigram, "run", config, "-o", self._runs, "--jobs", str(self._jobs), "--no-table"],
                               capture_output=True, text=True, check=False)
+        self._harvest()
+        if missing := [row for row in rows if _key(row) not in self._known]:
+            raise SimulationError(f"{len(missing)} cells have no result: {done.stderr.strip().splitlines()[-1:]}")
+
+    def _harvest(self) -> None:
+        """Takes over what is finished, of an interrupted batch, too."""
         with self._path.open("a", encoding="utf-8") as kept:
-            for run in results.load(scratch).runs:
+            for run in results.load(self._runs).runs if self._runs.exists() else []:
                 key, value = _key(run.sweep), self._claim.value(run)
                 self._known[key] = value
                 kept.write(json.dumps([key, value]) + "\n")
-        if missing := [row for row in rows if _key(row) not in self._known]:
-            raise SimulationError(f"{len(missing)} cells have no result: {done.stderr.strip().splitlines()[-1:]}")
-        shutil.rmtree(scratch)
+        shutil.rmtree(self._runs, ignore_errors=True)
 
 
 def _key(row: dict[str, Any]) -> str:

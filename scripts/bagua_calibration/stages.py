@@ -8,7 +8,7 @@ from typing import Callable
 import numpy as np
 
 from .cells import Cell, distinct
-from .fitting import Problem, Simulate, fit
+from .fitting import Problem, Secant, Simulate, fit
 from .parameters import PARAMETERS, Parameter, Values
 
 SLOW = ("1", "4")  # Gbps, where allreduces are bandwidth alone
@@ -48,37 +48,35 @@ class Calibration:
     tell: Callable[[str], None] = print
     parameters: tuple[Parameter, ...] = PARAMETERS
 
-    def run(self, evaluations: int) -> Values:
+    def run(self, evaluations: int, rounds: int) -> tuple[Values, Secant]:
+        """The values, and the linear model of the joint refinement."""
         values = {p.name: p.prior for p in self.parameters}
         for stage in STAGES:
-            values = self._fit(stage.title, stage.parameters, stage.cells(self.cells), values, 2)
-        values = self._fit("all together", self._refined, self.refined_cells, values, evaluations)
-        # Its cells go message by message and take a minute each, so the server's share is fitted alone.
-        server = [c for c in SERVER.cells(self.cells) if c.gbps == SLOW[-1]]
-        return self._fit(SERVER.title, SERVER.parameters, server, values, 2)
+            if stage.cells(self.cells):
+                values, _ = self._fit(stage.title, stage.parameters, stage.cells(self.cells), values, 2)
+        together = tuple(p.name for p in self.parameters if p.name not in SERVER.parameters)
+        cells = [c for c in self.cells if c.algorithm not in SERVER.algorithms]
+        values, model = self._fit("all together", together, cells, values, evaluations, rounds)
+        return self._with_servers(values), model
 
-    @property
-    def refined_cells(self) -> list[Cell]:
-        return [c for c in self.cells if c.algorithm not in SERVER.algorithms]
-
-    @property
-    def _refined(self) -> tuple[str, ...]:
-        return tuple(p.name for p in self.parameters if p.name not in SERVER.parameters)
-
-    def problem(self, names: tuple[str, ...], cells: list[Cell], values: Values) -> Problem:
-        return Problem(self.simulate, [p for p in self.parameters if p.name in names], cells, values)
-
-    def joint(self, values: Values) -> Problem:
-        """That of the joint refinement, at `values`."""
-        return self.problem(self._refined, self.refined_cells, values)
-
-    def _fit(self, title: str, names: tuple[str, ...], cells: list[Cell], values: Values, evaluations: int) -> Values:
-        names = tuple(p.name for p in self.parameters if p.name in names)
-        if not cells or not names:
-            return values
-        values = fit(self.problem(names, cells, values), evaluations)
-        self.tell(f"{title}: " + ", ".join(f"{name} = {values[name]:.4g}" for name in names))
+    def _with_servers(self, values: Values) -> Values:
+        """BytePS goes message by message, a minute for a cell: of one cell, as its time is inverse to the share."""
+        (share,) = (p for p in self.parameters if p.name in SERVER.parameters)
+        slow = [c for c in SERVER.cells(self.cells) if c.gbps == SLOW[-1]]
+        for cell in slow:
+            (time,) = self.simulate([(values, cell)])
+            values = values | {share.name: min(max(values[share.name] * time / cell.published, share.low), share.high)}
+            self.tell(f"{SERVER.title}: {share.name} = {values[share.name]:.4g}")
         return values
+
+    def _fit(self, title: str, names: tuple[str, ...], cells: list[Cell], values: Values,
+             evaluations: int, rounds: int = 1) -> tuple[Values, Secant]:
+        parameters = [p for p in self.parameters if p.name in names]
+        model = fit(Problem(self.simulate, parameters, cells, values), evaluations, rounds)
+        assert model.x is not None
+        values = model.problem.values(model.x)
+        self.tell(f"{title}: " + ", ".join(f"{p.name} = {values[p.name]:.4g}" for p in parameters))
+        return values, model
 
 
 def floor(simulate: Simulate, cells: list[Cell], values: Values) -> tuple[float, float]:
