@@ -17,7 +17,7 @@ from statistics import median
 sys.dont_write_bytecode = True
 
 from bagua_calibration import cells, stages, tables  # noqa: E402
-from bagua_calibration.identifiability import Linear, profiles, without_each  # noqa: E402
+from bagua_calibration.identifiability import profiles, without_each  # noqa: E402
 from bagua_calibration.parameters import PARAMETERS, Values, description  # noqa: E402
 from bagua_calibration.simulator import SimulationError, Simulator, table  # noqa: E402
 
@@ -46,12 +46,11 @@ def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
 def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
     columns = tuple(arguments.columns)
     calibration = stages.Calibration(simulate, cells.distinct(everything, columns), tell=tables.say)
-    values, joint = calibration.run(arguments.evaluations, arguments.rounds)
+    values, model = calibration.run(arguments.evaluations, arguments.rounds)
     published, simulated = stages.floor(simulate, everything, values)
     print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s\n")
-    model = Linear(joint)
     print(tables.parameters(profiles(model), values))
-    print(tables.left_out(joint.problem, without_each(model), values))
+    print(tables.left_out(model.problem, without_each(model), values))
     if arguments.output:
         arguments.output.write_text(tables.file(description(values)), encoding="utf-8")
     if arguments.score:

@@ -14,7 +14,7 @@ sys.path.append(str(ROOT / "scripts"))
 
 from bagua_calibration import cells, stages, tables  # noqa: E402
 from bagua_calibration.fitting import SCALE  # noqa: E402
-from bagua_calibration.identifiability import Linear, profiles, without_each  # noqa: E402
+from bagua_calibration.identifiability import profiles, without_each  # noqa: E402
 from bagua_calibration.parameters import PARAMETERS, base, description  # noqa: E402
 from bagua_calibration.simulator import SimulationError, Simulator  # noqa: E402
 
@@ -63,8 +63,7 @@ WITHOUT_PRIORS = tuple(dataclasses.replace(p, width=None) for p in PARAMETERS)
 @pytest.fixture(scope="module")
 def fitted():
     calibration = stages.Calibration(simulate, published(), lambda _: None, WITHOUT_PRIORS)
-    values, joint = calibration.run(evaluations=20, rounds=4)
-    return values, Linear(joint)
+    return calibration.run(evaluations=20, rounds=4)
 
 
 def test_parameters_are_recovered(fitted):
@@ -95,7 +94,7 @@ def test_what_has_no_effect_is_not_pinned_and_keeps_its_prior():
     parameters = tuple(dataclasses.replace(p, width=0.3 if p.name == "transport.node_cap" else None)
                        for p in PARAMETERS)
     values, joint = stages.Calibration(blind, cells.read(rows), lambda _: None, parameters).run(20, 4)
-    pinned = {i.parameter.name: i.pinned for i in profiles(Linear(joint))}
+    pinned = {i.parameter.name: i.pinned for i in profiles(joint)}
     assert pinned.pop("transport.node_cap") == "no"
     assert set(pinned.values()) == {"yes"}
     prior = next(p.prior for p in PARAMETERS if p.name == "transport.node_cap")
@@ -106,13 +105,12 @@ def test_an_algorithm_of_its_own_mind_shows_when_it_is_left_out():
     """Its row pulls the one parameter that is its own; without it the others agree on the truth."""
     odd = [dataclasses.replace(c, published=1.3 * c.published) if c.algorithm == "decentralized" and c.gbps != "100"
            else c for c in published()]
-    values, joint = stages.Calibration(simulate, odd, lambda _: None, WITHOUT_PRIORS).run(20, 4)
-    model = Linear(joint)
-    i = [p.name for p in joint.problem.parameters].index("transport.efficiency.point_to_point")
+    values, model = stages.Calibration(simulate, odd, lambda _: None, WITHOUT_PRIORS).run(20, 4)
+    i = [p.name for p in model.problem.parameters].index("transport.efficiency.point_to_point")
     without = {name: math.exp(x[i]) for name, x in without_each(model).items()}
     assert values["transport.efficiency.point_to_point"] < 0.68
     assert without["decentralized"] == pytest.approx(0.7, rel=0.03)
-    assert "decentralized" in tables.left_out(joint.problem, without_each(model), values)
+    assert "decentralized" in tables.left_out(model.problem, without_each(model), values)
 
 
 def test_plateaus_count_once_and_hidden_cells_half():

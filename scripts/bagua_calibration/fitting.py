@@ -89,39 +89,58 @@ class Problem:
                 for i in self._with_priors() for p in [self.parameters[i]]]
 
 
-class Secant:
-    """A Jacobian by differences at first, then corrected by what evaluations say: Broyden's rule, for each residual
-    among the parameters that it feels (L. K. Schubert, 1970, doi:10.1090/S0025-5718-1970-0258276-9)."""
+class Linear:
+    """Residuals about `x`: by differences at first, then corrected by what other places say: Broyden's rule, for each
+    residual among the parameters that it feels (L. K. Schubert, 1970, doi:10.1090/S0025-5718-1970-0258276-9)."""
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
-        self.x: np.ndarray | None = None
-        self.residuals = self.jacobian = np.zeros(0)
+    def __init__(self, problem: Problem, x: np.ndarray):
+        self.problem, self.x = problem, x
+        self.residuals, self.jacobian = problem.residuals(x), problem.jacobian(x)
 
-    def __call__(self, x: np.ndarray) -> np.ndarray:
-        residuals = self.problem.residuals(x)  # simulated already
-        if self.x is None:
-            self.jacobian = self.problem.jacobian(x)
-        else:
-            moved = self.problem.pattern() * (x - self.x)
-            lengths = np.sum(moved**2, axis=1)
-            missed = residuals - self.residuals - self.jacobian @ (x - self.x)
-            known = lengths > 1e-8
-            self.jacobian[known] += moved[known] * (missed[known] / lengths[known])[:, None]
-        self.x, self.residuals = x.copy(), residuals
-        return self.jacobian.copy()
+    def visit(self, x: np.ndarray) -> bool:
+        """Simulates there; goes there if the loss is less."""
+        residuals = self.problem.residuals(x)
+        moved = self.problem.pattern() * (x - self.x)
+        lengths = np.sum(moved**2, axis=1)
+        missed = residuals - self.residuals - self.jacobian @ (x - self.x)
+        known = lengths > 1e-8
+        self.jacobian[known] += moved[known] * (missed[known] / lengths[known])[:, None]
+        better = loss(residuals) < loss(self.residuals)
+        if better:
+            self.x, self.residuals = x, residuals
+        return better
+
+    def minimum(self, rows: np.ndarray | slice = slice(None), held: dict[int, float] | None = None,
+                radius: float = math.inf) -> tuple[np.ndarray, float]:
+        """Least loss of `rows` where some coordinates are held and none is further off than `radius`: where, and
+        how much."""
+        x, held = self.x.copy(), held or {}
+        x[list(held)] = list(held.values())
+        free = [i for i in range(len(x)) if i not in held]
+        low, high = (bound[free] for bound in self.problem.bounds())
+        low, high = np.maximum(low, x[free] - radius), np.minimum(high, x[free] + radius)
+
+        def residuals(part: np.ndarray) -> np.ndarray:
+            x[free] = part
+            return (self.residuals + self.jacobian @ (x - self.x))[rows]
+
+        if free:
+            found = least_squares(residuals, np.clip(x[free], low + 1e-9, high - 1e-9), loss="soft_l1",
+                                  bounds=(low, high), x_scale=0.1, jac=lambda _: self.jacobian[rows][:, free])
+            x[free] = found.x
+        return x.copy(), loss(residuals(x[free]))
 
 
-def fit(problem: Problem, evaluations: int, rounds: int = 1) -> Secant:
+def fit(problem: Problem, evaluations: int, rounds: int = 1) -> Linear:
     """The values of least loss that so many evaluations find, with the linear model there. Every round begins with
-    new differences."""
+    new differences; a step that does not keep what the model promises makes the next one shorter."""
     x = problem.start()
     for _ in range(rounds):
-        model, origin = Secant(problem), x - 1  # so that the first trusted step, as long as where it begins, is 1
-        low, high = (bound - origin for bound in problem.bounds())
-        found = least_squares(lambda z: problem.residuals(z + origin), np.ones(len(x)),
-                              jac=lambda z: model(z + origin), bounds=(low, high), loss="soft_l1", xtol=1e-4, ftol=1e-4,
-                              gtol=None, max_nfev=evaluations)
-        x = found.x + origin
-        model(x)
+        model, radius = Linear(problem, x), 0.5
+        for _ in range(evaluations):
+            there, promised = model.minimum(radius=radius)
+            if promised > 0.999 * loss(model.residuals) - 1e-9:
+                break
+            radius *= 1.5 if model.visit(there) else 0.4
+        x = model.x
     return model

@@ -8,7 +8,7 @@ from typing import Callable
 import numpy as np
 
 from .cells import Cell, distinct
-from .fitting import Problem, Secant, Simulate, fit
+from .fitting import Linear, Problem, Simulate, fit
 from .parameters import PARAMETERS, Parameter, Values
 
 SLOW = ("1", "4")  # Gbps, where allreduces are bandwidth alone
@@ -48,7 +48,7 @@ class Calibration:
     tell: Callable[[str], None] = print
     parameters: tuple[Parameter, ...] = PARAMETERS
 
-    def run(self, evaluations: int, rounds: int) -> tuple[Values, Secant]:
+    def run(self, evaluations: int, rounds: int) -> tuple[Values, Linear]:
         """The values, and the linear model of the joint refinement."""
         values = {p.name: p.prior for p in self.parameters}
         for stage in STAGES:
@@ -70,10 +70,9 @@ class Calibration:
         return values
 
     def _fit(self, title: str, names: tuple[str, ...], cells: list[Cell], values: Values,
-             evaluations: int, rounds: int = 1) -> tuple[Values, Secant]:
+             evaluations: int, rounds: int = 1) -> tuple[Values, Linear]:
         parameters = [p for p in self.parameters if p.name in names]
         model = fit(Problem(self.simulate, parameters, cells, values), evaluations, rounds)
-        assert model.x is not None
         values = model.problem.values(model.x)
         self.tell(f"{title}: " + ", ".join(f"{p.name} = {values[p.name]:.4g}" for p in parameters))
         return values, model
