@@ -93,7 +93,7 @@ def test_what_has_no_effect_is_not_pinned_and_keeps_its_prior():
             for c in published() for t in blind([(TRUE, c)])]
     parameters = tuple(dataclasses.replace(p, width=0.3 if p.name == "transport.node_cap" else None)
                        for p in PARAMETERS)
-    values, joint = stages.Calibration(blind, cells.read(rows), lambda _: None, parameters).run(20, 4)
+    values, joint = stages.Calibration(blind, cells.read(rows), lambda _: None, parameters).run(20, 2)
     pinned = {i.parameter.name: i.pinned for i in profiles(joint)}
     assert pinned.pop("transport.node_cap") == "no"
     assert set(pinned.values()) == {"yes"}
