@@ -111,6 +111,25 @@ def test_runs_that_ended_when_steady_count_as_they_would_have_in_full(tmp_path):
     assert values == [[pytest.approx(10 * mean)]] * 3
 
 
+def test_bandwidths_are_what_a_step_moves_over_its_time(found, tmp_path):
+    wide = claim(tmp_path, EXACT, value={"column": "algorithm", "of": ["allreduce", "bytegrad"]},
+                 measure={"moves": "gbps", "times": 100})
+    (tmp_path / "table.csv").write_text("gbps,allreduce,bytegrad\n1,12,40\n10,770,1400\n")
+    cells = {tuple(c.key.values()): (c.published, c.simulated) for c in one(found, wide).cells}
+    assert cells == {("1", "allreduce"): (12, pytest.approx(100 / 8.5)), ("1", "bytegrad"): (40, pytest.approx(100 / 2.5)),
+                     ("10", "allreduce"): (770, pytest.approx(1000 / 1.3)),
+                     ("10", "bytegrad"): (1400, pytest.approx(1000 / 0.7))}
+
+
+def test_numbers_can_have_names(found, tmp_path):
+    for run in found.runs:
+        run.manifest["sweep"]["/cluster/transport/streams"] = 2
+    rule = {"pointer": "/cluster/transport/streams", "names": {"2": "two"}}
+    path = claim(tmp_path, {}, cell={"transport": rule})
+    (tmp_path / "table.csv").write_text("transport,epoch_s\ntwo,1\n")
+    assert one(found, path).missing == []
+
+
 def test_exit_codes(found, tmp_path, monkeypatch, capsys):
     folder = str(tmp_path / "sample")
     monkeypatch.setattr(claims, "CLAIMS", claim(tmp_path, EXACT))

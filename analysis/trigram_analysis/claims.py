@@ -14,6 +14,7 @@ from typing import Any, Iterator
 from .results import Results, Run
 from .units import quantity
 
+_VALUE = "value"  # column of a wide table that has been made long
 CLAIMS = Path(__file__).resolve().parent.parent / "claims.json"
 
 
@@ -68,7 +69,7 @@ class Claim:
     """One figure or table, and the runs of one experiment that answer it."""
 
     def __init__(self, described: dict[str, Any], folder: Path, runs: list[Run]):
-        self._described = described
+        self.described = described
         self.id: str = described["id"]
         self.title: str = described["title"]
         self.command: str = described["command"]
@@ -81,13 +82,26 @@ class Claim:
     @cached_property
     def columns(self) -> list[str]:
         """Those that say which cell a row is."""
-        return list(self._described["cell"])
+        return list(self.described["cell"])
 
     @cached_property
     def cells(self) -> list[Cell]:
-        found = {self._key(run): self._value(run) for run in self._runs}
-        return [self._cell(row, found) for row in _rows(self._table)
-                if row[self._last] not in self._described.get("leave_out", [])]
+        found = {self._key(run): self.value(run) for run in self._runs}
+        return [self._cell(row, found) for row in self.rows
+                if row[self._last] not in self.described.get("leave_out", [])]
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """Of the published table; of a wide one, a row for each of the columns that hold values."""
+        rows, spread = _rows(self._table), self.described["value"]
+        if isinstance(spread, str):
+            return list(rows)
+        return [row | {spread["column"]: name, _VALUE: row[name]} for row in rows for name in spread["of"]]
+
+    @property
+    def _value_column(self) -> str:
+        value = self.described["value"]
+        return value if isinstance(value, str) else _VALUE
 
     @property
     def _last(self) -> str:
@@ -95,22 +109,25 @@ class Claim:
 
     def _cell(self, row: dict[str, str], found: dict[tuple[str, ...], float]) -> Cell:
         key = {column: row[column] for column in self.columns}
-        known = [miss["why"] for miss in self._described.get("known", [])
+        known = [miss["why"] for miss in self.described.get("known", [])
                  if all(key[c] in _list(v) for c, v in miss["cell"].items())]
-        return Cell(key, float(row[self._described["value"]]), found.get(tuple(key.values())),
+        return Cell(key, float(row[self._value_column]), found.get(tuple(key.values())),
                     row.get("approx") == "1", "; ".join(known))
 
     def _key(self, run: Run) -> tuple[str, ...]:
-        return tuple(_cell_of(run, rule) for rule in self._described["cell"].values())
+        return tuple(_cell_of(run, rule) for rule in self.described["cell"].values())
 
-    def _value(self, run: Run) -> float:
+    def value(self, run: Run) -> float:
         """Of the steps from `from_step` on, as those before use up saved credit, or warm up, but for
         the last, in which what is still under way comes to its end."""
-        measure = self._described["measure"]
+        measure = self.described["measure"]
         steps = run.step_times[measure.get("from_step", 0):-1]
         if not steps:
             raise ClaimError(f"{self.id}: run {run.id} ends before step {measure.get('from_step', 0)} has one after it")
         step_s = fmean(steps)
+        if "moves" in measure:
+            moved = _cell_of(run, self.described["cell"][measure["moves"]])
+            return float(moved) * measure.get("times", 1) / step_s
         if "steps" in measure:
             return step_s * measure["steps"]
         cluster = run.experiment["cluster"]
@@ -176,7 +193,7 @@ def _cell_of(run: Run, rule: dict[str, Any]) -> str:
     value = run.sweep.get(rule["pointer"], _at(run.experiment, rule["pointer"]))
     if "names" in rule:
         name = value.get("name") if isinstance(value, dict) else value
-        return rule["names"].get(name, str(name))
+        return rule["names"].get(str(name), str(name))
     parsed = quantity(value)
     if parsed is None:
         raise ClaimError(f"run {run.id}: {rule['pointer']} is {value!r}, no quantity")

@@ -1,0 +1,172 @@
+"""scripts/calibrate_bagua.py with a made-up trigram, whose parameters are known."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "scripts"))
+
+from bagua_calibration import cells, stages, tables  # noqa: E402
+from bagua_calibration.fitting import SCALE  # noqa: E402
+from bagua_calibration.identifiability import profiles, without_each  # noqa: E402
+from bagua_calibration.parameters import PARAMETERS, base, description  # noqa: E402
+from bagua_calibration.simulator import SimulationError, Simulator  # noqa: E402
+
+TRUE = {
+    "transport.goodput": 0.92, "transport.efficiency.all_to_all": 0.8,
+    "transport.efficiency.point_to_point": 0.7, "transport.efficiency.server": 0.85,
+    "transport.stream_cap": 3.0, "transport.node_cap": 5.0, "transport.stage_overhead": 15.0,
+    "accelerator.launch_overhead": 10.0, "intra.bandwidth": 90.0,
+}
+FLOOR_S = 61.0
+PATTERN = {"bytegrad": "all_to_all", "onebit_adam": "all_to_all", "byteps": "server",
+           "decentralized": "point_to_point", "low_precision_decentralized": "point_to_point"}
+#                 GB between nodes, connections, stages, launches, GB inside them, hidden behind computation
+TRAFFIC = {
+    "pytorch_ddp": (150, 1, 0, 0, 0, 20), "horovod": (150, 1, 2.0e6, 0, 0, 40),
+    "byteps": (300, 16, 0, 0, 300, 40), "bytegrad": (75, 15, 0, 3.0e6, 0, 5),
+    "onebit_adam": (10, 15, 1.0e6, 0, 0, 0), "decentralized": (75, 1, 0, 0, 2700, 20),
+    "low_precision_decentralized": (250, 2, 0, 0, 0, 0), "async_model_average": (0, 1, 0, 0, 0, 0),
+}
+
+
+def made_up(values: dict[str, float], algorithm: str, gbps: float) -> float:
+    """Seconds: what is not hidden of bytes and overheads, beside the floor, or the bytes alone."""
+    bytes_GB, connections, per_stage, launches, inside_GB, hidden_s = TRAFFIC[algorithm]
+    share = values["transport.goodput"] * values.get(f"transport.efficiency.{PATTERN.get(algorithm)}", 1)
+    rate = gbps / 8 * share
+    capped = min(rate, values["transport.node_cap"], connections * values["transport.stream_cap"])
+    more_s = (per_stage * values["transport.stage_overhead"] + launches * values["accelerator.launch_overhead"]) / 1e6
+    more_s += inside_GB / values["intra.bandwidth"]
+    return max(FLOOR_S + max(bytes_GB / capped + more_s - hidden_s, 0), bytes_GB / rate)
+
+
+def simulate(asked):
+    return [made_up(values, cell.algorithm, float(cell.gbps)) for values, cell in asked]
+
+
+def published(columns=("1", "4", "100")) -> list[cells.Cell]:
+    rows = [{"gbps": g, "algorithm": a, "epoch_s": str(made_up(TRUE, a, float(g))), "approx": "0"}
+            for g in columns for a in TRAFFIC]
+    return cells.read(rows)
+
+
+WITHOUT_PRIORS = tuple(dataclasses.replace(p, width=None) for p in PARAMETERS)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    calibration = stages.Calibration(simulate, published(), lambda _: None, WITHOUT_PRIORS)
+    return calibration.run(evaluations=20, rounds=4)
+
+
+def test_parameters_are_recovered(fitted):
+    values, model = fitted
+    assert values == {name: pytest.approx(value, rel=0.02) for name, value in TRUE.items()}
+    assert max(abs(model.residuals)) * SCALE < 0.01
+
+
+def test_what_the_data_say_is_pinned(fitted):
+    values, model = fitted
+    found = profiles(model)
+    assert {interval.pinned for interval in found} == {"yes"}
+    for interval in found:
+        assert interval.low < TRUE[interval.parameter.name] < interval.high
+    # Two rows at two bandwidths are inverse to goodput alone, so the interval is that of four equal normal errors.
+    goodput = next(i for i in found if i.parameter.name == "transport.goodput")
+    assert math.log(goodput.high / goodput.fitted) == pytest.approx(1.96 * SCALE / 2, rel=0.3)
+    text = tables.parameters(found, values)
+    assert "transport.goodput" in text and "by one row alone" in text
+
+
+def test_what_has_no_effect_is_not_pinned_and_keeps_its_prior():
+    def blind(asked):
+        return [made_up(values | {"transport.node_cap": 1e9}, c.algorithm, float(c.gbps)) for values, c in asked]
+
+    rows = [{"gbps": c.gbps, "algorithm": c.algorithm, "epoch_s": str(t), "approx": "0"}
+            for c in published() for t in blind([(TRUE, c)])]
+    parameters = tuple(dataclasses.replace(p, width=0.3 if p.name == "transport.node_cap" else None)
+                       for p in PARAMETERS)
+    values, joint = stages.Calibration(blind, cells.read(rows), lambda _: None, parameters).run(20, 2)
+    pinned = {i.parameter.name: i.pinned for i in profiles(joint)}
+    assert pinned.pop("transport.node_cap") == "no"
+    assert set(pinned.values()) == {"yes"}
+    prior = next(p.prior for p in PARAMETERS if p.name == "transport.node_cap")
+    assert values["transport.node_cap"] == pytest.approx(prior, rel=0.01)
+
+
+def test_an_algorithm_of_its_own_mind_shows_when_it_is_left_out():
+    """Its row pulls the one parameter that is its own; without it the others agree on the truth."""
+    odd = [dataclasses.replace(c, published=1.3 * c.published) if c.algorithm == "decentralized" and c.gbps != "100"
+           else c for c in published()]
+    values, model = stages.Calibration(simulate, odd, lambda _: None, WITHOUT_PRIORS).run(20, 4)
+    i = [p.name for p in model.problem.parameters].index("transport.efficiency.point_to_point")
+    without = {name: math.exp(x[i]) for name, x in without_each(model).items()}
+    assert values["transport.efficiency.point_to_point"] < 0.68
+    assert without["decentralized"] == pytest.approx(0.7, rel=0.03)
+    assert "decentralized" in tables.left_out(model.problem, without_each(model), values)
+
+
+def test_plateaus_count_once_and_hidden_cells_half():
+    rows = [{"gbps": g, "algorithm": "a", "epoch_s": s, "approx": hidden}
+            for g, s, hidden in (("100", "80", "0"), ("64", "80", "0"), ("32", "81", "1"), ("1", "400", "0"))]
+    read = cells.read(rows)
+    assert [(c.gbps, c.weight, c.plateau) for c in read] == [
+        ("100", 1, True), ("64", 1, True), ("32", 0.5, True), ("1", 1, False)]
+    assert [c.gbps for c in cells.distinct(read, ("1", "32", "64", "100"))] == ["100", "32", "1"]
+
+
+def test_descriptions_have_the_values_where_they_belong():
+    described = description(TRUE)
+    assert described["transport"]["stream_cap"] == "3GB/s" and described["transport"]["goodput"] == 0.92
+    assert described["transport"]["efficiency"] == {"all_to_all": 0.8, "point_to_point": 0.7, "server": 0.85}
+    assert described["accelerator"] == base()["accelerator"] | {"launch_overhead": "10us"}
+    assert tables.read(tables.file(described)) == described
+
+
+TRIGRAM = """#!{python}
+import json, pathlib, sys
+config, results = json.load(open(sys.argv[2])), pathlib.Path(sys.argv[4])
+with open({log!r}, "a") as log:
+    for number, row in enumerate(config["zip"]):
+        rate = float(row["/cluster"]["inter"]["shaping"]["rate"].removesuffix("Gbps"))
+        log.write(f"{{rate:g}}\\n")
+        folder = results / "calibration" / str(number)
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(json.dumps(
+            {{"schema_version": 1, "id": str(number), "experiment": {{}}, "sweep": row}}))
+        (folder / "metrics.jsonl").write_text("".join(
+            json.dumps({{"step": i, "step_s": 1 / rate if i == 3 else 9}}) + "\\n" for i in range(config["steps"])))
+        (folder / "DONE").touch()
+"""
+
+
+def test_a_cell_is_simulated_once(tmp_path):
+    log = tmp_path / "log"
+    program = tmp_path / "trigram"
+    program.write_text(TRIGRAM.format(python=sys.executable, log=str(log)))
+    program.chmod(0o755)
+    asked = [(description(TRUE), "bytegrad", "4"), (description(TRUE), "onebit_adam", "1")]
+    expected = [115.3 / 4, 115.3]
+    assert Simulator(program, tmp_path / "cache")(asked) == pytest.approx(expected)
+    assert Simulator(program, tmp_path / "cache")([*asked, asked[0]]) == pytest.approx([*expected, expected[0]])
+    assert sorted(log.read_text().split()) == ["1", "4"]
+    program.write_text("#!/bin/sh\necho no network >&2; exit 1\n")
+    with pytest.raises(SimulationError, match="1 cells have no result.*no network"):
+        Simulator(program, tmp_path / "cache")(asked[:1])
+
+
+@pytest.mark.parametrize("name", ["bagua_v100_limited", "bagua_v100_fitted"])
+def test_the_calibration_is_frozen(name):
+    """What is scored against other figures was not changed since: the hash is that which the documents state."""
+    text = (ROOT / "configs" / "clusters" / f"{name}.json").read_text(encoding="utf-8")
+    digest = tables.digest(tables.read(text))
+    assert f"`{name}.json`: {digest}" in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    if text.startswith("//"):
+        assert f"SHA-256 of the description: {digest}" in text

@@ -1,0 +1,1 @@
+"""Calibration of BAGUA's testbed: scripts/calibrate_bagua.py."""

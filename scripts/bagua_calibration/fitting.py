@@ -1,0 +1,146 @@
+"""Least squares on log ratios: stages, the joint refinement, and how far the data pin it down."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Callable
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from .cells import Cell, log_ratio
+from .parameters import Parameter, Values
+
+# Times in seconds of (values, cell), all at once.
+Simulate = Callable[[list[tuple[Values, Cell]]], list[float]]
+
+SCALE = 0.05  # of a log ratio: about what is read off the figure, and asked for
+STEP = 0.08  # of a derivative, in the logarithm: kinks of max(...) are smoothed by it
+QUANTILE = 3.84  # of chi-squared with one degree of freedom, 95 %
+
+
+def loss(residuals: np.ndarray) -> float:
+    """Twice the negative log likelihood, but for a constant: quadratic below SCALE, linear far beyond."""
+    return float(np.sum(2 * (np.sqrt(1 + residuals**2) - 1)))
+
+
+@dataclass
+class Problem:
+    """Parameters to fit, all others of `fixed` as they are."""
+
+    simulate: Simulate
+    parameters: list[Parameter]
+    cells: list[Cell]
+    fixed: Values
+
+    def values(self, x: np.ndarray) -> Values:
+        return self.fixed | {p.name: math.exp(v) for p, v in zip(self.parameters, x)}
+
+    def start(self) -> np.ndarray:
+        low, high = self.bounds()
+        return np.clip([math.log(self.fixed[p.name]) for p in self.parameters], low + 1e-6, high - 1e-6)
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        return (np.array([math.log(p.low) for p in self.parameters]),
+                np.array([math.log(p.high) for p in self.parameters]))
+
+    def felt(self, parameter: Parameter, cell: Cell) -> bool:
+        """Whether a derivative is worth simulating. What limits software says nothing where bandwidth decides."""
+        return ((not parameter.felt_by or cell.algorithm in parameter.felt_by)
+                and (parameter.of_bandwidth or cell.plateau))
+
+    def pattern(self) -> np.ndarray:
+        """Which residual feels which parameter."""
+        return np.array([[self.felt(p, c) for p in self.parameters] for c in self.cells]
+                        + [np.zeros(len(self.parameters))] * len(self._with_priors()))
+
+    def residuals(self, x: np.ndarray) -> np.ndarray:
+        """Of the cells, then of the priors; in units of SCALE and of the priors' widths."""
+        values = self.values(x)
+        times = self.simulate([(values, cell) for cell in self.cells])
+        return np.array([*(self._residual(t, c) for t, c in zip(times, self.cells)), *self._priors(x)])
+
+    def jacobian(self, x: np.ndarray) -> np.ndarray:
+        """Of the residuals, by differences towards the middle of the plausible range; one batch of simulations."""
+        low, high = self.bounds()
+        steps = np.where(x > (low + high) / 2, -STEP, STEP)
+        moved = [x + step * np.eye(len(x))[i] for i, step in enumerate(steps)]
+        asked = [(row, i) for i, p in enumerate(self.parameters) for row, c in enumerate(self.cells) if self.felt(p, c)]
+        here = self.values(x)
+        times = self.simulate([(here, cell) for cell in self.cells]
+                              + [(self.values(moved[i]), self.cells[row]) for row, i in asked])
+        found = np.zeros((len(self.cells) + len(self._with_priors()), len(x)))
+        for (row, i), time in zip(asked, times[len(self.cells):]):
+            found[row, i] = (self._residual(time, self.cells[row])
+                             - self._residual(times[row], self.cells[row])) / steps[i]
+        for row, i in enumerate(self._with_priors()):
+            found[len(self.cells) + row, i] = 1 / (self.parameters[i].width or math.inf)
+        return found
+
+    def _residual(self, time: float, cell: Cell) -> float:
+        return math.sqrt(cell.weight) * log_ratio(time, cell) / SCALE
+
+    def _with_priors(self) -> list[int]:
+        return [i for i, p in enumerate(self.parameters) if p.width]
+
+    def _priors(self, x: np.ndarray) -> list[float]:
+        return [(x[i] - math.log(p.prior)) / (p.width or math.inf)
+                for i in self._with_priors() for p in [self.parameters[i]]]
+
+
+class Linear:
+    """Residuals about `x`: by differences at first, then corrected by what other places say: Broyden's rule, for each
+    residual among the parameters that it feels (L. K. Schubert, 1970, doi:10.1090/S0025-5718-1970-0258276-9)."""
+
+    def __init__(self, problem: Problem, x: np.ndarray):
+        self.problem, self.x = problem, x
+        self.residuals, self.jacobian = problem.residuals(x), problem.jacobian(x)
+
+    def visit(self, x: np.ndarray) -> bool:
+        """Simulates there; goes there if the loss is less."""
+        residuals = self.problem.residuals(x)
+        moved = self.problem.pattern() * (x - self.x)
+        lengths = np.sum(moved**2, axis=1)
+        missed = residuals - self.residuals - self.jacobian @ (x - self.x)
+        known = lengths > 1e-8
+        self.jacobian[known] += moved[known] * (missed[known] / lengths[known])[:, None]
+        better = loss(residuals) < loss(self.residuals)
+        if better:
+            self.x, self.residuals = x, residuals
+        return better
+
+    def minimum(self, rows: np.ndarray | slice = slice(None), held: dict[int, float] | None = None,
+                radius: float = math.inf) -> tuple[np.ndarray, float]:
+        """Least loss of `rows` where some coordinates are held and none is further off than `radius`: where, and
+        how much."""
+        x, held = self.x.copy(), held or {}
+        x[list(held)] = list(held.values())
+        free = [i for i in range(len(x)) if i not in held]
+        low, high = (bound[free] for bound in self.problem.bounds())
+        low, high = np.maximum(low, x[free] - radius), np.minimum(high, x[free] + radius)
+
+        def residuals(part: np.ndarray) -> np.ndarray:
+            x[free] = part
+            return (self.residuals + self.jacobian @ (x - self.x))[rows]
+
+        if free:
+            found = least_squares(residuals, np.clip(x[free], low + 1e-9, high - 1e-9), loss="soft_l1",
+                                  bounds=(low, high), x_scale=0.1, jac=lambda _: self.jacobian[rows][:, free])
+            x[free] = found.x
+        return x.copy(), loss(residuals(x[free]))
+
+
+def fit(problem: Problem, evaluations: int, rounds: int = 1) -> Linear:
+    """The values of least loss that so many evaluations find, with the linear model there. Every round begins with
+    new differences; a step that does not keep what the model promises makes the next one shorter."""
+    x = problem.start()
+    for _ in range(rounds):
+        model, radius = Linear(problem, x), 0.5
+        for _ in range(evaluations):
+            there, promised = model.minimum(radius=radius)
+            if promised > 0.999 * loss(model.residuals) - 1e-9:
+                break
+            radius *= 1.5 if model.visit(there) else 0.4
+        x = model.x
+    return model

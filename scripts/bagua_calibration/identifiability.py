@@ -1,0 +1,56 @@
+"""How far the data pin parameters down, by the linear model of log times at the fit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from .fitting import QUANTILE, Linear
+from .parameters import Parameter
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the profile likelihood of the data alone, priors left out, is not 95 % worse."""
+
+    parameter: Parameter
+    fitted: float
+    low: float
+    high: float
+
+    @property
+    def pinned(self) -> str:
+        """Towards which sides: an interval that ends with the plausible range is not the data's."""
+        below, above = self.low > self.parameter.low * 1.001, self.high < self.parameter.high / 1.001
+        return {(True, True): "yes", (True, False): "from below", (False, True): "from above"}.get((below, above), "no")
+
+
+def _rows(model: Linear, without: str | None = None, priors: bool = True) -> np.ndarray:
+    """Of the cells of all algorithms but one; with those of the priors."""
+    cells = model.problem.cells
+    kept = [i for i, cell in enumerate(cells) if cell.algorithm != without]
+    return np.array(kept + (list(range(len(cells), len(model.residuals))) if priors else []))
+
+
+def profiles(model: Linear) -> list[Interval]:
+    rows = _rows(model, priors=False)
+    at, least = model.minimum(rows)
+    low, high = model.problem.bounds()
+
+    def end(i: int, limit: float) -> float:
+        worse = lambda value: model.minimum(rows, {i: value})[1] - least - QUANTILE  # noqa: E731
+        if worse(at[i]) > 0 or worse(limit) < 0:
+            return limit if worse(limit) < 0 else at[i]
+        return brentq(worse, at[i], limit, xtol=1e-3)
+
+    return [Interval(p, math.exp(model.x[i]), math.exp(end(i, low[i])), math.exp(end(i, high[i])))
+            for i, p in enumerate(model.problem.parameters)]
+
+
+def without_each(model: Linear) -> dict[str, np.ndarray]:
+    """Coordinates fitted to all algorithms but one, by the one."""
+    names = dict.fromkeys(cell.algorithm for cell in model.problem.cells)
+    return {name: model.minimum(_rows(model, without=name))[0] for name in names}

@@ -1,0 +1,87 @@
+"""What is calibrated: parameters of the cluster's description, none of them for one figure."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "configs"
+
+# Who sends in a pattern of traffic; all other algorithms do not feel its efficiency.
+ALL_TO_ALL = ("bytegrad", "onebit_adam")
+POINT_TO_POINT = ("decentralized", "low_precision_decentralized")
+SERVER = ("byteps",)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of the description, in `unit`."""
+
+    pointer: str
+    unit: str
+    meaning: str
+    low: float  # plausible from here
+    high: float  # to here
+    prior: float  # where the fit starts
+    source: str  # of range and prior
+    width: float | None = None  # of the prior, in the logarithm; None: the range alone
+    felt_by: tuple[str, ...] = ()  # algorithms; empty: all
+    of_bandwidth: bool = False  # felt where the bandwidth decides
+
+    @property
+    def name(self) -> str:
+        return self.pointer.strip("/").replace("/", ".")
+
+    def written(self, value: float) -> Any:
+        """As descriptions have it, to five digits: what is simulated is what is written."""
+        return f"{value:.5g}{self.unit}" if self.unit else float(f"{value:.5g}")
+
+
+PARAMETERS = (
+    Parameter("/transport/goodput", "", "share of a link's bandwidth that is payload", 0.85, 0.98, 0.941,
+              "1,448 of 1,538 bytes of an Ethernet frame; less with losses, more with jumbo frames",
+              of_bandwidth=True),
+    Parameter("/transport/efficiency/all_to_all", "", "share of it that all-to-all gets", 0.5, 1, 0.9,
+              "nothing lost, or half of it", felt_by=ALL_TO_ALL, of_bandwidth=True),
+    Parameter("/transport/efficiency/point_to_point", "", "share of it that exchanges with peers get", 0.5, 1, 0.9,
+              "nothing lost, or half of it", felt_by=POINT_TO_POINT, of_bandwidth=True),
+    Parameter("/transport/efficiency/server", "", "share of it that traffic of servers gets", 0.5, 1, 0.9,
+              "nothing lost, or half of it", felt_by=SERVER, of_bandwidth=True),
+    Parameter("/transport/stream_cap", "GB/s", "what one socket moves at most", 1, 6, 3.36,
+              "Bagua-Net's curve: NCCL's sockets from 16 MiB on, as a ring of 32", width=0.1),
+    Parameter("/transport/node_cap", "GB/s", "what the software of a node moves at most", 3, 12.5, 5.34,
+              "Bagua-Net's curve: two streams from 16 MiB on; at most 100 Gbps", width=0.3),
+    Parameter("/transport/stage_overhead", "us", "of a batch of messages between nodes", 0.5, 500, 5,
+              "Bagua-Net's curve: 10 us for a stage of small messages, latency and launch included"),
+    Parameter("/accelerator/launch_overhead", "us", "of each operation of the accelerator", 2, 50, 5,
+              "a launch of a CUDA kernel takes some microseconds; frameworks add to it", width=1),
+    Parameter("/intra/bandwidth", "GB/s", "of a worker's port inside the node", 20, 150, 120,
+              "six NVLinks of 25 GB/s (NVIDIA V100 data sheet), less what NCCL does not get of it", width=0.5),
+)
+
+Values = dict[str, float]  # by the names of parameters
+
+
+def base() -> dict[str, Any]:
+    """The testbed as it is published, limited in bandwidth by NICs that save credit in idle time."""
+    described = json.loads((FOLDER / "clusters" / "bagua_v100_100gbps.json").read_text())
+    described["inter"] |= {"latency": "5us", "shaping": {"rate": "10Gbps", "depth": "1GB"}}
+    return described
+
+
+def description(values: Values, parameters: tuple[Parameter, ...] = PARAMETERS,
+                of: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The cluster `of` (base() if it is not given) with these values."""
+    described = copy.deepcopy(base() if of is None else of)
+    for parameter in parameters:
+        if parameter.name not in values:
+            continue
+        *folders, key = parameter.pointer.split("/")[1:]
+        place = described
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[key] = parameter.written(values[parameter.name])
+    return described

@@ -1,0 +1,98 @@
+"""Times of cells by `trigram run`, each simulated once: a cell is an algorithm on a description."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parent.parent.parent / "analysis"))
+
+from trigram_analysis import claims, results  # noqa: E402
+
+from .parameters import FOLDER  # noqa: E402
+
+CLAIM = "bagua_bert_large_bandwidth"
+
+
+class SimulationError(RuntimeError):
+    """A run of trigram failed; the message is its own."""
+
+
+def claim() -> claims.Claim:
+    """The published table, and the measure that it is held to."""
+    described = json.loads(claims.CLAIMS.read_text(encoding="utf-8"))["claims"]
+    return claims.Claim(next(c for c in described if c["id"] == CLAIM), claims.CLAIMS.parent, [])
+
+
+def table() -> list[dict[str, str]]:
+    """The published rows."""
+    return claim().rows
+
+
+class Simulator:
+    """Keeps what it has simulated in `folder`, by program, so that an interrupted calibration goes on."""
+
+    def __init__(self, trigram: Path, folder: Path, jobs: int = 0):
+        self._trigram, self._folder, self._jobs = trigram.resolve(), folder.resolve(), jobs
+        self._experiment = json.loads((FOLDER / "papers" / "bert_large_bandwidth.json").read_text())
+        self._claim = claim()
+        self._algorithms = self._by_column(self._experiment["sweep"]["/algorithm"])
+        program = hashlib.sha256(self._trigram.read_bytes()).hexdigest()[:16]
+        self._path, self._runs = self._folder / f"cells-{program}.jsonl", self._folder / f"runs-{program}"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._known: dict[str, float] = {}
+        if self._path.exists():
+            for line in self._path.read_text().splitlines():
+                key, value = json.loads(line)
+                self._known[key] = value
+        self._harvest()
+
+    def __call__(self, asked: list[tuple[dict[str, Any], str, str]]) -> list[float]:
+        """The claim's measure of each (description, algorithm, gbps)."""
+        keys = [_key(self._row(*cell)) for cell in asked]
+        new = {key: self._row(*cell) for key, cell in zip(keys, asked) if key not in self._known}
+        if new:
+            self._simulate(list(new.values()))
+        return [self._known[key] for key in keys]
+
+    def _by_column(self, algorithms: list[Any]) -> dict[str, Any]:
+        names = self._claim.described["cell"]["algorithm"]["names"]
+        of = lambda a: a["name"] if isinstance(a, dict) else a  # noqa: E731
+        return {names.get(of(a), of(a)): a for a in algorithms}
+
+    def _row(self, description: dict[str, Any], algorithm: str, gbps: str) -> dict[str, Any]:
+        inter = description["inter"]
+        limited = description | {"inter": inter | {"shaping": inter["shaping"] | {"rate": f"{gbps}Gbps"}}}
+        return {"/cluster": limited, "/algorithm": self._algorithms[algorithm]}
+
+    def _simulate(self, rows: list[dict[str, Any]]) -> None:
+        # Beside the paper's experiment in a copy of the configurations, whose files it names.
+        configs = self._folder / "configs"
+        shutil.copytree(FOLDER, configs, dirs_exist_ok=True)
+        config = configs / "papers" / "calibration.json"
+        experiment = {k: v for k, v in self._experiment.items() if k not in ("sweep", "$schema", "cluster")}
+        fewest = self._claim.described["measure"]["from_step"] + 2  # a step that counts, and the last one
+        config.write_text(json.dumps(experiment | {"steps": fewest, "zip": rows}))
+        done = subprocess.run([self._trigram, "run", config, "-o", self._runs, "--jobs", str(self._jobs), "--no-table"],
+                              capture_output=True, text=True, check=False)
+        self._harvest()
+        if missing := [row for row in rows if _key(row) not in self._known]:
+            raise SimulationError(f"{len(missing)} cells have no result: {done.stderr.strip().splitlines()[-1:]}")
+
+    def _harvest(self) -> None:
+        """Takes over what is finished, of an interrupted batch, too."""
+        with self._path.open("a", encoding="utf-8") as kept:
+            for run in results.load(self._runs).runs if self._runs.exists() else []:
+                key, value = _key(run.sweep), self._claim.value(run)
+                self._known[key] = value
+                kept.write(json.dumps([key, value]) + "\n")
+        shutil.rmtree(self._runs, ignore_errors=True)
+
+
+def _key(row: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:24]

@@ -1,0 +1,84 @@
+"""The order of the calibration: each stage fits what its rows tell, and the last refines all together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+import numpy as np
+
+from .cells import Cell, distinct
+from .fitting import Linear, Problem, Simulate, fit
+from .parameters import PARAMETERS, Parameter, Values
+
+SLOW = ("1", "4")  # Gbps, where allreduces are bandwidth alone
+
+
+@dataclass(frozen=True)
+class Stage:
+    title: str
+    parameters: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    plateau: bool  # of software and computation, or of bandwidth
+
+    def cells(self, cells: list[Cell]) -> list[Cell]:
+        return [c for c in cells if c.algorithm in self.algorithms and c.plateau == self.plateau
+                and (self.plateau or c.gbps in SLOW)]
+
+
+STAGES = (
+    Stage("goodput, of the allreduces at 1 to 4 Gbps", ("transport.goodput",), ("pytorch_ddp", "horovod"), False),
+    Stage("efficiency of all-to-all, of ByteGrad there", ("transport.efficiency.all_to_all",), ("bytegrad",), False),
+    Stage("efficiency of exchanges with peers, of the decentralised there", ("transport.efficiency.point_to_point",),
+          ("decentralized", "low_precision_decentralized"), False),
+    Stage("caps of the transport, of plateaus in full precision and exchanges with peers",
+          ("transport.stream_cap", "transport.node_cap"),
+          ("pytorch_ddp", "horovod", "decentralized", "low_precision_decentralized"), True),
+    Stage("stage overhead, of the compressed plateaus", ("transport.stage_overhead",), ("bytegrad", "onebit_adam"), True),
+)
+SERVER = Stage("efficiency of servers, of BytePS at 4 Gbps", ("transport.efficiency.server",), ("byteps",), False)
+
+
+@dataclass
+class Calibration:
+    """Fits `cells`; `tell` is given lines for people."""
+
+    simulate: Simulate
+    cells: list[Cell]
+    tell: Callable[[str], None] = print
+    parameters: tuple[Parameter, ...] = PARAMETERS
+
+    def run(self, evaluations: int, rounds: int) -> tuple[Values, Linear]:
+        """The values, and the linear model of the joint refinement."""
+        values = {p.name: p.prior for p in self.parameters}
+        for stage in STAGES:
+            if stage.cells(self.cells):
+                values, _ = self._fit(stage.title, stage.parameters, stage.cells(self.cells), values, 2)
+        together = tuple(p.name for p in self.parameters if p.name not in SERVER.parameters)
+        cells = [c for c in self.cells if c.algorithm not in SERVER.algorithms]
+        values, model = self._fit("all together", together, cells, values, evaluations, rounds)
+        return self._with_servers(values), model
+
+    def _with_servers(self, values: Values) -> Values:
+        """BytePS goes message by message, a minute for a cell: of one cell, as its time is inverse to the share."""
+        (share,) = (p for p in self.parameters if p.name in SERVER.parameters)
+        slow = [c for c in SERVER.cells(self.cells) if c.gbps == SLOW[-1]]
+        for cell in slow:
+            (time,) = self.simulate([(values, cell)])
+            values = values | {share.name: min(max(values[share.name] * time / cell.published, share.low), share.high)}
+            self.tell(f"{SERVER.title}: {share.name} = {values[share.name]:.4g}")
+        return values
+
+    def _fit(self, title: str, names: tuple[str, ...], cells: list[Cell], values: Values,
+             evaluations: int, rounds: int = 1) -> tuple[Values, Linear]:
+        parameters = [p for p in self.parameters if p.name in names]
+        model = fit(Problem(self.simulate, parameters, cells, values), evaluations, rounds)
+        values = model.problem.values(model.x)
+        self.tell(f"{title}: " + ", ".join(f"{p.name} = {values[p.name]:.4g}" for p in parameters))
+        return values, model
+
+
+def floor(simulate: Simulate, cells: list[Cell], values: Values) -> tuple[float, float]:
+    """Of the asynchronous rows, which are computation: published seconds and simulated."""
+    rows = distinct([c for c in cells if c.algorithm == "async_model_average"], tuple({c.gbps for c in cells}))
+    return float(np.mean([c.published for c in rows])), float(np.mean(simulate([(values, c) for c in rows])))

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Fits the description of BAGUA's testbed, configs/clusters/bagua_v100_fitted.json, to BAGUA's figure of BERT-Large.
+
+    scripts/calibrate_bagua.py --trigram build/release/experiments/trigram
+
+Fitted are the columns of 1, 4 and 100 Gbps; the others are held out, and --score simulates them.
+Stages, then all parameters together: soft-L1 loss on logarithms of simulated / published. Prints every parameter with
+what it means, and how far the data pin it down. What has been simulated is kept in --cache, so an interrupted
+calibration goes on where it was.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from statistics import median
+
+sys.dont_write_bytecode = True
+
+from bagua_calibration import cells, stages, tables  # noqa: E402
+from bagua_calibration.identifiability import profiles, without_each  # noqa: E402
+from bagua_calibration.parameters import PARAMETERS, Values, description  # noqa: E402
+from bagua_calibration.simulator import SimulationError, Simulator, table  # noqa: E402
+
+
+
+def simulated_by(simulator: Simulator):
+    """Of values and cells. An algorithm that does not feel a parameter is simulated once for all its values."""
+    priors = {p.name: p.prior for p in PARAMETERS}
+
+    def described(values: Values, cell: cells.Cell) -> dict:
+        felt = {p.name: values[p.name] if not p.felt_by or cell.algorithm in p.felt_by else priors[p.name]
+                for p in PARAMETERS}
+        return description(felt)
+
+    return lambda asked: simulator([(described(v, c), c.algorithm, c.gbps) for v, c in asked])
+
+
+def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
+    """Prints simulated over published for `rows`."""
+    ratios = {(c.algorithm, c.gbps): t / c.published for c, t in zip(rows, simulate([(values, c) for c in rows]))}
+    print(tables.ratios(ratios))
+    errors = [abs(r - 1) for r in ratios.values()]
+    print(f"error over {len(errors)} cells: median {median(errors):.1%}, greatest {max(errors):.1%}")
+
+
+def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
+    columns = tuple(arguments.columns)
+    calibration = stages.Calibration(simulate, cells.distinct(everything, columns), tell=tables.say)
+    values, model = calibration.run(arguments.evaluations, arguments.rounds)
+    published, simulated = stages.floor(simulate, everything, values)
+    print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s\n")
+    print(tables.parameters(profiles(model), values))
+    print(tables.left_out(model.problem, without_each(model), values))
+    if arguments.output:
+        arguments.output.write_text(tables.file(description(values)), encoding="utf-8")
+    if arguments.score:
+        rows = [c for c in everything if c.gbps not in columns and c.algorithm not in stages.SERVER.algorithms]
+        score(simulate, values, rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trigram", type=Path, required=True, help="the command")
+    parser.add_argument("--cache", type=Path, default=Path("results/calibration"), help="what has been simulated")
+    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
+    parser.add_argument("--evaluations", type=int, default=5, help="of all cells, in a round of the joint refinement")
+    parser.add_argument("--rounds", type=int, default=1, help="of it, each with derivatives of its own")
+    parser.add_argument("--columns", nargs="+", default=cells.COLUMNS, help="Gbps that are fitted: 1 4 100")
+    parser.add_argument("--score", action="store_true", help="simulate all other columns, too, but for BytePS, which takes minutes")
+    parser.add_argument("-o", "--output", type=Path, help="write the description, such as configs/clusters/bagua_v100_fitted.json")
+    arguments = parser.parse_args()
+    try:
+        simulate = simulated_by(Simulator(arguments.trigram, arguments.cache, arguments.jobs))
+        calibrate(arguments, simulate, cells.read(table()))
+    except (OSError, SimulationError) as error:
+        print(f"calibrate_bagua.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
