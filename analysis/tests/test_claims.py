@@ -130,6 +130,54 @@ def test_numbers_can_have_names(found, tmp_path):
     assert one(found, path).missing == []
 
 
+SPEED_UPS = {"median": 1, "speed_ups": {"bytegrad": {"allreduce": 0.05, "decentralized": 0.05}}}
+
+
+def test_a_cell_may_have_a_tolerance_of_its_own(found, tmp_path):
+    published = EXACT | {("1", "bytegrad"): 25 / 1.18, ("1", "allreduce"): 85 / 1.18}
+    tolerance = {"worst": 0.1, "worst_of": {"bytegrad": 0.2}}
+    missed = one(found, claim(tmp_path, published, tolerance=tolerance))
+    assert missed.failures == ["1 of 6 cells over 10% (bytegrad 20%)"]
+    text = claims_table.as_text([missed])
+    assert [line.split()[-1] for line in text.splitlines() if line.startswith("1 ")] == [
+        "missed", "1.180", "1.000"]
+    assert "(at most 10% (bytegrad 20%))" in text
+
+
+@pytest.mark.parametrize("changed, differences", [
+    ({}, [0, 0, 0, 0]),
+    ({("1", "bytegrad"): 25 / 1.01}, [-0.034, -0.018, 0, 0]),  # published 1 % faster
+    ({("1", "bytegrad"): 25 / 1.02}, [-0.068, -0.036, 0, 0]),
+    ({("10", "decentralized"): 8}, [0, 0, 0, 9 / 7 - 8 / 7]),
+])
+def test_speed_ups_of_times(found, tmp_path, changed, differences):
+    held = one(found, claim(tmp_path, EXACT | changed, tolerance=SPEED_UPS))
+    assert [s.difference for s in held.speed_ups] == pytest.approx(differences, abs=1e-9)
+    assert [s.simulated for s in held.speed_ups] == pytest.approx([85 / 25, 45 / 25, 13 / 7, 9 / 7])
+    wrong = sum(abs(d) > 0.05 for d in differences)
+    assert [s.holds for s in held.speed_ups].count(False) == wrong
+    said = [f"{wrong} of 4 speed-ups differ by more than allowed"] if wrong else []
+    assert held.failures == said
+    for shown in (claims_table.as_text([held]), claims_table.as_html([held])):
+        assert f"speed-ups: {4 - wrong} of 4 within what is allowed" in shown
+        assert "bytegrad over allreduce" in shown and "3.400" in shown
+
+
+def test_speed_ups_of_rates_and_those_without_a_run(found, tmp_path):
+    tolerance = {"speed_ups": {"bytegrad": {"allreduce": 0.05, "none": 0.05}}}
+    rates = {("1", "allreduce"): 1.0, ("1", "bytegrad"): 3.0, ("1", "none"): 1.0}
+    known = [{"cell": {"speed-up": "bytegrad over allreduce"}, "why": "slower codecs"}]
+    held = one(found, claim(tmp_path, rates, tolerance=tolerance, known=known,
+                            measure={"samples_per_worker": 3}))
+    assert [(s.published, s.simulated and round(s.simulated, 9)) for s in held.speed_ups] == [
+        (3.0, 3.4), (3.0, None)]
+    assert [s.setting for s in held.speed_ups] == [{"gbps": "1"}] * 2
+    assert held.failures == ["1 of 3 cells have no run", "1 of 2 speed-ups differ by more than allowed"]
+    lines = [line for line in claims_table.as_text([held]).splitlines() if " over " in line]
+    assert lines[0].split()[-7:] == ["3.000", "3.400", "+0.400", "0.05", "missed", "slower", "codecs"]
+    assert lines[1].split()[-2:] == ["no", "run"]
+
+
 def test_exit_codes(found, tmp_path, monkeypatch, capsys):
     folder = str(tmp_path / "sample")
     monkeypatch.setattr(claims, "CLAIMS", claim(tmp_path, EXACT))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -24,13 +24,25 @@ class ClaimError(ValueError):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What a claim asks for. Errors are |simulated / published - 1|; of pairs in the same setting
-    whose published values differ by more than `apart`, at most `wrong` may come in the other order."""
+    """What a claim asks for. Errors are |simulated / published - 1|, each at most `worst`, or what
+    `worst_of` has for the cell's last key, such as its algorithm; of pairs in the same setting whose
+    published values differ by more than `apart`, at most `wrong` may come in the other order.
+    `speed_ups` is {who: {over whom: by how much the factor may differ}}."""
 
     median: float | None = None
     worst: float | None = None
+    worst_of: dict[str, float] = field(default_factory=dict)
     apart: float | None = None
     wrong: int = 0
+    speed_ups: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def worst_for(self, name: str) -> float | None:
+        return self.worst_of.get(name, self.worst)
+
+    @property
+    def worst_text(self) -> str:
+        exceptions = ", ".join(f"{name} {limit:.0%}" for name, limit in self.worst_of.items())
+        return f"{self.worst:.0%}" + (f" ({exceptions})" if exceptions else "")
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,26 @@ class Ordering:
     def holds(self) -> bool:
         assert self.smaller.simulated is not None and self.larger.simulated is not None
         return self.smaller.simulated < self.larger.simulated
+
+
+@dataclass(frozen=True)
+class SpeedUp:
+    """By what factor one cell is faster than another of the same setting."""
+
+    setting: dict[str, str]
+    name: str
+    published: float
+    simulated: float | None
+    allowed: float  # of the difference, in either direction
+    known: str
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.simulated is None else self.simulated - self.published
+
+    @property
+    def holds(self) -> bool:
+        return self.difference is not None and abs(self.difference) <= self.allowed
 
 
 class Claim:
@@ -109,10 +141,12 @@ class Claim:
 
     def _cell(self, row: dict[str, str], found: dict[tuple[str, ...], float]) -> Cell:
         key = {column: row[column] for column in self.columns}
-        known = [miss["why"] for miss in self.described.get("known", [])
-                 if all(key[c] in _list(v) for c, v in miss["cell"].items())]
         return Cell(key, float(row[self._value_column]), found.get(tuple(key.values())),
-                    row.get("approx") == "1", "; ".join(known))
+                    row.get("approx") == "1", self._known(key))
+
+    def _known(self, key: dict[str, str]) -> str:
+        return "; ".join(miss["why"] for miss in self.described.get("known", [])
+                         if all(key.get(c) in _list(v) for c, v in miss["cell"].items()))
 
     def _key(self, run: Run) -> tuple[str, ...]:
         return tuple(_cell_of(run, rule) for rule in self.described["cell"].values())
@@ -146,17 +180,39 @@ class Claim:
         """Pairs that were published as clearly apart."""
         if self.tolerance.apart is None:
             return []
-        settings: dict[tuple[str, ...], list[Cell]] = {}
-        for cell in self.cells:
-            if cell.simulated is not None:
-                settings.setdefault(tuple(cell.key[c] for c in self.columns[:-1]), []).append(cell)
-        pairs = (sorted(pair, key=lambda cell: cell.published) for cells in settings.values()
-                 for pair in combinations(cells, 2))
+        pairs = (sorted(pair, key=lambda cell: cell.published) for cells in self._settings.values()
+                 for pair in combinations((c for c in cells if c.simulated is not None), 2))
         return [Ordering(a, b) for a, b in pairs
                 if b.published > (1 + self.tolerance.apart) * a.published]
 
+    @cached_property
+    def _settings(self) -> dict[tuple[str, ...], list[Cell]]:
+        """The cells that differ in nothing but the last column."""
+        settings: dict[tuple[str, ...], list[Cell]] = {}
+        for cell in self.cells:
+            settings.setdefault(tuple(cell.key[c] for c in self.columns[:-1]), []).append(cell)
+        return settings
+
+    @cached_property
+    def speed_ups(self) -> list[SpeedUp]:
+        return [self._speed_up(cells[who], cells[whom], allowed)
+                for setting in self._settings.values()
+                for cells in [{cell.key[self._last]: cell for cell in setting}]
+                for who, others in self.tolerance.speed_ups.items()
+                for whom, allowed in others.items() if who in cells and whom in cells]
+
+    def _speed_up(self, cell: Cell, other: Cell, allowed: float) -> SpeedUp:
+        name = f"{cell.key[self._last]} over {other.key[self._last]}"
+        if "steps" in self.described["measure"]:  # values are times, otherwise rates
+            cell, other = other, cell
+        setting = {column: cell.key[column] for column in self.columns[:-1]}
+        simulated = (None if cell.simulated is None or other.simulated is None
+                     else cell.simulated / other.simulated)
+        return SpeedUp(setting, name, cell.published / other.published, simulated, allowed,
+                       self._known(setting | {"speed-up": name}))
+
     def holds(self, cell: Cell) -> bool:
-        worst = self.tolerance.worst
+        worst = self.tolerance.worst_for(cell.key[self._last])
         return cell.error is not None and (worst is None or cell.error <= worst)
 
     @property
@@ -167,11 +223,14 @@ class Claim:
             said.append(f"{len(self.missing)} of {len(self.cells)} cells have no run")
         if self.errors and t.median is not None and median(self.errors) > t.median:
             said.append(f"median error {median(self.errors):.1%}, more than {t.median:.1%}")
-        if t.worst is not None and (over := [e for e in self.errors if e > t.worst]):
-            said.append(f"{len(over)} of {len(self.cells)} cells over {t.worst:.0%}")
+        over = [cell for cell in self.cells if cell.error is not None and not self.holds(cell)]
+        if over:
+            said.append(f"{len(over)} of {len(self.cells)} cells over {t.worst_text}")
         wrong = sum(not pair.holds for pair in self.orderings)
         if wrong > t.wrong:
             said.append(f"{wrong} pairs in the wrong order, more than {t.wrong}")
+        if apart := [s for s in self.speed_ups if s.simulated is not None and not s.holds]:
+            said.append(f"{len(apart)} of {len(self.speed_ups)} speed-ups differ by more than allowed")
         return said
 
 

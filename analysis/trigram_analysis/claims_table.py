@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from .claims import Cell, Claim
+from .claims import Cell, Claim, SpeedUp
 from .markup import breakable, details, escape
 from .units import significant
 
@@ -33,11 +33,14 @@ def summary(claim: Claim) -> str:
         said.append(f"error: median {median(claim.errors):.1%}"
                     + (f" (at most {t.median:.0%})" if t.median is not None else "")
                     + f", greatest {max(claim.errors):.1%}"
-                    + (f" (at most {t.worst:.0%})" if t.worst is not None else ""))
+                    + (f" (at most {t.worst_text})" if t.worst is not None else ""))
     if t.apart is not None:
         right = sum(pair.holds for pair in claim.orderings)
         said.append(f"order: {right} of {len(claim.orderings)} pairs that are published more than "
                     f"{t.apart:.0%} apart (at most {t.wrong} wrong)")
+    if claim.speed_ups:
+        said.append(f"speed-ups: {sum(s.holds for s in claim.speed_ups)} of {len(claim.speed_ups)} "
+                    "within what is allowed")
     return "; ".join(said)
 
 
@@ -54,6 +57,20 @@ def _row(claim: Claim, cell: Cell) -> list[str]:
             "" if held else "missed", "" if held else cell.known]
 
 
+def _speed_up_titles(claim: Claim) -> list[str]:
+    return [*claim.columns[:-1], "speed-up", "published", "simulated", "difference", "allowed",
+            "verdict", "known of it"]
+
+
+def _speed_up_row(speed_up: SpeedUp) -> list[str]:
+    start = [*speed_up.setting.values(), speed_up.name, f"{speed_up.published:.3f}"]
+    if speed_up.simulated is None or speed_up.difference is None:
+        return [*start, "", "", f"{speed_up.allowed:.2f}", "no run", speed_up.known]
+    return [*start, f"{speed_up.simulated:.3f}", f"{speed_up.difference:+.3f}",
+            f"{speed_up.allowed:.2f}", "" if speed_up.holds else "missed",
+            "" if speed_up.holds else speed_up.known]
+
+
 def _wrong_orders(claim: Claim) -> list[str]:
     return [f"published {', '.join(pair.smaller.key.values())} below "
             f"{', '.join(pair.larger.key.values())}, simulated the other way round"
@@ -61,28 +78,44 @@ def _wrong_orders(claim: Claim) -> list[str]:
 
 
 def _claim_text(claim: Claim) -> str:
-    rows = [_titles(claim), *(_row(claim, cell) for cell in claim.cells)]
-    used = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
-    widths = {i: max(len(row[i]) for row in rows) for i in used}
     words = len(claim.columns)
-    numbers = range(words, words + 3)
-    lines = ["  ".join(row[i].rjust(widths[i]) if i in numbers else row[i].ljust(widths[i])
-                       for i in used).rstrip() for row in rows]
-    lines.insert(1, "  ".join("-" * widths[i] for i in used))
+    lines = _aligned([_titles(claim), *(_row(claim, cell) for cell in claim.cells)],
+                     range(words, words + 3))
+    if claim.speed_ups:
+        rows = [_speed_up_titles(claim), *map(_speed_up_row, claim.speed_ups)]
+        lines += ["", *_aligned(rows, range(words, words + 4))]
     return "\n".join([claim.title, f"({claim.command})", "", *lines, "", *_wrong_orders(claim),
                       summary(claim), verdict(claim)])
 
 
+def _aligned(rows: list[list[str]], numbers: range) -> list[str]:
+    """Lines of a table, the first row as its head; columns that are empty are left out."""
+    used = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+    widths = {i: max(len(row[i]) for row in rows) for i in used}
+    lines = ["  ".join(row[i].rjust(widths[i]) if i in numbers else row[i].ljust(widths[i])
+                       for i in used).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * widths[i] for i in used))
+    return lines
+
+
 def _claim_html(claim: Claim) -> str:
-    head = "".join(f"<th{'' if i else ' class=key'}>{escape(t)}</th>"
-                   for i, t in enumerate(_titles(claim)))
-    body = "".join(
-        "<tr>" + "".join(f"<td{' class=key' if i < len(claim.columns) or i > len(claim.columns) + 2 else ''}>"
-                         f"{breakable(text)}</td>" for i, text in enumerate(_row(claim, cell))) + "</tr>"
-        for cell in claim.cells)
+    words = len(claim.columns)
+    table = _html_table(_titles(claim), [_row(claim, cell) for cell in claim.cells],
+                        range(words, words + 3))
     orders = "".join(f"<li>{escape(order)}</li>" for order in _wrong_orders(claim))
-    table = (f'<div class="wide"><table class="sortable"><thead><tr>{head}</tr></thead>'
-             f"<tbody>{body}</tbody></table></div>{f'<ul>{orders}</ul>' if orders else ''}")
+    table += f"<ul>{orders}</ul>" if orders else ""
+    if claim.speed_ups:
+        table += _html_table(_speed_up_titles(claim), [_speed_up_row(s) for s in claim.speed_ups],
+                             range(words, words + 4))
     return (f"<h3>{escape(claim.title)}</h3><p><b>{escape(verdict(claim))}</b>. {escape(summary(claim))}."
             f'</p><p class="soft"><code>{escape(claim.command)}</code></p>'
             + details("Cell by cell", table))
+
+
+def _html_table(titles: list[str], rows: list[list[str]], numbers: range) -> str:
+    head = "".join(f"<th{'' if i else ' class=key'}>{escape(t)}</th>" for i, t in enumerate(titles))
+    body = "".join(
+        "<tr>" + "".join(f"<td{'' if i in numbers else ' class=key'}>{breakable(text)}</td>"
+                         for i, text in enumerate(row)) + "</tr>" for row in rows)
+    return (f'<div class="wide"><table class="sortable"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>")
