@@ -53,6 +53,12 @@ def test_equal_bandwidths_written_differently_are_one_setting(sweep):
     assert len(compare(sweep).settings) == 2
 
 
+def test_systems_are_named_by_their_files(sweep):
+    for path in sweep.glob("bytegrad-*"):
+        edit(path, lambda m: m["sweep"].update({"/algorithm": "../systems/bagua_bytegrad.json"}))
+    assert compare(sweep).algorithms == ["gradient_allreduce", "bagua_bytegrad", "decentralized/shift_one"]
+
+
 def set_learning_rate(sweep, pattern, lr):
     for path in sweep.glob(pattern):
         edit(path, lambda m: m["experiment"].update(optimizer={"name": "sgd", "lr": lr}))

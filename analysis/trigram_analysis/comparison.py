@@ -256,6 +256,14 @@ class Comparison:
 
 
 def algorithm_name(run: Run) -> str:
+    """What the algorithm of a run is called: a system by the file that its sweep names,
+    "pytorch_ddp"."""
+    swept = run.sweep.get("/algorithm")
+    named = isinstance(swept, str) and swept.endswith(".json")
+    return Path(swept).stem if named else own_name(run)
+
+
+def own_name(run: Run) -> str:
     """The algorithm of a run, with its mode where it has one: "decentralized/shift_one"."""
     algorithm = run.experiment.get("algorithm")
     if isinstance(algorithm, str):

@@ -9,7 +9,7 @@ from typing import Callable, Literal
 import pandas as pd
 
 from . import units
-from .comparison import Comparison, Point, best_accuracy
+from .comparison import Comparison, Point, best_accuracy, own_name
 from .results import Run
 
 BASELINE = "gradient_allreduce"
@@ -150,7 +150,7 @@ def _plain(decimals: int | None = None) -> Callable[[float], Unit]:
 def _speedup(comparison: Comparison, point: Point) -> float | None:
     own = point.mean("step_s")
     base = next((p.mean("step_s") for p in comparison.at(point.setting)
-                 if p.algorithm.startswith(BASELINE)), None)
+                 if own_name(p.runs[0]).startswith(BASELINE)), None)
     return base / own if base and own and len(comparison.algorithms) > 1 else None
 
 

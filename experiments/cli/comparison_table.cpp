@@ -64,7 +64,7 @@ std::vector<Row> rows_of(const std::vector<Json>& manifests) {
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const Row& r) { return r.coordinates == coordinates; });
     if (row == rows.end()) {
-      rows.push_back({coordinates, label_of(m["experiment"]["algorithm"]), {}});
+      rows.push_back({coordinates, algorithm_label(m), {}});
       row = rows.end() - 1;
     }
     row->summaries.push_back(m["summary"]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <vector>
 
 namespace trigram {
@@ -22,7 +23,10 @@ std::string label_of_kind(const Json& value) {
 }  // namespace
 
 std::string label_of(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) {
+    const auto text = value.get<std::string>();
+    return text.ends_with(".json") ? std::filesystem::path(text).stem().string() : text;
+  }
   if (value.is_object() && value.contains("name") && value["name"].is_string()) {
     const std::string name = value["name"].get<std::string>();
     const bool has_mode = value.contains("mode") && value["mode"].is_string();
@@ -31,6 +35,11 @@ std::string label_of(const Json& value) {
   if (value.is_object() && value.contains("kind") && value["kind"].is_string())
     return label_of_kind(value);
   return value.dump();
+}
+
+std::string algorithm_label(const Json& manifest) {
+  const Json swept = manifest["sweep"].value("/algorithm", Json());
+  return label_of(swept.is_string() ? swept : manifest["experiment"]["algorithm"]);
 }
 
 std::string describe(const Json& coordinates) {

@@ -46,8 +46,7 @@ Json coordinates_of(const Json& manifest, bool with_algorithm) {
 
 std::string name_of(const Json& manifest) {
   const Json coordinates = coordinates_of(manifest, true);
-  return coordinates.empty() ? label_of(manifest["experiment"]["algorithm"])
-                             : describe(coordinates);
+  return coordinates.empty() ? algorithm_label(manifest) : describe(coordinates);
 }
 
 /// The pointers of all settings, in alphabetical order.
@@ -114,7 +113,7 @@ Lines table(const std::vector<WorldPair>& pairs) {
     for (const std::string& pointer : pointers)
       line.push_back(coordinates.contains(pointer) ? label_of(coordinates[pointer]) : "-");
     for (const Variant& v : variants) line.push_back(v.value(pair));
-    line.push_back(label_of(p["experiment"]["algorithm"]));
+    line.push_back(algorithm_label(p));
     const auto compare = [&line](double from, double with, double scale) {
       line.push_back(fmt::format("{:.2f}", scale * from));
       line.push_back(fmt::format("{:.2f}", scale * with));

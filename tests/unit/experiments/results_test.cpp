@@ -165,6 +165,14 @@ TEST(ComparisonTable, NamesOptionsOnlyWhereNamesAreEqual) {
             "* shortest step at this setting\n");
 }
 
+TEST(Labels, NameSystemsByTheirFiles) {
+  const Json run = {{"experiment", {{"algorithm", {{"name", "gradient_allreduce"}}}}},
+                    {"sweep", {{"/algorithm", "../systems/pytorch_ddp.json"}}},
+                    {"summary", {{"step_s", 0.001}}}};
+  EXPECT_EQ(comparison_table({run}), "algorithm    step [ms]\npytorch_ddp       1.00\n");
+  EXPECT_EQ(describe(run["sweep"]), "algorithm=pytorch_ddp");
+}
+
 TEST(Labels, NameModesOfAnAlgorithm) {
   EXPECT_EQ(describe({{"/algorithm", {{"name", "decentralized"}, {"mode", "ring"}}}, {"/seed", 1}}),
             "algorithm=decentralized/ring, seed=1");
