@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable
 
 from . import units
+from .naming import algorithm_name, algorithm_order
 from .results import Run
 
 _MISSING = "–"
@@ -253,30 +254,6 @@ class Comparison:
                 ]
                 labels[run.path] = f"{name} ({', '.join(options)})" if options else name
         return labels
-
-
-def algorithm_name(run: Run) -> str:
-    """What the algorithm of a run is called: a system by the file that its sweep names,
-    "pytorch_ddp"."""
-    swept = run.sweep.get("/algorithm")
-    named = isinstance(swept, str) and swept.endswith(".json")
-    return Path(swept).stem if named else own_name(run)
-
-
-def own_name(run: Run) -> str:
-    """The algorithm of a run, with its mode where it has one: "decentralized/shift_one"."""
-    algorithm = run.experiment.get("algorithm")
-    if isinstance(algorithm, str):
-        return algorithm
-    if not isinstance(algorithm, dict):
-        return "unknown"
-    name, mode = str(algorithm.get("name", "unknown")), algorithm.get("mode")
-    return f"{name}/{mode}" if isinstance(mode, str) else name
-
-
-def algorithm_order(label: str) -> tuple[bool, str]:
-    """The exact baseline first, the others by name."""
-    return not label.startswith("gradient_allreduce"), label
 
 
 def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:

@@ -9,7 +9,8 @@ from typing import Callable, Literal
 import pandas as pd
 
 from . import units
-from .comparison import Comparison, Point, best_accuracy, own_name
+from .comparison import Comparison, Point, best_accuracy
+from .naming import own_name
 from .results import Run
 
 BASELINE = "gradient_allreduce"

@@ -1,0 +1,31 @@
+"""What algorithms are called, and in which order they are shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .results import Run
+
+
+def algorithm_name(run: Run) -> str:
+    """What the algorithm of a run is called: a system by the file that its sweep names,
+    "pytorch_ddp"."""
+    swept = run.sweep.get("/algorithm")
+    named = isinstance(swept, str) and swept.endswith(".json")
+    return Path(swept).stem if named else own_name(run)
+
+
+def own_name(run: Run) -> str:
+    """The algorithm of a run, with its mode where it has one: "decentralized/shift_one"."""
+    algorithm = run.experiment.get("algorithm")
+    if isinstance(algorithm, str):
+        return algorithm
+    if not isinstance(algorithm, dict):
+        return "unknown"
+    name, mode = str(algorithm.get("name", "unknown")), algorithm.get("mode")
+    return f"{name}/{mode}" if isinstance(mode, str) else name
+
+
+def algorithm_order(label: str) -> tuple[bool, str]:
+    """The exact baseline first, the others by name."""
+    return not label.startswith("gradient_allreduce"), label
