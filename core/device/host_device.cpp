@@ -1,7 +1,6 @@
 #include "core/device/host_device.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/codecs/registry.h"
 #include "core/device/operands.h"
@@ -71,7 +70,7 @@ double HostDevice::norm2(const Tensor& x) { return vector_ops::norm2(x.numel(), 
 void HostDevice::upload(const Tensor& dst, std::span<const std::byte> values) {
   require_values(dst);
   require_bytes(dst, values.size());
-  std::memcpy(dst.data(), values.data(), values.size());  // copy of bytes is one by one in GCC 12
+  std::copy_n(values.data(), values.size(), dst.data());
 }
 
 void HostDevice::download(std::span<std::byte> values, const Tensor& src) {
