@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
 
@@ -20,7 +21,6 @@
 namespace trigram::test {
 namespace {
 
-constexpr int kRepetitions = 15;
 constexpr int kSkipped = 77;  // as CTest and automake have it
 
 struct Looking final : Waiter {
@@ -35,8 +35,9 @@ struct Sizes {
   std::size_t bucket = (std::size_t{10} << 20) / sizeof(float), buckets = 102;
   std::size_t arena_bytes = std::size_t{6} << 30;
   std::size_t optimizer_divisor = 1;
+  int repetitions = 15;
 };
-constexpr Sizes kSmall = {4096, 3, std::size_t{64} << 20, 4096};
+constexpr Sizes kSmall = {4096, 2, std::size_t{64} << 20, 4096, 1};
 
 /// Tensors in chunks, and their codes.
 struct Chunks {
@@ -56,7 +57,7 @@ class Benchmark {
           for (int i = 0; i < 8; ++i) device_.copy(copy_, all_);
         }) {
     device_.fill_normal(all_, Philox(1, 0, 0, Purpose::gradient_noise));
-    const double copy_s = timer_.median_s(kRepetitions, [&](int) {
+    const double copy_s = timer_.median_s(sizes_.repetitions, [&](int) {
       cuda::check(cudaMemcpyAsync(copy_.data(), all_.data(), all_.nbytes(),
                                   cudaMemcpyDeviceToDevice, stream_),
                   "cudaMemcpyAsync");
@@ -99,8 +100,8 @@ class Benchmark {
   void chunked(std::size_t of) {
     const std::string each = fmt::format("buckets of {} chunks: ", of);
     const Chunks chunks = cut(all_, sizes_.buckets, of);
-    const double fused =
-        timer_.median_s(kRepetitions, [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
+    const double fused = timer_.median_s(sizes_.repetitions,
+                                         [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
     print(each + "encode", fused, of_bound(bytes(5), fused), 0.8);
 
     std::vector<cuda::unfused::Chunk> list;
@@ -111,23 +112,23 @@ class Benchmark {
     const Tensor room = device_.empty(list.size() * sizeof(cuda::unfused::Extremes), DType::u8);
     const auto* on_gpu = reinterpret_cast<const cuda::unfused::Chunk*>(table.data());
     auto* extremes = reinterpret_cast<cuda::unfused::Extremes*>(room.data());
-    const double batched = timer_.median_s(kRepetitions, [&](int) {
+    const double batched = timer_.median_s(sizes_.repetitions, [&](int) {
       cuda::unfused::encode(stream_, on_gpu, static_cast<unsigned>(list.size()), list[0].numel,
                             extremes);
     });
     print(each + "encode, vs batched min, max, quantise", batched, batched / fused, 1.8);
-    const double one_by_one = timer_.median_s(5, [&](int) {
+    const double one_by_one = timer_.median_s(std::min(5, sizes_.repetitions), [&](int) {
       for (std::size_t i = 0; i < list.size(); ++i)
         cuda::unfused::encode(stream_, on_gpu + i, 1, list[i].numel, extremes + i);
     });
     print(each + "encode, vs the same launched per chunk", one_by_one, one_by_one / fused, 8);
 
-    const double decoded =
-        timer_.median_s(kRepetitions, [&](int) { codec_.decode_each(chunks.xs, chunks.wires); });
+    const double decoded = timer_.median_s(
+        sizes_.repetitions, [&](int) { codec_.decode_each(chunks.xs, chunks.wires); });
     print(each + "decode", decoded, of_bound(bytes(5), decoded), 0.8);
 
     const Chunks lost = cut(copy_, sizes_.buckets, of);
-    const double feedback = timer_.median_s(kRepetitions, [&](int) {
+    const double feedback = timer_.median_s(sizes_.repetitions, [&](int) {
       codec_.encode_each_with_feedback(device_, chunks.wires, chunks.xs, lost.xs);
     });
     print(each + "encode with error feedback", feedback, of_bound(bytes(13), feedback), 0);
@@ -135,8 +136,8 @@ class Benchmark {
 
   void whole_buckets() {
     const Chunks chunks = cut(all_, sizes_.buckets, 1);
-    const double seconds =
-        timer_.median_s(kRepetitions, [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
+    const double seconds = timer_.median_s(
+        sizes_.repetitions, [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
     print("a whole bucket as one chunk: encode", seconds, of_bound(bytes(5), seconds), 0.6);
   }
 
@@ -150,8 +151,9 @@ class Benchmark {
       means.xs.push_back(chunks.xs[i]);
       means.wires.push_back(codec_.empty_wire(device_, chunks.xs[i]));
     }
-    const double seconds = timer_.median_s(
-        kRepetitions, [&](int) { codec_.encode_means(means.wires, chunks.wires, means.xs, {}); });
+    const double seconds = timer_.median_s(sizes_.repetitions, [&](int) {
+      codec_.encode_means(means.wires, chunks.wires, means.xs, {});
+    });
     print("owner's pass of 8 ranks: decode, reduce, encode", seconds,
           of_bound(bytes(1 + 1.0 / kRanks), seconds), 0.7);
   }
@@ -187,9 +189,10 @@ class Benchmark {
     }
     const MultiTensor all(device_, tensors);
     const SgdStep sgd{.lr = 1e-3f, .momentum = 0.9f, .weight_decay = 1e-4f};
-    const double sgd_s = timer_.median_s(kRepetitions, [&](int) { all.sgd(sgd); });
+    const double sgd_s = timer_.median_s(sizes_.repetitions, [&](int) { all.sgd(sgd); });
     print("SGD with momentum, 161 tensors of ResNet-50", sgd_s, of_bound(20 * count, sgd_s), 0.8);
-    const double adam_s = timer_.median_s(kRepetitions, [&](int) { all.adam({.lr = 1e-3f}); });
+    const double adam_s =
+        timer_.median_s(sizes_.repetitions, [&](int) { all.adam({.lr = 1e-3f}); });
     print("Adam, 161 tensors of ResNet-50", adam_s, of_bound(28 * count, adam_s), 0.8);
   }
 
