@@ -6,8 +6,9 @@ namespace trigram {
 /// costs in seconds is the accelerator's matter (its rates, launch overhead).
 struct Cost {
   /// What kinds of operations accelerators may have rates of their own for: a codec's encoding and
-  /// decoding; sums, means and maxima of vectors; copies.
-  enum class Kind { other, codec, reduction, copy };
+  /// decoding; sums, means and maxima of vectors; copies; and that the host waits for the
+  /// accelerator.
+  enum class Kind { other, codec, reduction, copy, synchronization };
   double bytes = 0;
   double flops = 0;
   Kind kind = Kind::other;

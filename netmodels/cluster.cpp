@@ -46,6 +46,12 @@ Kind<double> bandwidth_if_given() {
   return kind;
 }
 
+Kind<double> duration_if_given() {
+  Kind<double> kind = quantity(Dimension::duration);
+  kind.dump = [dump = kind.dump](const double& s) { return s >= 0 ? dump(s) : Json(); };
+  return kind;
+}
+
 FieldTable<IntraSpec> intra_fields() {
   return FieldTable<IntraSpec>{}
       .required("bandwidth", &IntraSpec::bandwidth_Bps, quantity(Dimension::bandwidth, true),
@@ -74,6 +80,9 @@ FieldTable<Accelerator> accelerator_fields() {
              "bandwidth of its memory, such as \"900GB/s\"")
       .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
              "time that every operation takes besides its work")
+      .field("synchronize_overhead", &Accelerator::synchronize_overhead_s, duration_if_given(),
+             "time that the host takes to go on when it has waited for an operation; that of a "
+             "launch when it is not given")
       .field("codec_bandwidth", &Accelerator::codec_Bps, bandwidth_if_given(),
              "memory traffic at which tensors are encoded and decoded; by default as "
              "memory_bandwidth and flops say")
@@ -126,6 +135,7 @@ double Accelerator::rate_Bps(Cost::Kind kind) const {
     case Cost::Kind::codec: return codec_Bps;
     case Cost::Kind::reduction: return reduction_Bps;
     case Cost::Kind::copy: return copy_Bps;
+    case Cost::Kind::synchronization:
     case Cost::Kind::other: break;
   }
   return 0;
@@ -133,6 +143,8 @@ double Accelerator::rate_Bps(Cost::Kind kind) const {
 
 double Accelerator::seconds(const Cost& cost) const {
   if (cost.nothing()) return 0;
+  if (cost.kind == Cost::Kind::synchronization && synchronize_overhead_s >= 0)
+    return synchronize_overhead_s;
   if (const double own_Bps = rate_Bps(cost.kind); own_Bps > 0)
     return launch_overhead_s + cost.bytes / own_Bps;
   return launch_overhead_s + std::max(cost.bytes / memory_Bps, cost.flops / flops_per_s);

@@ -50,6 +50,9 @@ struct Accelerator {
   double flops_per_s = 15.7e12;
   double memory_Bps = 900e9;
   double launch_overhead_s = 5e-6;
+  /// Seconds from the end of an operation that the host waits for until it has begun the next;
+  /// negative: the launch overhead.
+  double synchronize_overhead_s = -1;
   /// Bytes of memory, read and written, per second that operations of a kind pass; where 0, the
   /// roofline model prices them.
   double codec_Bps = 0, reduction_Bps = 0, copy_Bps = 0;

@@ -57,9 +57,10 @@ class ClusterNetwork final : public Network {
 
   Bisection bisection() const override { return bisection_; }
 
-  double connection_cap(int source, int destination) const override {
+  double connection_cap(int source, int destination,
+                        Pattern pattern = Pattern::collective) const override {
     if (!caps_connections() || source / workers_ == destination / workers_) return kUnlimited;
-    return transport_.connection_Bps(latency(source, destination));
+    return transport_.connection_Bps(latency(source, destination), pattern);
   }
   std::span<const LinkChange> profile() const override { return profile_; }
   bool caps_connections() const override { return transport_.limits_connections(); }
@@ -160,6 +161,8 @@ class ClusterNetwork final : public Network {
     } else {
       link.credit_Bps = rate_Bps;
       link.credit_depth_bytes = transport_.goodput * shaping.depth_bytes;
+      link.credit_initial_bytes =
+          transport_.goodput * std::min(shaping.initial_bytes, shaping.depth_bytes);
     }
   }
 

@@ -41,11 +41,12 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
     network.route(ends(i).first, ends(i).second, routes_[i]);
     for (const LinkId link : routes_[i]) ++passing_[static_cast<std::size_t>(link)];
   }
+  const Pattern traffic = pattern_ == Rounds::rotation ? Pattern::all_to_all : Pattern::collective;
   const bool shown = shift == 1;  // the links of one round stand for those of all
   std::vector<Edge> round;
   for (std::size_t i = 0; i < messages; ++i) {
     const auto [source, destination] = ends(i);
-    double bandwidth_Bps = network.connection_cap(source, destination);
+    double bandwidth_Bps = network.connection_cap(source, destination, traffic);
     for (const LinkId id : routes_[i]) {
       const Link& link = network.link(id);
       if (link.unlimited()) continue;
@@ -55,8 +56,8 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
       if (shown) links_.push_back(id);
     }
     const bool inside = cluster.node_of(source) == cluster.node_of(destination);
-    if (!inside && pattern_ == Rounds::rotation) {
-      share_ = transport.efficiency.all_to_all;
+    if (!inside && traffic != Pattern::collective) {
+      share_ = transport.efficiency.of(traffic);
       bandwidth_Bps *= share_;
     }
     const double overhead_s = inside ? 0 : transport.overhead_s(1);

@@ -31,8 +31,8 @@ class CoupledRounds {
   std::span<const LinkId> links() const { return links_; }
   /// Bytes per second at which all messages go on together, with nothing else on their links.
   double bandwidth() const { return bandwidth_Bps_; }
-  /// Share of the links' bandwidth that traffic of this pattern gets: each byte takes as much of them
-  /// as 1 / share bytes do.
+  /// Share of the links' bandwidth that traffic of this pattern gets: each byte takes as much of
+  /// them as 1 / share bytes do.
   double share() const { return share_; }
   /// The ends of a message that is no faster.
   int slowest_source() const { return slowest_source_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,12 @@
 namespace trigram {
 
 /// A token bucket at each direction of a NIC: what passes is paid with credit, which comes in at
-/// `rate` up to `depth`, and is full at the start. While there is any, the NIC moves what it can.
+/// `rate` up to `depth`. While there is any, the NIC moves what it can.
 struct Shaping {
-  double rate_Bps = 0;     // 0: the NIC is not shaped
-  double depth_bytes = 0;  // 0: never more than the rate
+  static constexpr double kFull = std::numeric_limits<double>::infinity();
+  double rate_Bps = 0;           // 0: the NIC is not shaped
+  double depth_bytes = 0;        // 0: never more than the rate
+  double initial_bytes = kFull;  // credit at the start; more than the depth is full
   bool exists() const { return rate_Bps > 0; }
 };
 FieldTable<Shaping> shaping_fields();

@@ -86,7 +86,9 @@ class Injection {
     if (link.varies) return varying_end_s(link.bandwidth_Bps, start_s, bytes);
     const double burst_end_s = start_s + bytes / link.bandwidth_Bps;
     if (!link.shaped()) return burst_end_s;
-    return std::max(burst_end_s, start_s + (bytes - link.credit_depth_bytes) / link.credit_Bps);
+    const double credit_bytes =
+        std::min(link.credit_depth_bytes, link.credit_initial_bytes + link.credit_Bps * start_s);
+    return std::max(burst_end_s, start_s + (bytes - credit_bytes) / link.credit_Bps);
   }
 
   double varying_end_s(double bandwidth_Bps, double start_s, double bytes) const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/communicator.h"
 #include "netmodels/link_dynamics.h"
 
 namespace trigram {
@@ -35,9 +36,9 @@ struct Link {
   double bandwidth_Bps = 0;  // infinite: it is never what limits a message
   double latency_s = 0;
   /// Where this is less than the bandwidth, that is for bursts: what passes is paid with credit,
-  /// which comes in at this rate, up to a depth.
+  /// which comes in at this rate, up to a depth; some is there at the start.
   double credit_Bps = std::numeric_limits<double>::infinity();
-  double credit_depth_bytes = 0;
+  double credit_depth_bytes = 0, credit_initial_bytes = 0;
   bool varies = false;  // with the profile of its network
   bool shaped() const { return credit_Bps < bandwidth_Bps; }
   bool unlimited() const { return bandwidth_Bps == std::numeric_limits<double>::infinity(); }
@@ -84,8 +85,11 @@ class Network {
   virtual Bisection bisection() const = 0;
 
   /// Bytes per second that all messages under way from one worker to another move together at most,
-  /// whatever their links could; infinite where there is no such limit.
-  virtual double connection_cap(int, int) const { return std::numeric_limits<double>::infinity(); }
+  /// whatever their links could; infinite where there is no such limit. What is not of a collective
+  /// may have a lower limit, each message for itself.
+  virtual double connection_cap(int, int, Pattern = Pattern::collective) const {
+    return std::numeric_limits<double>::infinity();
+  }
   /// How links that vary change with time, in order.
   virtual std::span<const LinkChange> profile() const { return {}; }
   /// Whether any connection has a limit.

@@ -37,7 +37,7 @@ double Efficiency::of(Pattern pattern) const {
   return 1;
 }
 
-double Transport::connection_Bps(double latency_s) const {
+double Transport::connection_Bps(double latency_s, Pattern pattern) const {
   double stream_Bps = stream_cap_Bps;
   if (latency_s > 0) {
     double round_trip_bytes = window_bytes;
@@ -46,7 +46,8 @@ double Transport::connection_Bps(double latency_s) const {
           std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
     stream_Bps = std::min(stream_Bps, round_trip_bytes / (2 * latency_s));
   }
-  return std::min(connection_cap_Bps, static_cast<double>(streams) * stream_Bps);
+  const std::int64_t connections = pattern == Pattern::collective ? channels : 1;
+  return std::min(connection_cap_Bps, static_cast<double>(connections * streams) * stream_Bps);
 }
 
 bool Transport::limits_connections() const {
@@ -70,6 +71,9 @@ FieldTable<Transport> transport_fields() {
              "what all messages from one worker to another move at most")
       .field("streams", &Transport::streams, integer(1, 1024),
              "streams (sockets) of a connection, over which every message is split evenly")
+      .field("channels", &Transport::channels, integer(1, 1024),
+             "connections between two workers over which messages of rings and trees are split "
+             "evenly; other traffic uses one")
       .field("stream_cap", &Transport::stream_cap_Bps, limit(Dimension::bandwidth),
              "what one stream moves at most")
       .field("window", &Transport::window_bytes, limit(Dimension::bytes),

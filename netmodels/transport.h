@@ -28,6 +28,9 @@ struct Transport {
   double connection_cap_Bps = kNone;
   /// Streams (sockets) that a connection has. Every message is split evenly over them.
   std::int64_t streams = 1;
+  /// Connections between two workers over which a message of a ring or tree is split evenly, as
+  /// over NCCL's channels; all other patterns use one of them.
+  std::int64_t channels = 1;
   /// Bytes per second that one stream moves.
   double stream_cap_Bps = kNone;
   /// Bytes that a stream may have under way before they are acknowledged: it moves no more than
@@ -49,8 +52,9 @@ struct Transport {
 
   Efficiency efficiency = {};
 
-  /// The limit of a connection whose route has this latency.
-  double connection_Bps(double latency_s) const;
+  /// What a message of a pattern moves at most where its route has this latency: the limit of all
+  /// messages between two workers, or of one connection of several.
+  double connection_Bps(double latency_s, Pattern pattern = Pattern::collective) const;
   /// Whether there is any such limit.
   bool limits_connections() const;
   /// Seconds that the sender's stream is busy with so many messages that leave together.

@@ -160,8 +160,8 @@ TEST(FusionBuffer, GivesTheWeightsOfOtherBuckets) {
       }
 }
 
-/// One launch for each exchange that the host has waited for; with all of them after backward,
-/// nothing hides any.
+/// One launch for each exchange that the host has waited for, or what is said; with all of them
+/// after backward, nothing hides any.
 TEST(Synchronize, CostsALaunchPerExchange) {
   Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}, {"overlap", false}}, 4);
   for (const double launch_s : {5e-6, 1e-4}) {
@@ -171,6 +171,9 @@ TEST(Synchronize, CostsALaunchPerExchange) {
     training.algorithm["synchronize"] = true;
     const double byte_s = 1 / training.cluster.accelerator.memory_Bps;
     EXPECT_NEAR(train(training).seconds() - before_s, 5 * (launch_s + byte_s), 1e-12);
+    training.cluster.accelerator.synchronize_overhead_s = 3e-4;
+    EXPECT_NEAR(train(training).seconds() - before_s, 5 * 3e-4, 1e-12);
+    training.cluster.accelerator.synchronize_overhead_s = -1;
   }
 }
 

@@ -85,6 +85,12 @@ std::vector<Knob> knobs() {
        true},
       {"software that takes time for stages",
        [](Training& t) { t.cluster.transport.stage_overhead_s = 1e-3; }, true},
+      {"single connections for what is not a ring or tree",
+       [](Training& t) {
+         t.cluster.transport.stream_cap_Bps = 0.0125e9;
+         t.cluster.transport.channels = 8;
+       },
+       false},
       {"packets that are lost",
        [](Training& t) {
          t.cluster.transport.loss = 0.01;
@@ -94,6 +100,11 @@ std::vector<Knob> knobs() {
       {"NICs that are shaped",
        [](Training& t) {
          t.cluster.inter.shaping = {t.cluster.inter.bandwidth_Bps / 8, 100};
+       },
+       true},
+      {"NICs that are shaped, and have no credit at the start",
+       [](Training& t) {
+         t.cluster.inter.shaping = {t.cluster.inter.bandwidth_Bps / 8, 100, 0};
        },
        true},
       {"bandwidth that is lost after a while",

@@ -61,6 +61,27 @@ TEST(Shaping, OneMessageAfterIdleTime) {
               1e-11);
 }
 
+TEST(Shaping, StartsWithTheCreditThatIsSaid) {
+  Cluster cluster = shaped(2);
+  cluster.inter.shaping.initial_bytes = 0;
+  // The latency, in which nothing passes, earns less credit than is needed to burst again.
+  EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), kLatency + 4e6 / kRate_Bps,
+              1e-3 * kDepth / kRate_Bps);
+  EXPECT_GT(one_after_the_other_s(cluster, {4e6}), 4e6 / kRate_Bps - 1e-9);
+  cluster.inter.shaping.initial_bytes = kDepth / 4;
+  EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), (4e6 - kDepth / 4) / kRate_Bps, 1e-11);
+  // What is idle from the start on earns as after any other idle time.
+  cluster.inter.shaping.initial_bytes = 0;
+  const double pause_s = 5e-3, sent_s = simulate(cluster, [&](const Context&ctx) {
+                                 ctx.stream->sleep_for(pause_s);
+                                 if (ctx.rank() == 0) put(ctx, 4e6, 1);
+                                 if (ctx.rank() == 1) get(ctx, 4e6, 0);
+                                 return ctx.stream->now();
+                               })[1];
+  EXPECT_NEAR(sent_s, pause_s + kLatency + (4e6 - kRate_Bps * (pause_s + kLatency)) / kRate_Bps,
+              1e-9);
+}
+
 TEST(Shaping, WithoutDepthTheRateIsStrict) {
   for (const double bytes : {0.5e6, 4e6})
     EXPECT_NEAR(one_after_the_other_s(shaped(2, 0), {bytes}), kLatency + bytes / kRate_Bps, 1e-12);
@@ -117,6 +138,18 @@ TEST(Shaping, TellsTheLowerBound) {
     const Cluster cluster = shaped(2);
     EXPECT_NEAR(lower_bound(*make_network(cluster), sent), one_after_the_other_s(cluster, {bytes}),
                 1e-11);
+  }
+}
+
+TEST(Shaping, TheLowerBoundKnowsTheCreditAtTheStart) {
+  for (const double initial : {0.0, 0.25e6, 0.99e6, 5e6}) {
+    Cluster cluster = shaped(2);
+    cluster.inter.shaping.initial_bytes = initial;
+    const std::vector<Traffic> sent = {{0, 4'000'000, 0, 1}, {}};
+    const double end_s = one_after_the_other_s(cluster, {4e6});
+    const double bound_s = lower_bound(*make_network(cluster), sent);
+    EXPECT_LE(bound_s, end_s + 1e-11) << initial;
+    EXPECT_NEAR(bound_s, end_s, 1e-3 * kDepth / kRate_Bps) << initial;
   }
 }
 

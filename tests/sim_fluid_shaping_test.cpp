@@ -103,6 +103,33 @@ INSTANTIATE_TEST_SUITE_P(
                                                         : 0);
     });
 
+/// With one connection for each pair where rings have two.
+TEST(FluidShapingChannels, AreThoseOfMessages) {
+  for (const int channels : {1, 2}) {
+    Cluster cluster = joined_by("flat", 4);
+    cluster.transport.stream_cap_Bps = 0.1e9;
+    cluster.transport.channels = channels;
+    const auto end_s = [&](Fidelity fidelity, bool rotates) {
+      return simulate(cluster,
+                      [&](const Context& raw) {
+                        const auto meter = instrument(raw, {.phantom = true, .sink = {}});
+                        const Context ctx = meter->context();
+                        if (rotates) rotate(ctx, 4'000'000);
+                        else ring_allreduce(ctx, phantom_bytes(4'000'000), Reduce::sum);
+                        return ctx.stream->now();
+                      },
+                      {.fidelity = fidelity})
+          .at(0);
+    };
+    const double latency_s = cluster.inter.latency_s;
+    for (const Fidelity fidelity : {Fidelity::message, Fidelity::fluid}) {
+      // With what the copy of its own part takes.
+      EXPECT_NEAR(end_s(fidelity, true), 3 * (latency_s + 1e6 / 0.1e9), 1e-4);
+      EXPECT_NEAR(end_s(fidelity, false), 6 * (latency_s + 1e6 / (channels * 0.1e9)), 1e-3);
+    }
+  }
+}
+
 /// What an exchange of a pattern that networks carry badly takes of the credit.
 TEST(FluidShapingEfficiency, IsThatOfMessages) {
   const Step step{8, 1, 0, 4'000'000};

@@ -93,6 +93,22 @@ TEST(Transport, MessagesOfAConnectionShareItsLimit) {
   EXPECT_NEAR(make_network(cluster)->message_time(0, 1, kBytes), kLatency + kBytes / 0.1e9, 1e-15);
 }
 
+TEST(Transport, CollectivesHaveAllChannelsAndOtherTrafficOne) {
+  const Cluster cluster = with({.channels = 2, .stream_cap_Bps = 0.1e9}, 2);
+  const auto end_s = [&](Pattern pattern) {
+    return simulate(cluster, [&](const Context& ctx) {
+      const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
+      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
+      const Transfer batch[] = {{kind, x, 1 - ctx.rank(), pattern}};
+      ctx.comm->transfer(batch);
+      return ctx.stream->now();
+    })[1];
+  };
+  EXPECT_NEAR(end_s(Pattern::collective), kLatency + kBytes / 0.2e9, 1e-12);
+  for (const Pattern one : {Pattern::point_to_point, Pattern::all_to_all, Pattern::server})
+    EXPECT_NEAR(end_s(one), kLatency + kBytes / 0.1e9, 1e-12);
+}
+
 TEST(Transport, AWindowIsSentOncePerRoundTrip) {
   // 64 KiB over 20 us are less than the NIC moves; a hundredth of the latency is no limit.
   Cluster cluster = with({.window_bytes = 8192}, 2);

@@ -16,11 +16,10 @@ Exchange hierarchical(Exchange exchange) {
 }
 
 Exchange synchronized(Exchange exchange) {
-  // A byte takes no time beside the launch.
   return [exchange = std::move(exchange)](Context ctx, const Tensor& x, Slot slot) {
     exchange(ctx, x, slot);
     ctx.stream->synchronize();
-    ctx.stream->charge({.bytes = 1});
+    ctx.stream->charge({.bytes = 1, .kind = Cost::Kind::synchronization});
   };
 }
 

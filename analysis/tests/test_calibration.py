@@ -21,28 +21,32 @@ from bagua_calibration.simulator import SimulationError, Simulator  # noqa: E402
 TRUE = {
     "transport.goodput": 0.92, "transport.efficiency.all_to_all": 0.8,
     "transport.efficiency.point_to_point": 0.7, "transport.efficiency.server": 0.85,
-    "transport.stream_cap": 3.0, "transport.node_cap": 5.0, "transport.stage_overhead": 15.0,
-    "accelerator.launch_overhead": 10.0, "intra.bandwidth": 90.0,
+    "transport.connection_cap": 3.5, "transport.stream_cap": 2.5, "transport.node_cap": 4.2, "transport.stage_overhead": 15.0,
+    "accelerator.launch_overhead": 10.0, "accelerator.synchronize_overhead": 200.0, "intra.bandwidth": 90.0,
 }
 FLOOR_S = 61.0
 PATTERN = {"bytegrad": "all_to_all", "onebit_adam": "all_to_all", "byteps": "server",
            "decentralized": "point_to_point", "low_precision_decentralized": "point_to_point"}
-#                 GB between nodes, connections, stages, launches, GB inside them, hidden behind computation
+RING = 0
+#     GB between nodes, connections (or a ring), stages, launches, GB inside nodes, hidden behind computation, waits of the host
 TRAFFIC = {
-    "pytorch_ddp": (150, 1, 0, 0, 0, 20), "horovod": (150, 1, 2.0e6, 0, 0, 40),
-    "byteps": (300, 16, 0, 0, 300, 40), "bytegrad": (75, 15, 0, 3.0e6, 0, 5),
-    "onebit_adam": (10, 15, 1.0e6, 0, 0, 0), "decentralized": (75, 1, 0, 0, 2700, 20),
-    "low_precision_decentralized": (250, 2, 0, 0, 0, 0), "async_model_average": (0, 1, 0, 0, 0, 0),
+    "pytorch_ddp": (150, RING, 0, 0, 0, 20, 0), "horovod": (150, RING, 2.0e6, 0, 0, 40, 0),
+    "byteps": (300, 16, 0, 0, 300, 40, 0), "bytegrad": (75, 15, 0, 3.0e6, 0, 5, 1e4),
+    "onebit_adam": (10, 15, 1.0e6, 0, 0, 0, 1e5), "decentralized": (75, 1, 0, 0, 0, 5, 0),
+    "low_precision_decentralized": (250, 2, 0, 0, 0, 0, 0), "async_model_average": (0, 1, 0, 0, 1800, 0, 0),
 }
 
 
 def made_up(values: dict[str, float], algorithm: str, gbps: float) -> float:
     """Seconds: what is not hidden of bytes and overheads, beside the floor, or the bytes alone."""
-    bytes_GB, connections, per_stage, launches, inside_GB, hidden_s = TRAFFIC[algorithm]
+    bytes_GB, connections, per_stage, launches, inside_GB, hidden_s, waits = TRAFFIC[algorithm]
     share = values["transport.goodput"] * values.get(f"transport.efficiency.{PATTERN.get(algorithm)}", 1)
     rate = gbps / 8 * share
-    capped = min(rate, values["transport.node_cap"], connections * values["transport.stream_cap"])
+    ring_or_peers = (values["transport.connection_cap"] if connections == RING
+                     else connections * values["transport.stream_cap"])
+    capped = min(rate, values["transport.node_cap"], ring_or_peers)
     more_s = (per_stage * values["transport.stage_overhead"] + launches * values["accelerator.launch_overhead"]) / 1e6
+    more_s += waits * values["accelerator.synchronize_overhead"] / 1e6
     more_s += inside_GB / values["intra.bandwidth"]
     return max(FLOOR_S + max(bytes_GB / capped + more_s - hidden_s, 0), bytes_GB / rate)
 
@@ -124,9 +128,10 @@ def test_plateaus_count_once_and_hidden_cells_half():
 
 def test_descriptions_have_the_values_where_they_belong():
     described = description(TRUE)
-    assert described["transport"]["stream_cap"] == "3GB/s" and described["transport"]["goodput"] == 0.92
+    assert described["transport"]["stream_cap"] == "2.5GB/s" and described["transport"]["goodput"] == 0.92
     assert described["transport"]["efficiency"] == {"all_to_all": 0.8, "point_to_point": 0.7, "server": 0.85}
-    assert described["accelerator"] == base()["accelerator"] | {"launch_overhead": "10us"}
+    assert described["accelerator"] == base()["accelerator"] | {"launch_overhead": "10us",
+                                                                 "synchronize_overhead": "200us"}
     assert tables.read(tables.file(described)) == described
 
 

@@ -42,6 +42,7 @@ void check_transport(const Transport& transport) {
   refuse("message_overhead", transport.message_overhead_s > 0);
   refuse("stage_overhead", transport.stage_overhead_s > 0);
   refuse("streams", transport.streams > 1);
+  refuse("channels", transport.channels > 1);
   refuse("stream_cap", std::isfinite(transport.stream_cap_Bps));
   refuse("loss", transport.loss > 0);
 }

@@ -63,6 +63,15 @@ std::uint64_t SimCommunicator::wire_bytes(const Transfer& transfer) const {
   return static_cast<std::uint64_t>(std::llround(static_cast<double>(nbytes) / share));
 }
 
+double SimCommunicator::message_cap_Bps(const Transfer& transfer) const {
+  if (transfer.pattern == Pattern::collective || transfer.peer == rank()) return 0;
+  World& world = stream_.world();
+  if (world.cluster().transport.channels == 1 || world.layout().same_node(rank(), transfer.peer))
+    return 0;
+  const double cap_Bps = world.network().connection_cap(rank(), transfer.peer, transfer.pattern);
+  return std::isfinite(cap_Bps) ? cap_Bps : 0;
+}
+
 void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight) {
   // Receives first: a message that finds its receiver waiting costs SimGrid less.
   for (const auto kind : {Transfer::recv, Transfer::send})
@@ -97,6 +106,8 @@ void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
     parcel = stream_.world().parcels().take();
     parcel->pack(transfer.tensor);
     in_flight.comm = box.put_init(parcel, wire_bytes(transfer));
+    if (const double cap_Bps = message_cap_Bps(transfer); cap_Bps > 0)
+      in_flight.comm->set_rate(cap_Bps);
   }
 }
 

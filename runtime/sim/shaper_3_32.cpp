@@ -14,11 +14,13 @@ constexpr double kAgain = 1e-3;
 }  // namespace
 
 void Shaper::add(const Link& described, const ChangingLink& link) {
-  buckets_.push_back({.link = link,
-                      .burst_Bps = described.bandwidth_Bps,
-                      .rate_Bps = described.credit_Bps,
-                      .depth_bytes = described.credit_depth_bytes,
-                      .credit_bytes = described.credit_depth_bytes});
+  Bucket& bucket = buckets_.emplace_back(Bucket{.link = link,
+                                                .burst_Bps = described.bandwidth_Bps,
+                                                .rate_Bps = described.credit_Bps,
+                                                .depth_bytes = described.credit_depth_bytes,
+                                                .credit_bytes = described.credit_initial_bytes});
+  bucket.bursting = bucket.credit_bytes >= kAgain * bucket.depth_bytes;
+  if (!bucket.bursting) bucket.link.set_bandwidth(bucket.rate_Bps);
 }
 
 std::vector<double> Shaper::credits() const {

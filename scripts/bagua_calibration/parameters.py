@@ -14,6 +14,8 @@ FOLDER = Path(__file__).resolve().parent.parent.parent / "configs"
 ALL_TO_ALL = ("bytegrad", "onebit_adam")
 POINT_TO_POINT = ("decentralized", "low_precision_decentralized")
 SERVER = ("byteps",)
+RINGS = ("pytorch_ddp", "horovod", "bytegrad", "onebit_adam", "async_model_average")
+SYNCHRONIZED = ALL_TO_ALL + POINT_TO_POINT  # by the host, after every bucket
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,19 @@ PARAMETERS = (
               "nothing lost, or half of it", felt_by=POINT_TO_POINT, of_bandwidth=True),
     Parameter("/transport/efficiency/server", "", "share of it that traffic of servers gets", 0.5, 1, 0.9,
               "nothing lost, or half of it", felt_by=SERVER, of_bandwidth=True),
-    Parameter("/transport/stream_cap", "GB/s", "what one socket moves at most", 1, 6, 3.36,
-              "Bagua-Net's curve: NCCL's sockets from 16 MiB on, as a ring of 32", width=0.1),
+    Parameter("/transport/connection_cap", "GB/s", "what a ring's sockets between two workers move at most", 1, 12.5, 3.36,
+              "Bagua-Net's curve: NCCL's sockets from 16 MiB on, as a ring of 32", width=0.1, felt_by=RINGS),
+    Parameter("/transport/stream_cap", "GB/s", "what one socket moves at most, a ring has two", 1, 6, 2,
+              "at least half of what a ring's two move", felt_by=ALL_TO_ALL + POINT_TO_POINT + SERVER),
     Parameter("/transport/node_cap", "GB/s", "what the software of a node moves at most", 3, 12.5, 5.34,
               "Bagua-Net's curve: two streams from 16 MiB on; at most 100 Gbps", width=0.3),
     Parameter("/transport/stage_overhead", "us", "of a batch of messages between nodes", 0.5, 500, 5,
               "Bagua-Net's curve: 10 us for a stage of small messages, latency and launch included"),
     Parameter("/accelerator/launch_overhead", "us", "of each operation of the accelerator", 2, 50, 5,
               "a launch of a CUDA kernel takes some microseconds; frameworks add to it", width=1),
+    Parameter("/accelerator/synchronize_overhead", "us", "until the host goes on after it has waited for a bucket", 5, 3000,
+              100, "a thread wakes up in tens of microseconds; what a framework does before it issues more is not known",
+              width=1.5, felt_by=SYNCHRONIZED),
     Parameter("/intra/bandwidth", "GB/s", "of a worker's port inside the node", 20, 150, 120,
               "six NVLinks of 25 GB/s (NVIDIA V100 data sheet), less what NCCL does not get of it", width=0.5),
 )
@@ -66,9 +73,10 @@ Values = dict[str, float]  # by the names of parameters
 
 
 def base() -> dict[str, Any]:
-    """The testbed as it is published, limited in bandwidth by NICs that save credit in idle time."""
+    """The testbed as it is published, limited in bandwidth by NICs that save credit in idle time; NCCL's two channels."""
     described = json.loads((FOLDER / "clusters" / "bagua_v100_100gbps.json").read_text())
-    described["inter"] |= {"latency": "5us", "shaping": {"rate": "10Gbps", "depth": "1GB"}}
+    described["inter"] |= {"latency": "5us", "shaping": {"rate": "10Gbps", "depth": "1GB", "initial": "0B"}}
+    described["transport"] = {"channels": 2}
     return described
 
 

@@ -32,9 +32,10 @@ STAGES = (
     Stage("efficiency of exchanges with peers, of the decentralised there", ("transport.efficiency.point_to_point",),
           ("decentralized", "low_precision_decentralized"), False),
     Stage("caps of the transport, of plateaus in full precision and exchanges with peers",
-          ("transport.stream_cap", "transport.node_cap"),
+          ("transport.connection_cap", "transport.stream_cap", "transport.node_cap"),
           ("pytorch_ddp", "horovod", "decentralized", "low_precision_decentralized"), True),
-    Stage("stage overhead, of the compressed plateaus", ("transport.stage_overhead",), ("bytegrad", "onebit_adam"), True),
+    Stage("overheads of stages and of waiting, of the compressed plateaus",
+          ("transport.stage_overhead", "accelerator.synchronize_overhead"), ("bytegrad", "onebit_adam"), True),
 )
 SERVER = Stage("efficiency of servers, of BytePS at 4 Gbps", ("transport.efficiency.server",), ("byteps",), False)
 
