@@ -35,6 +35,9 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
     fields
         .field("hierarchical", &Execution::hierarchical, boolean(),
                "H: average inside the node, exchange between node leaders")
+        .field("segment", &Execution::segment_bytes, byte_size(),
+               "Inside a node, reduce and broadcast longer tensors in pieces of this size, from "
+               "worker to worker, as NCCL does; 0B: all by binomial trees")
         .field("synchronize", &Execution::synchronize, boolean(),
                "Have the host wait for every exchange before it launches the next, as BAGUA's "
                "communication worker does");

@@ -59,11 +59,10 @@ class ParameterServer final : public Algorithm {
     auto comm = ctx.stream->fork("comm");
     const bool works = workers(options_, *ctx.layout).include(ctx.rank());
     const bool by_need = options_.priority == Priority::need;
-    PushPullQueue queue(
-        *comm, run,
-        std::make_shared<const PushPull>(ctx, run.workload.buckets(),
-                                         servers(options_, *ctx.layout), options_.partition_bytes,
-                                         by_need ? options_.early : 1, run.execution.hierarchical));
+    PushPullQueue queue(*comm, run,
+                        std::make_shared<const PushPull>(
+                            ctx, run.workload.buckets(), servers(options_, *ctx.layout),
+                            options_.partition_bytes, by_need ? options_.early : 1, run.execution));
     for (long t : run.steps) {
       if (!works) {
         queue.serve(ctx);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the description of BAGUA's testbed, configs/clusters/bagua_v100_fitted.json, to BAGUA's figure of BERT-Large.
+"""Fits the description of BAGUA's testbed, configs/clusters/bagua_v100_limited.json, to BAGUA's figure of BERT-Large.
 
     scripts/calibrate_bagua.py --trigram build/release/experiments/trigram
 
@@ -67,7 +67,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1, help="of it, each with derivatives of its own")
     parser.add_argument("--columns", nargs="+", default=cells.COLUMNS, help="Gbps that are fitted: 1 4 100")
     parser.add_argument("--score", action="store_true", help="simulate all other columns, too, but for BytePS, which takes minutes")
-    parser.add_argument("-o", "--output", type=Path, help="write the description, such as configs/clusters/bagua_v100_fitted.json")
+    parser.add_argument("-o", "--output", type=Path, help="write the description, such as configs/clusters/bagua_v100_limited.json")
     arguments = parser.parse_args()
     try:
         simulate = simulated_by(Simulator(arguments.trigram, arguments.cache, arguments.jobs))

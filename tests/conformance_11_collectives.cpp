@@ -195,6 +195,18 @@ TEST_P(Collectives, ReduceToEveryRoot) {
   });
 }
 
+TEST_P(Collectives, PipelinedReduceInAnyNumberOfSegments) {
+  for_each_length([](Context ctx, std::size_t n) {
+    for (int segments : {1, 3, 50}) {
+      const int root = (segments + 1) % ctx.size();
+      const Tensor x = unique_tensor(ctx, n, ctx.rank());
+      pipelined_reduce(ctx, x, segments == 3 ? Reduce::max : Reduce::sum, root, segments);
+      if (ctx.rank() == root)
+        expect_reduced(ctx, x, 0, segments == 3 ? Reduce::max : Reduce::sum, ctx.size());
+    }
+  });
+}
+
 TEST_P(Collectives, AlltoallOfUnequalLengths) {
   run([](Context ctx) {
     std::vector<Tensor> send, recv;  // from r to s: 7 r + s elements

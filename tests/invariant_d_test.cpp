@@ -36,6 +36,32 @@ TEST_P(InvariantD, GradientAllreduce) {
       }
 }
 
+/// Chains in nodes, but for what is no longer than a segment.
+TEST_P(InvariantD, SegmentsInsideNodes) {
+  constexpr std::uint64_t kSegment = 300;  // bytes
+  const Trained trained = train(training_of({{"name", "gradient_allreduce"},
+                                             {"hierarchical", true},
+                                             {"bucket", "2kB"},
+                                             {"segment", "300B"}},
+                                            GetParam()));
+  const Layout nodes = layout();
+  Traffic traffic(nodes);
+  for (int t = 0; t < 3; ++t)
+    for (const std::uint64_t n : buckets_of(trained)) {
+      const std::uint64_t segments = (4 * n + kSegment - 1) / kSegment;
+      ASSERT_GT(segments, 1u);
+      for (const Members& node : nodes.nodes())
+        for (std::size_t i = 0; i < node.size() && node.size() > 1; ++i) {
+          const int from = node[i], to = node[(i + 1) % node.size()];
+          // Sums go round from the second to the first, the mean from the first to the last.
+          if (i > 0) traffic.send(from, to, segments, 4 * n);
+          if (i + 1 < node.size()) traffic.send(from, to, segments, 4 * n);
+        }
+      add_allreduce(traffic, nodes.leaders(), n, "ring");
+    }
+  expect_volume(trained, traffic);
+}
+
 TEST_P(InvariantD, ChannelledRings) {
   const auto workers = static_cast<std::size_t>(GetParam().workers);
   for (const int in_flight : {1, 2, 4}) {

@@ -33,9 +33,12 @@ TEST_P(FluidClosedForms, HoldAsForMessages) {
   const SimOptions fluid{.fidelity = Fidelity::fluid};
   for (const CostModel& costs : {free_reductions(), charged_reductions()}) {
     expect_closed_forms(timed_collectives(kCoupled), costs, GetParam(), lengths, 1e-9, fluid);
-    // All segments are taken to be as long as the longest.
+    // All segments are taken to be as long as the longest; where some are empty, no work is left
+    // for those.
     expect_closed_forms(timed_collectives({"pipelined_broadcast"}), costs, GetParam(), lengths,
                         2e-5, fluid);
+    expect_closed_forms(timed_collectives({"pipelined_reduce"}), costs, GetParam(),
+                        {0, 1000, 100'003, 25'000'000}, 2e-4, fluid);
   }
 }
 
@@ -70,6 +73,8 @@ std::vector<Slot> slots(int most_ranks) {
        on_vector([](Context c, const Tensor& x) { ring_reduce_scatter(c, x, Reduce::sum); })},
       {"allgather", on_vector([](Context c, const Tensor& x) { ring_allgather(c, x); })},
       {"broadcast", on_vector([](Context c, const Tensor& x) { pipelined_broadcast(c, x, 1, 9); })},
+      {"reduce",
+       on_vector([](Context c, const Tensor& x) { pipelined_reduce(c, x, Reduce::avg, 1, 9); })},
       {"all_to_all", alltoall}};
   std::vector<Slot> slots;
   for (const auto& [name, run] : all)
@@ -156,8 +161,9 @@ TEST(FluidAuto, TakesFlowsForRingsAndMessagesForChains) {
   const std::vector<Slot> cases = slots(8);
   const auto automatic = seconds(cluster, cases, Fidelity::automatic);
   ASSERT_EQ(automatic.size(), cases.size() + 2);
-  const auto chains = std::count_if(cases.begin(), cases.end(),
-                                    [](const Slot& slot) { return slot.name == "broadcast"; });
+  const auto chains = std::count_if(cases.begin(), cases.end(), [](const Slot& slot) {
+    return slot.name == "broadcast" || slot.name == "reduce";
+  });
   EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(chains));
 }
 

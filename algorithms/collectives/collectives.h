@@ -77,6 +77,10 @@ void pipelined_broadcast(Context ctx, const Tensor& x, int root, int segments);
 /// Root ends with the reduction; elsewhere x is scratch. Binomial tree: ceil(lg P)(a + n b).
 void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root);
 
+/// The same by a chain from the rank after the root, in `segments` pieces; sums are formed in the
+/// order of the chain. (P-2+segments)(a + n/segments b).
+void pipelined_reduce(Context ctx, const Tensor& x, Reduce op, int root, int segments);
+
 /// send[j] goes to rank j, recv[j] comes from rank j; P-1 rounds, in round i to rank r+i. The own
 /// tensor is copied.
 void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv);

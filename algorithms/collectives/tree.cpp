@@ -37,30 +37,4 @@ void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root) {
   finish_reduction(ctx, op, x);
 }
 
-void pipelined_broadcast(Context ctx, const Tensor& x, int root, int segments) {
-  const Rooted chain(ctx, root);
-  if (chain.size == 1) return;
-  auto segment = [&](int i) {
-    return x.part(static_cast<std::size_t>(i), static_cast<std::size_t>(segments));
-  };
-  const bool first = chain.self == 0, last = chain.self == chain.size - 1;
-  const int before = chain.world(chain.self - 1 + chain.size), after = chain.world(chain.self + 1);
-  const Rounds::Sent sent[] = {{after, static_cast<std::uint64_t>(segments), x.priced_nbytes()}};
-  const auto pieces = static_cast<std::size_t>(segments);
-  Rounds rounds{.pattern = Rounds::chain, .phases = {{{chain.size - 2 + segments}}}};
-  rounds.longest = x.slice(0, 0, (x.priced_numel() + pieces - 1) / pieces).priced_nbytes();
-  rounds.valued = !x.is_phantom();
-  if (!last) rounds.sent = sent;
-  ctx.comm->coupled(rounds, [&] {
-    // Segment i arrives while segment i - 1 leaves.
-    if (!first) receive(ctx, segment(0), before);
-    for (int i = 1; i < segments; ++i) {
-      if (first) send(ctx, segment(i - 1), after);
-      else if (last) receive(ctx, segment(i), before);
-      else send_receive(ctx, segment(i - 1), after, segment(i), before);
-    }
-    if (!last) send(ctx, segment(segments - 1), after);
-  });
-}
-
 }  // namespace trigram

@@ -22,8 +22,14 @@ using Exchange = std::function<void(Context, const Tensor&, Slot)>;
 /// The key of the codecs that a rank uses for one exchange.
 CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot);
 
+/// The mean of all workers of a node, at its leader: `node` is the context of these. As a chain of
+/// segments of so many bytes where x is longer (0: never), else by a binomial tree.
+void reduce_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
+/// The leader's x, at all workers of its node, in the same way.
+void broadcast_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
+
 /// Averages inside the node, runs `exchange` between the node leaders, broadcasts inside the node.
-Exchange hierarchical(Exchange exchange);
+Exchange hierarchical(Exchange exchange, std::size_t segment_bytes = 0);
 
 /// `exchange`, after which the host waits for its stream before it launches anything else.
 /// Simulated time pays for the way back to the host with one launch, which nothing hides then.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/collectives/collectives.h"
+#include "algorithms/execution/execution.h"
 
 namespace trigram {
 namespace {
@@ -18,8 +18,8 @@ int number(const Context& ctx, bool by_nodes) {
 }  // namespace
 
 PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
-                   std::size_t partition_bytes, double early, bool by_nodes)
-    : servers_(servers), workers_(servers.workers()), by_nodes_(by_nodes) {
+                   std::size_t partition_bytes, double early, const Execution& execution)
+    : servers_(servers), workers_(servers.workers()), execution_(execution) {
   for (const Bucket& bucket : buckets)
     for (const Tensor& part : partitions(bucket.grad, partition_bytes))
       partitions_.push_back({bucket.index, part});
@@ -27,7 +27,7 @@ PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& server
   std::stable_sort(partitions_.begin() + static_cast<std::ptrdiff_t>(in_order), partitions_.end(),
                    [](const Partition& a, const Partition& b) { return a.bucket > b.bucket; });
   const std::vector<int>& ranks = workers_.ranks;
-  const int own = number(ctx, by_nodes);
+  const int own = number(ctx, execution.hierarchical);
   own_ = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), own) - ranks.begin());
   if (!servers_.include(own)) return;
   std::size_t numel = 0, priced_numel = 0;
@@ -64,15 +64,20 @@ std::vector<int> PushPull::order() const {
 }
 
 void PushPull::exchange(Context c, std::size_t r) const {
-  if (!by_nodes_) return exchange_among_servers(c, r);
+  if (!execution_.hierarchical) return exchange_among_servers(c, r);
   Subset node(*c.comm, c.layout->node_members(c.world_rank));
   if (r < rounds())
-    for_each(r, [&](const Tensor& x, int) { binomial_reduce(c.with(node), x, Reduce::avg, 0); });
+    for_each(r, [&](const Tensor& x, int) {
+      reduce_in_node(c.with(node), x, execution_.segment_bytes);
+    });
   if (c.layout->is_leader(c.world_rank)) {
     Subset leaders(*c.comm, c.layout->leaders());
     exchange_among_servers(c.with(leaders), r);
   }
-  if (r > 0) for_each(r - 1, [&](const Tensor& x, int) { binomial_broadcast(c.with(node), x, 0); });
+  if (r > 0)
+    for_each(r - 1, [&](const Tensor& x, int) {
+      broadcast_in_node(c.with(node), x, execution_.segment_bytes);
+    });
 }
 
 void PushPull::exchange_among_servers(Context c, std::size_t r) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/collectives/exchange.h"
+#include "algorithms/execution/execution.h"
 #include "algorithms/primitives/partitions.h"
 #include "core/workload.h"
 
@@ -19,14 +20,14 @@ namespace trigram {
 /// at once. All ranks call the exchanges 0 .. exchanges()-1 in this order, also those that only
 /// serve: they push and pull nothing, and have means of their own partitions alone.
 ///
-/// By nodes, the leaders of nodes are workers and servers: each node pushes its mean, which is
+/// Hierarchical, the leaders of nodes are workers and servers: each node pushes its mean, which is
 /// formed inside it before, and what comes back is broadcast inside it.
 class PushPull {
  public:
   /// `early` is the share of the partitions, from 0 to 1 and rounded up, that are numbered in the
   /// order in which they are ready.
   PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
-           std::size_t partition_bytes, double early = 1, bool by_nodes = false);
+           std::size_t partition_bytes, double early = 1, const Execution& execution = {});
 
   std::size_t exchanges() const { return rounds() + 1; }
   /// The bucket with which all that exchange r pushes is complete.
@@ -55,7 +56,7 @@ class PushPull {
 
   Servers servers_;
   Workers workers_;
-  bool by_nodes_;
+  Execution execution_;
   std::vector<Partition> partitions_;
   std::size_t own_;  // the rank's place among the workers; after them where it only serves
   // On servers: for what each worker pushes, and, in the own place, for the sum.

@@ -144,20 +144,30 @@ double binomial_reduce_s(const CostModel& c, int P, std::size_t n, bool average)
 // A chain of P - 1 hops; hop h (from 1) carries segment i no earlier than it carried segment i - 1,
 // than hop h - 1 carried segment i, and than hop h + 1 carried segment i - 2 (a rank receives
 // segment i while it sends segment i - 1, in one batch, after the batch that sent segment i - 2).
-double pipelined_broadcast_s(const CostModel& c, int P, std::size_t n, int segments) {
-  if (P == 1) return 0;
+// What the rank at its end computes on a segment comes before that rank's next batch.
+static double chain_s(const CostModel& c, int P, std::size_t n, int segments, bool reduces) {
   const auto hops = static_cast<std::size_t>(P - 1), m = static_cast<std::size_t>(segments);
-  std::vector<std::vector<double>> done(m, std::vector<double>(hops + 2, 0));
+  // Hop 0 and the one after the last are nobody's.
+  std::vector<std::vector<double>> done(m, std::vector<double>(hops + 2, 0)), ready = done;
   for (std::size_t i = 0; i < m; ++i) {
-    const double message = c.message(part_length(n, i, m));
+    const std::size_t length = part_length(n, i, m);
     for (std::size_t h = 1; h <= hops; ++h) {
-      double start = done[i][h - 1];
-      if (i >= 1) start = std::max(start, done[i - 1][h]);
+      double start = ready[i][h - 1];
+      if (i >= 1) start = std::max(start, ready[i - 1][h]);
       if (i >= 2) start = std::max(start, done[i - 2][h + 1]);
-      done[i][h] = start + message;
+      done[i][h] = start + c.message(length);
+      ready[i][h] = done[i][h] + (reduces ? c.accumulate(length) : 0);
     }
   }
-  return done[m - 1][hops];
+  return ready[m - 1][hops];
+}
+
+double pipelined_broadcast_s(const CostModel& c, int P, std::size_t n, int segments) {
+  return P == 1 ? 0 : chain_s(c, P, n, segments, false);
+}
+
+double pipelined_reduce_s(const CostModel& c, int P, std::size_t n, int segments, bool average) {
+  return P == 1 ? 0 : chain_s(c, P, n, segments, true) + (average ? c.scale(n) : 0);
 }
 
 // Pairwise exchange: P - 1 rounds, in each of which the receiver of a longest part receives one;

@@ -38,6 +38,7 @@ double recursive_doubling_allgather_s(const CostModel& c, int P, std::size_t n);
 double binomial_broadcast_s(const CostModel& c, int P, std::size_t n);
 double binomial_reduce_s(const CostModel& c, int P, std::size_t n, bool average);
 double pipelined_broadcast_s(const CostModel& c, int P, std::size_t n, int segments);
+double pipelined_reduce_s(const CostModel& c, int P, std::size_t n, int segments, bool average);
 
 /// Every rank sends part j of a vector of n elements to rank j.
 double pairwise_alltoall_s(const CostModel& c, int P, std::size_t n);

@@ -105,6 +105,10 @@ double unequal_at_once_s(const CostModel& c, int P, std::size_t n) {
   return direct_allgather_of_s(c, P, n + 3 * static_cast<std::size_t>(P - 1));
 }
 
+double pipelined_mean_s(const CostModel& c, int P, std::size_t n) {
+  return pipelined_reduce_s(c, P, n, kSegments, true);
+}
+
 double pipelined_s(const CostModel& c, int P, std::size_t n) {
   return pipelined_broadcast_s(c, P, n, kSegments);
 }
@@ -183,6 +187,10 @@ std::vector<TimedCollective> timed_collectives() {
                    pipelined_broadcast(c, x, c.size() / 2, kSegments);
                  }),
                  pipelined_s});
+  all.push_back({"pipelined_reduce", on_vector([](Context c, const Tensor& x) {
+                   pipelined_reduce(c, x, Reduce::avg, c.size() / 2, kSegments);
+                 }),
+                 pipelined_mean_s});
   all.push_back({"pairwise_alltoall", alltoall, pairwise_alltoall_s});
   return all;
 }
@@ -200,8 +208,8 @@ void expect_closed_forms(const std::vector<TimedCollective>& collectives, const 
                          int ranks, const std::vector<std::size_t>& lengths, double tolerance,
                          const SimOptions& options) {
   const auto slots = schedule(collectives, costs, ranks, lengths);
-  const auto last_s = values_from_child<double>([&] { return measure(slots, costs, ranks, options); },
-                                                std::chrono::seconds(110));
+  const auto last_s = values_from_child<double>(
+      [&] { return measure(slots, costs, ranks, options); }, std::chrono::seconds(110));
   ASSERT_EQ(last_s.size(), slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const double seconds = last_s[i] - slots[i].start_s, expected_s = slots[i].expected_s;

@@ -179,6 +179,8 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   all.push_back({"gradient_allreduce_channels",
                  {{"name", "gradient_allreduce"},
                   {"allreduce", {{"name", "ring"}, {"channels", 3}, {"in_flight", 2}}}}});
+  all.push_back({"gradient_allreduce_segments",
+                 {{"name", "gradient_allreduce"}, {"hierarchical", true}, {"segment", "100B"}}});
   all.push_back({"parameter_server", {{"name", "parameter_server"}}});
   all.push_back({"parameter_server_two",
                  {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}});
