@@ -14,7 +14,9 @@ FieldTable<Rings> ring_fields() {
       .field("channels", &Rings::channels, integer(1, 64),
              "Rings at once, each over its part of the vector; they leave nodes by other workers")
       .field("in_flight", &Rings::in_flight, integer(1, 1024),
-             "Chunks that a rank passes on together; best the workers of a node, or 1");
+             "Chunks that a rank passes on together; best the workers of a node, or 1")
+      .field("slice", &Rings::slice_bytes, byte_size(),
+             "Longest message: a chunk travels in slices, together; 0B: whole");
 }
 
 /// "name" or, for rings, {"name": "ring", options}; dumped as a name where options are defaults.

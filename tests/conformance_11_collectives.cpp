@@ -86,6 +86,10 @@ TEST_P(Collectives, ChunksInFlightLeaveSumsAsTheyAreToTheLastBit) {
     const auto plain = averaged({});
     for (const int in_flight : {2, 3, 4, 8}) EXPECT_EQ(averaged({1, in_flight}), plain);
     EXPECT_EQ(averaged({3, 2}), averaged({3, 1}));
+    for (const std::size_t slice : {4, 100}) {
+      EXPECT_EQ(averaged({1, 1, slice}), plain);
+      EXPECT_EQ(averaged({3, 2, slice}), averaged({3, 1}));
+    }
   });
 }
 

@@ -73,6 +73,20 @@ TEST(ChunksInFlight, HideNothingOnRingsOfLeaders) {
           << n << " elements, " << in_flight << " in flight";
 }
 
+/// Slices of a chunk leave together, so they take the chunk's time and the software's for each.
+TEST(Slices, TakeTheTimeOfTheirMessages) {
+  constexpr int P = 8;
+  constexpr std::size_t kChunk = 4'000'000;  // bytes
+  Cluster cluster = round_cluster(P);
+  cluster.transport.message_overhead_s = 10e-6;
+  for (const std::size_t slices : {1, 3, 8}) {
+    const Rings rings = {.slice_bytes = (kChunk + slices - 1) / slices};
+    const double stage_s = static_cast<double>(slices) * 10e-6 + cluster.inter.latency_s +
+                           kChunk / cluster.inter.bandwidth_Bps;
+    EXPECT_NEAR(seconds(cluster, rings, P * kChunk / 4), 2 * (P - 1) * stage_s, 1e-9) << slices;
+  }
+}
+
 TEST(Channels, UseTheNicOfEveryWorker) {
   Cluster cluster = round_cluster(kNodes, kWorkers);
   cluster.intra.bandwidth_Bps = 1e15;

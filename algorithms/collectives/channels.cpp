@@ -27,8 +27,13 @@ struct Stages {
 /// rest.
 class Channel {
  public:
-  Channel(Context ctx, const Tensor& part, Reduce op, int index, int group)
-      : ctx_(ctx), x_(part), op_(op), group_(group), workers_(workers_in_a_row(ctx)) {
+  Channel(Context ctx, const Tensor& part, Reduce op, int index, int group, std::size_t slice)
+      : ctx_(ctx),
+        x_(part),
+        op_(op),
+        group_(group),
+        slice_bytes_(slice),
+        workers_(workers_in_a_row(ctx)) {
     for (int i = 0; i < group; ++i)
       room_.emplace_back(ctx, longest_part(part, static_cast<std::size_t>(ctx.size())));
     shift_ = index % workers_;
@@ -75,7 +80,7 @@ class Channel {
   }
   void send(std::vector<Transfer>& batch, Stages which) const {
     for (int k = which.first; k < which.last; ++k)
-      batch.push_back({Transfer::send, chunk(position_ - 1 - k), rank_at(position_ + 1)});
+      add(batch, Transfer::send, chunk(position_ - 1 - k), rank_at(position_ + 1));
   }
   void receive(std::vector<Transfer>& batch, Stages which) {
     const int reducing = ctx_.size() - 1;
@@ -83,15 +88,24 @@ class Channel {
       const Tensor into = chunk(position_ - 2 - k);
       const bool adds = k < reducing;
       if (adds) arriving_.push_back({room_[arriving_.size()].like(into), into, k == reducing - 1});
-      batch.push_back(
-          {Transfer::recv, adds ? arriving_.back().arrived : into, rank_at(position_ - 1)});
+      add(batch, Transfer::recv, adds ? arriving_.back().arrived : into, rank_at(position_ - 1));
     }
+  }
+
+  /// The slices of a chunk.
+  void add(std::vector<Transfer>& batch, Transfer::Kind kind, const Tensor& chunk, int peer) const {
+    const std::size_t nbytes = chunk.priced_nbytes();
+    const std::size_t slices =
+        slice_bytes_ > 0 && nbytes > 0 ? (nbytes + slice_bytes_ - 1) / slice_bytes_ : 1;
+    for (std::size_t i = 0; i < slices; ++i) batch.push_back({kind, chunk.part(i, slices), peer});
   }
 
   Context ctx_;
   Tensor x_;
   Reduce op_;
-  int group_, workers_, shift_ = 0, position_ = 0;
+  int group_;
+  std::size_t slice_bytes_;
+  int workers_, shift_ = 0, position_ = 0;
   std::vector<Scratch> room_;
   std::vector<Arriving> arriving_;
 };
@@ -105,7 +119,7 @@ void channelled_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Ri
   const auto count = static_cast<std::size_t>(rings.channels);
   std::vector<Channel> channels;
   for (std::size_t c = 0; c < count; ++c)
-    channels.emplace_back(ctx, x.part(c, count), op, static_cast<int>(c), group);
+    channels.emplace_back(ctx, x.part(c, count), op, static_cast<int>(c), group, rings.slice_bytes);
 
   std::vector<Transfer> batch;
   for (int turn = 0; turn < Channel::turns(P, group); ++turn) {

@@ -23,6 +23,7 @@ enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, native }
 struct Rings {
   std::int64_t channels = 1;   // rings at once, over so many parts of the vector
   std::int64_t in_flight = 1;  // chunks that ranks pass on together
+  std::size_t slice_bytes = 0;  // of a message at most: chunks are cut; 0: never
   bool operator==(const Rings&) const = default;
 };
 
