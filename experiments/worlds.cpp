@@ -78,7 +78,7 @@ World nccl() {
       });
   std::string unavailable = mpi_unavailable_reason();
   if (unavailable.empty()) unavailable = cuda_unavailable_reason();
-  return {std::move(runtime), false, true, true, std::move(unavailable)};
+  return {std::move(runtime), false, true, true, std::move(unavailable), {}, true};
 }
 
 }  // namespace

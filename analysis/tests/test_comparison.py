@@ -2,7 +2,7 @@ import json
 
 import pytest
 import sample
-from trigram_analysis import results
+from trigram_analysis import results, table
 from trigram_analysis.comparison import Comparison, best_accuracy, time_to_accuracy
 
 
@@ -97,6 +97,48 @@ def test_target_ignores_an_algorithm_that_falls_far_behind(sweep, monkeypatch):
     assert c.target == pytest.approx(0.77)  # 0.9 x 0.86, cut to a whole per cent
     broken = next(p for p in c.points if p.algorithm == "broken")
     assert broken.time_to(c.target) is None
+
+
+def declare(sweep, accuracy, reached_by=lambda manifest: True):
+    """The sweep as if its runs were to end at an accuracy."""
+    for path in sweep.iterdir():
+        edit(path, lambda m: m["experiment"].update(target_accuracy=accuracy))
+        edit(path, lambda m: m["summary"].update(
+            target={"accuracy": accuracy, "steps": 10, "epochs": 2.5, "time_s": 1.0}
+            if reached_by(m)
+            else {"accuracy": accuracy, "steps": None, "epochs": None, "time_s": None}))
+
+
+def test_target_is_the_one_that_the_runs_were_to_end_at(sweep):
+    declare(sweep, 0.435)
+    c = compare(sweep)
+    assert c.target == c.declared_target == 0.435
+    assert "/target_accuracy" not in {axis.pointer for axis in c.axes}
+    (run,) = results.load(sweep / "gradient_allreduce-1-1").runs
+    point = next(p for p in c.points if run.path in {r.path for r in p.runs})
+    assert point.time_to(c.target) == time_to_accuracy(run, 0.435) == pytest.approx(10 * 8.5)
+    assert point.epochs_to_target == 2.5
+
+
+def test_targets_that_differ_are_a_setting(sweep):
+    declare(sweep, 0.8)
+    edit(sweep / "bytegrad-1-1", lambda m: m["experiment"].update(target_accuracy=0.9))
+    c = compare(sweep)
+    assert c.declared_target is None
+    assert c.target == pytest.approx(0.84), "as without"
+    assert "/target_accuracy" in {axis.pointer for axis in c.axes}
+
+
+def test_the_table_says_what_does_not_reach_its_target(sweep):
+    missed = lambda m: m["experiment"]["algorithm"]["name"] != "bytegrad"
+    declare(sweep, 0.855, missed)
+    built = table.build(compare(sweep))
+    assert {"to 85.5% (s)", "epochs"} <= set(built.titles)
+    column = built.titles.index("epochs")
+    texts = {row[built.keys - 1].text: row[column].text for row in built.rows}
+    assert texts["bytegrad"] == "–"
+    assert texts["gradient_allreduce"] == "2.50"
+    assert any("85.5% is not reached" in note for note in built.notes)
 
 
 def test_time_to_accuracy_is_the_first_evaluation_that_reaches_it(sweep):

@@ -82,8 +82,16 @@ class Point:
 
     def time_to(self, target: float) -> float | None:
         """Mean time to `target` accuracy; None unless every seed got there."""
-        times = [time_to_accuracy(run, target) for run in self.runs]
-        return None if None in times else statistics.fmean(times)  # type: ignore[arg-type]
+        return self._mean_of_all(lambda run: time_to_accuracy(run, target))
+
+    @property
+    def epochs_to_target(self) -> float | None:
+        """Mean number of epochs to the accuracy that the runs were to end at; as above."""
+        return self._mean_of_all(lambda run: run.target.get("epochs"))
+
+    def _mean_of_all(self, measure: Callable[[Run], float | None]) -> float | None:
+        values = [measure(run) for run in self.runs]
+        return None if None in values else statistics.fmean(values)  # type: ignore[arg-type]
 
     @property
     def oversubscribed(self) -> bool:
@@ -118,9 +126,18 @@ class Comparison:
         return full[len(full) // 2]
 
     @cached_property
+    def declared_target(self) -> float | None:
+        """The accuracy that all runs were to end at, if it is one."""
+        declared = {run.experiment.get("target_accuracy") for run in self.runs}
+        return declared.pop() if len(declared) == 1 else None
+
+    @cached_property
     def target(self) -> float | None:
-        """The accuracy that time-to-accuracy is taken at: the highest whole per cent that every
-        point reaches, or 90 % of the best where some point falls far behind."""
+        """The accuracy that time-to-accuracy is taken at: the one that all runs were to end at; else
+        the highest whole per cent that every point reaches, or 90 % of the best where some point
+        falls far behind."""
+        if self.declared_target is not None:
+            return self.declared_target
         reached = [a for a in (p.mean(best_accuracy) for p in self.points) if a is not None]
         if not reached:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Iterator, Literal
 
+from . import units
 from .comparison import Comparison, Point
 from .results import Run
 
@@ -29,8 +30,11 @@ def measures(comparison: Comparison) -> list[Measure]:
 def _all(comparison: Comparison) -> Iterator[Measure]:
     target = comparison.target
     if target is not None:
-        yield Measure(f"to_{target:.2f}", f"time to {target:.0%} accuracy", "s",
+        yield Measure(f"to_{target:.2f}", f"time to {units.percent(target)} accuracy", "s",
                       lambda p: p.time_to(target), lambda p: None, "low")
+    if comparison.declared_target is not None:
+        yield Measure("epochs_to", f"epochs to {units.percent(comparison.declared_target)} accuracy",
+                      "", lambda p: p.epochs_to_target, lambda p: None, "low")
     yield _of("step_s", "time per step", "s", "step_s", "low")
     yield _of("exposed_s", "exposed communication per step", "s", "exposed_s", "low")
     yield _of("communication_s", "communication per step, hidden or not", "s", "communication_s")

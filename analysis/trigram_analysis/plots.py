@@ -53,7 +53,7 @@ def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | 
     if target is None:
         return None
     return _against_axis(comparison, styles, lambda p: p.time_to(target), lambda p: None,
-                         f"{_time(comparison)} to {target:.0%} accuracy")
+                         f"{_time(comparison)} to {units.percent(target)} accuracy")
 
 
 def _time(comparison: Comparison) -> str:

@@ -42,6 +42,11 @@ class Run:
         return _object(self.manifest, "summary")
 
     @property
+    def target(self) -> dict[str, Any]:
+        """When it reached the accuracy that it was to end at; empty where there was none."""
+        return _object(self.summary, "target")
+
+    @property
     def seed(self) -> Any:
         return self.experiment.get("seed")
 

@@ -115,9 +115,12 @@ def _columns(comparison: Comparison) -> list[Column]:
     ]
     target = comparison.target
     if target is not None:
-        columns.append(Column(f"to {target:.0%}", lambda p: p.time_to(target), _seconds,
-                              f"time of the first evaluation at {target:.0%} or more",
+        columns.append(Column(f"to {units.percent(target)}", lambda p: p.time_to(target), _seconds,
+                              f"time of the first evaluation at {units.percent(target)} or more",
                               "low"))
+    if comparison.declared_target is not None:
+        columns.append(Column("epochs", lambda p: p.epochs_to_target, _plain(2),
+                              "passes over the training data until then", "low"))
     return columns + [_measured("total", "time_s", _seconds, "time of the whole run", brief=False)]
 
 
@@ -195,6 +198,9 @@ def _notes(comparison: Comparison) -> list[str]:
         notes.append(f"mean ± standard deviation over {count} seeds")
     if len({(run.manifest.get("version"), run.manifest.get("git")) for run in comparison.runs}) > 1:
         notes.append("the runs are of different versions of the program")
+    target = comparison.declared_target
+    if target is not None and any(p.time_to(target) is None for p in comparison.points):
+        notes.append(f"– an accuracy of {units.percent(target)} is not reached in so many steps")
     if any(p.oversubscribed for p in comparison.points):
         notes.append("† more ranks than cores: its times say little about a real cluster")
     return notes

@@ -69,6 +69,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:,.{decimals(value, digits)}f}"
 
 
+def percent(share: float) -> str:
+    """With as many digits as it was given with."""
+    return f"{100 * share:g}%"
+
+
 def seconds(value: float) -> str:
     for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
         if 0 < abs(value) < limit:

@@ -62,10 +62,10 @@ def _first_to_target(comparison: Comparison, contenders: list[Point]) -> str:
         return ""
     ranked = sorted((t, p.algorithm) for p in contenders if (t := p.time_to(target)) is not None)
     if not ranked:
-        return f"None reaches {target:.0%} accuracy."
+        return f"None reaches {units.percent(target)} accuracy."
     leaders = _leaders(ranked)
     first = (f"{_listed(leaders)} {'is' if len(leaders) == 1 else 'are'} first to "
-             f"{target:.0%} accuracy, at {units.seconds(ranked[0][0])}")
+             f"{units.percent(target)} accuracy, at {units.seconds(ranked[0][0])}")
     missed = [p.algorithm for p in contenders if p.time_to(target) is None]
     return first + (f"; {', '.join(missed)} never gets there." if missed else ".")
 

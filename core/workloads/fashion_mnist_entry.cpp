@@ -73,6 +73,7 @@ class ClassifierFactory final : public ModelFactory {
     return std::make_unique<ImageClassifier>(device, data_, architecture_, batch_, sharding_,
                                              place);
   }
+  std::size_t samples() const override { return data_->train.size(); }
   std::vector<std::filesystem::path> input_files() const override { return files_; }
 
  private:

@@ -51,6 +51,8 @@ class ModelFactory {
   virtual void check_ranks(int ranks) const = 0;
   /// A model whose activations live on `device`.
   virtual std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const = 0;
+  /// As WorkloadFactory::samples.
+  virtual std::size_t samples() const { return 0; }
   virtual std::vector<std::filesystem::path> input_files() const = 0;
 };
 

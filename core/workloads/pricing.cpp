@@ -25,6 +25,7 @@ class OwnSizeFactory final : public WorkloadFactory {
                                            values_);
   }
   bool has_values() const override { return values_; }
+  std::size_t samples() const override { return models_->samples(); }
   std::vector<std::filesystem::path> input_files() const override { return models_->input_files(); }
 
  private:
@@ -53,6 +54,7 @@ class PricedFactory final : public WorkloadFactory {
     return std::make_unique<ProfileWorkload>(ctx, profile_, numel, batch, std::move(real));
   }
   bool has_values() const override { return values_; }
+  std::size_t samples() const override { return models_->samples(); }
   std::vector<std::filesystem::path> input_files() const override {
     auto files = models_->input_files();
     files.push_back(file_);

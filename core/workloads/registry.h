@@ -23,6 +23,9 @@ class WorkloadFactory {
   virtual bool has_values() const = 0;
   /// Of its workloads.
   virtual bool learns() const { return has_values(); }
+  /// Labelled samples that all ranks together train on in an epoch. 0: it has no data set, hence
+  /// neither epochs nor an accuracy.
+  virtual std::size_t samples() const { return 0; }
   /// Files whose content decides the results.
   virtual std::vector<std::filesystem::path> input_files() const = 0;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 
 #include "experiments/cli/labels.h"
 #include "experiments/cli/text_table.h"
@@ -25,7 +26,7 @@ struct Row {
 
 struct Column {
   const char* title;
-  const char* key;  // in the summary
+  const char* key;  // pointer in the summary
   double scale;
   const char* format;
 };
@@ -36,19 +37,26 @@ constexpr Column kColumns[] = {{"step [ms]", "step_s", 1e3, "{:.2f}"},
                                {"loss", "loss", 1, "{:.3f}"},
                                {"accuracy [%]", "accuracy", 100, "{:.2f}"},
                                {"worst worker [%]", "worker_accuracy_min", 100, "{:.2f}"},
-                               {"consensus", "consensus_distance", 1, "{:.2g}"}};
+                               {"consensus", "consensus_distance", 1, "{:.2g}"},
+                               {"epochs to target", "target/epochs", 1, "{:.2f}"},
+                               {"time to target [s]", "target/time_s", 1, "{:.2f}"}};
 
 struct Statistics {
   double mean = std::numeric_limits<double>::quiet_NaN(), spread = 0;
   int count = 0;
 };
 
-/// Mean and sample standard deviation of a value over the runs that have it.
+Json::json_pointer pointer_to(const char* key) {
+  return Json::json_pointer(std::string("/") + key);
+}
+
+/// Mean and sample standard deviation of a value, where all runs have it.
 Statistics statistics(const Row& row, const char* key) {
   std::vector<double> values;
   for (const Json& s : row.summaries)
-    if (s.contains(key) && s[key].is_number()) values.push_back(s[key].get<double>());
-  if (values.empty()) return {};
+    if (s.contains(pointer_to(key)) && s[pointer_to(key)].is_number())
+      values.push_back(s[pointer_to(key)].get<double>());
+  if (values.empty() || values.size() < row.summaries.size()) return {};
   double sum = 0, squares = 0;
   for (double v : values) sum += v;
   const auto n = static_cast<double>(values.size());
@@ -124,6 +132,15 @@ std::string cell(const Row& row, const Column& column) {
   return text;
 }
 
+/// Whether some run has it, or was to have it: a target that none reaches is worth a column.
+bool applies(const Column& column, const std::vector<Row>& rows) {
+  const bool of_target = std::string_view(column.key).starts_with("target/");
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return statistics(row, column.key).count > 0 ||
+           (of_target && row.summaries.front().contains(pointer_to(column.key)));
+  });
+}
+
 using Lines = std::vector<std::vector<std::string>>;
 
 Lines cells_of(const std::vector<Row>& rows) {
@@ -136,8 +153,7 @@ Lines cells_of(const std::vector<Row>& rows) {
   lines[0].push_back("algorithm");
   std::vector<const Column*> shown;
   for (const Column& c : kColumns)
-    if (std::any_of(rows.begin(), rows.end(),
-                    [&](const Row& r) { return statistics(r, c.key).count > 0; })) {
+    if (applies(c, rows)) {
       shown.push_back(&c);
       lines[0].push_back(c.title);
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/optimizers/registry.h"
+#include "core/workloads/option_kinds.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/sweep.h"
 
@@ -73,6 +74,10 @@ const AlgorithmEntry& Experiment::algorithm_entry() const {
   return find_component(algorithms(), "algorithm", algorithm, "/algorithm");
 }
 
+bool Experiment::synchronous() const {
+  return algorithm_entry().trigram.synchrony == Trigram::Synchrony::sync;
+}
+
 FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
   using E = Experiment;
   return FieldTable<E>{}
@@ -97,6 +102,11 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
              "Key of all random numbers. A list of seeds gives means and spreads.")
       .field("eval_every", &E::eval_every, integer(0),
              "Steps between evaluations of the mean model; 0 evaluates after the last step only.")
+      .field("target_accuracy", &E::target_accuracy, optional(number(0, 1, Open::below)),
+             "End at the first evaluation of the mean model that is as accurate, if one is before "
+             "the last of `steps`.")
+      .only_where([](const E& e) { return e.eval_every > 0; },
+                  "is looked for where the model is evaluated; expected eval_every beside it")
       .field("timeline", &E::timeline, nested(timeline_fields()),
              "The step that trace.json shows.");
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "algorithms/registry.h"
@@ -28,12 +29,15 @@ struct Experiment {
   Json optimizer;
   std::int64_t steps = 0;
   std::int64_t seed = 1;
-  std::int64_t eval_every = 0;  // steps between evaluations; 0: only after the last
+  std::int64_t eval_every = 0;            // steps between evaluations; 0: only after the last
+  std::optional<double> target_accuracy;  // the run ends at the evaluation that reaches it
   TimelineOptions timeline;
   bool until_steady = false;  // the steps after that count without being made
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;
+  /// Whether ranks do each step together.
+  bool synchronous() const;
   /// Whether it runs in real time on a network that the world emulates.
   bool emulates() const { return world().emulates && world().emulates(runtime); }
 };

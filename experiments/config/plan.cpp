@@ -134,6 +134,21 @@ void check_steady(const Experiment& e, const WorkloadFactory& workload) {
                       "what trains makes all its steps; expected false, or a profile as workload");
 }
 
+/// Only what classifies has an accuracy. On GPUs all ranks issue in one order, and those of
+/// asynchronous algorithms come to an evaluation in any.
+void check_target(const Experiment& e, const WorkloadFactory& workload) {
+  if (!e.target_accuracy) return;
+  if (workload.samples() == 0 || !workload.learns())
+    throw ConfigError("/target_accuracy",
+                      "what classifies nothing has no accuracy; expected none, or a workload that "
+                      "learns from samples, such as fashion_mnist");
+  if (e.world().one_order && !e.synchronous())
+    throw ConfigError("/target_accuracy",
+                      fmt::format("in the world \"{}\" it is for synchronous algorithms; expected "
+                                  "none, or another world or algorithm",
+                                  e.world().name));
+}
+
 /// What keeps the world from being where the run is to be made.
 std::string absence(const World& world, bool here) {
   return here || !world.processes ? world.unavailable : mpi_absent_reason();
@@ -152,6 +167,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool h
   check_emulated(e);
   check_changing(e);
   check_steady(e, workload);
+  check_target(e, workload);
   if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
     throw ConfigError("/workload",
                       fmt::format("\"{}\" decides by the values of tensors; expected a workload "

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "experiments/run/steady_steps.h"
+#include "experiments/run/stopping_rule.h"
 
 namespace trigram {
 
@@ -43,20 +43,26 @@ double Collector::finish(int rank, long step, const RankStep& done, Workload& wo
 void Collector::complete(long step, Pending& all, Workload& workload, const Stream& stream) {
   TRIGRAM_CHECK(step == completed_step_ + 1, "step {} ended before step {}", step,
                 completed_step_ + 1);
+  if (!options_.stopping || step < options_.stopping->counted())
+    record(step, all, workload, stream);
+  pending_.erase(step);
+  completed_step_ = step;
+  completed_.notify_all();
+}
+
+void Collector::record(long step, Pending& all, Workload& workload, const Stream& stream) {
   StepRecord record = reduce(step, all.ranks, previous_time_s_);
   previous_time_s_ = record.time_s;
+  std::vector<std::vector<float>> trained;  // by the ranks that train, in their order
   if (due(step)) {
     evaluation_began_s_ = stream.now();
-    std::vector<std::vector<float>> trained;  // by the ranks that train, in their order
     for (std::size_t rank = 0; rank < all.ranks.size(); ++rank)
       if (all.ranks[rank].trains) trained.push_back(std::move(all.weights[rank]));
     record.evaluation = evaluate(workload, trained);
   }
   sink_(record);
-  if (options_.steady) options_.steady->add(record, all.ranks, pending_.rbegin()->first);
-  pending_.erase(step);
-  completed_step_ = step;
-  completed_.notify_all();
+  if (options_.stopping)
+    options_.stopping->add(record, all.ranks, trained, pending_.rbegin()->first);
 }
 
 /// Leaves out of the training time what a rank spent here since it came or since the evaluation

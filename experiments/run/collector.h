@@ -11,7 +11,7 @@
 
 namespace trigram {
 
-class SteadySteps;
+class StoppingRule;
 
 /// How the ranks of a world behave while a model is evaluated.
 enum class EvaluationPause {
@@ -22,7 +22,7 @@ enum class EvaluationPause {
 
 /// Gathers what the ranks of a process report at the end of each step. Whoever completes a step
 /// reduces it, evaluates the models when the step is due, and hands the record to the sink, step by
-/// step in order.
+/// step in order, as far as they count.
 ///
 /// Ranks may be threads or the actors of a simulation. An actor must not block on an OS primitive
 /// that another actor holds: it never finds the mutex taken, since no actor is switched while one
@@ -35,7 +35,7 @@ class Collector {
     long eval_every = 0;  // 0: only after the last step
     bool evaluates = true;
     EvaluationPause pause = EvaluationPause::none;
-    SteadySteps* steady = nullptr;  // is told of all steps, where it is there
+    StoppingRule* stopping = nullptr;  // is told of all steps that count, where it is there
   };
   using Sink = std::function<void(const StepRecord&)>;
   Collector(Options options, Sink sink) : options_(options), sink_(std::move(sink)) {}
@@ -70,6 +70,7 @@ class Collector {
   };
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);
+  void record(long step, Pending& all, Workload& workload, const Stream& stream);
   double wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
                   const Stream& stream);
 

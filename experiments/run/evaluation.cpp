@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "experiments/config/sha256.h"
+
 namespace trigram {
 namespace {
 
@@ -72,6 +74,10 @@ Evaluation evaluate(Workload& workload, std::span<const Weights> weights) {
     result.worker_accuracy_min = std::min(result.worker_accuracy_min.value_or(1), accuracy);
   }
   return result;
+}
+
+std::string weights_hash(std::span<const float> weights) {
+  return Sha256().update(std::as_bytes(weights)).hex();
 }
 
 }  // namespace trigram

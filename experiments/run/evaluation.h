@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/workload.h"
@@ -20,5 +21,8 @@ struct Evaluation {
 /// Evaluates the mean of `weights` (one vector per worker) on all held-out data, and, where workers
 /// differ, every distinct one of them on its first thousand samples.
 Evaluation evaluate(Workload& workload, std::span<const std::vector<float>> weights);
+
+/// Tells apart weights that are not equal to the bit.
+std::string weights_hash(std::span<const float> weights);
 
 }  // namespace trigram

@@ -7,10 +7,9 @@
 #include "core/logging/rank_log.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/slowed_workload.h"
-#include "experiments/config/sha256.h"
 #include "experiments/run/divergence.h"
 #include "experiments/run/rank_report.h"
-#include "experiments/run/steady_steps.h"
+#include "experiments/run/stopping_rule.h"
 
 namespace trigram {
 namespace {
@@ -26,6 +25,33 @@ void meet(const Context& ctx) {
   }
   for (int others = ctx.world_size - 1; others > 0; --others) ctx.control->receive(kTag);
   for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kTag, 0);
+}
+
+/// Rank 0 hears of the steps that all ranks have ended since it last did, and collects them as if
+/// they had just been made. It gets the reports, by rank; the others nothing.
+std::vector<RankReport> tell(const Context& raw, Shared& shared, RankReport& mine,
+                             Workload& workload) {
+  const auto told = gather(raw, to_bytes(mine));
+  std::vector<RankReport> reports;
+  for (const std::string& bytes : told) reports.push_back(report_from_bytes(bytes));
+  for (std::size_t i = 0; !reports.empty() && i < mine.steps.size(); ++i) {
+    const long step = mine.first + static_cast<long>(i);
+    for (std::size_t rank = 0; rank < reports.size(); ++rank)
+      shared.collector.finish(static_cast<int>(rank), step, reports[rank].steps.at(i),
+                              reports[rank].weights[step], workload, *raw.stream);
+  }
+  mine.first += static_cast<long>(mine.steps.size());
+  mine.steps.clear();
+  mine.weights.clear();
+  return reports;
+}
+
+/// What rank 0 knows of the number of steps to be made; all ranks ask together.
+long hear_end(const Context& ctx, const StoppingRule& stopping) {
+  constexpr int kTag = -3;  // algorithms use tags from 0
+  if (ctx.world_rank > 0) return static_cast<long>(ctx.control->receive(kTag)->a);
+  for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kTag, stopping.end());
+  return stopping.end();
 }
 
 /// Watches one rank from step to step.
@@ -73,7 +99,7 @@ class StepWatch {
     if (shared_.processes) return report(step, done);
     if (shared_.collector.gathers(step)) meet(raw_);
     excluded_s_ += shared_.collector.finish(raw_.world_rank, step, done, *workload_, *raw_.stream);
-    if (shared_.steady) steps_.end_after(shared_.steady->end());
+    if (shared_.stopping) steps_.end_after(shared_.stopping->end());
   }
 
   void report(long step, const RankStep& done) {
@@ -83,8 +109,21 @@ class StepWatch {
       rank_log::print("step {} of {} ended at {:.3f} s", step + 1, shared_.experiment.steps,
                       done.end_s);
     }
-    if (!shared_.collector.due(step) || !trains_) return;
-    report_.weights[step] = raw_.device->download(workload_->weights());
+    if (!shared_.collector.due(step)) return;
+    if (trains_) report_.weights[step] = raw_.device->download(workload_->weights());
+    if (shared_.stopping && step + 1 < steps_.count()) evaluate_together();
+  }
+
+  /// All ranks come to the end of a step, and go on when rank 0 knows whether they shall. Waiting
+  /// for slower ranks is training where ranks do so anyway.
+  void evaluate_together() {
+    const double came_s = raw_.stream->now();
+    meet(raw_);
+    const bool waits = shared_.experiment.synchronous();
+    const double since_s = waits ? raw_.stream->now() : came_s;
+    tell(raw_, shared_, report_, *workload_);
+    steps_.end_after(hear_end(raw_, *shared_.stopping));
+    excluded_s_ += raw_.stream->now() - since_s;
   }
 
   Shared& shared_;
@@ -100,28 +139,19 @@ class StepWatch {
   RankReport report_;
 };
 
-/// Rank 0 hears of the steps of all ranks and collects them, as if they had just been made.
-void tell(const Context& raw, Shared& shared, RankReport& mine, Workload& workload) {
+/// Rank 0 hears all that it does not know yet of the ranks.
+void tell_all(const Context& raw, Shared& shared, RankReport& mine, Workload& workload) {
   mine.result = shared.results[static_cast<std::size_t>(raw.world_rank)];
   mine.timeline = shared.timeline.rank_to_bytes(raw.world_rank);
-  const auto told = gather(raw, to_bytes(mine));
-  std::vector<RankReport> reports;
-  for (const std::string& bytes : told) reports.push_back(report_from_bytes(bytes));
+  const std::vector<RankReport> reports = tell(raw, shared, mine, workload);
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     shared.results[rank] = reports[rank].result;
     if (rank > 0) shared.timeline.rank_from_bytes(static_cast<int>(rank), reports[rank].timeline);
   }
-  for (long step = 0; !reports.empty() && step < shared.experiment.steps; ++step)
-    for (std::size_t rank = 0; rank < reports.size(); ++rank)
-      shared.collector.finish(static_cast<int>(rank), step,
-                              reports[rank].steps.at(static_cast<std::size_t>(step)),
-                              reports[rank].weights[step], workload, *raw.stream);
 }
 
 std::string hash_of(Workload& workload, Device& device) {
-  if (!workload.learns()) return "";
-  const auto weights = device.download(workload.weights());
-  return Sha256().update(std::as_bytes(std::span(weights))).hex();
+  return workload.learns() ? weights_hash(device.download(workload.weights())) : "";
 }
 
 void train(const Context& raw, Shared& shared) {
@@ -149,7 +179,7 @@ void train(const Context& raw, Shared& shared) {
   shared.results[static_cast<std::size_t>(raw.world_rank)] = {meter->counters(), raw.stream->now(),
                                                               hash_of(*workload, *raw.device),
                                                               workload->batch(), trains};
-  if (shared.processes) tell(raw, shared, watch.report(), *workload);
+  if (shared.processes) tell_all(raw, shared, watch.report(), *workload);
 }
 
 }  // namespace

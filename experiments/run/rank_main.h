@@ -31,7 +31,7 @@ struct Shared {
   bool processes;  // ranks do not share this, but tell rank 0 when they have trained
   Collector& collector;
   Timeline& timeline;
-  const SteadySteps* steady;        // null where all steps are made
+  const StoppingRule* stopping;     // null where all steps are made
   std::vector<RankResult> results;  // one per rank; each writes its own
 };
 

@@ -57,6 +57,7 @@ class Reader {
 
 std::string to_bytes(const RankReport& report) {
   Writer to;
+  to.put(report.first);
   to.put_list(report.steps);
   to.put(report.weights.size());
   for (const auto& [step, weights] : report.weights) {
@@ -75,6 +76,7 @@ std::string to_bytes(const RankReport& report) {
 RankReport report_from_bytes(const std::string& bytes) {
   Reader from(bytes);
   RankReport report;
+  report.first = from.get<long>();
   report.steps = from.get_list<std::vector<RankStep>>();
   for (auto left = from.get<std::size_t>(); left > 0; --left) {
     const long step = from.get<long>();

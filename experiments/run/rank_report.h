@@ -10,7 +10,8 @@ namespace trigram {
 
 /// What a rank that is a process of its own has to tell about a run.
 struct RankReport {
-  std::vector<RankStep> steps;
+  long first = 0;                              // number of the first of these steps
+  std::vector<RankStep> steps;                 // that it has not told of yet
   std::map<long, std::vector<float>> weights;  // after the steps that are evaluated
   RankResult result;
   std::string timeline;

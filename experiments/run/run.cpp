@@ -9,6 +9,7 @@
 #include "experiments/run/rank_main.h"
 #include "experiments/run/steady_steps.h"
 #include "experiments/run/summary.h"
+#include "experiments/run/target_accuracy.h"
 #include "netmodels/machines.h"
 #include "runtime/mpi/mpi_runtime.h"
 
@@ -19,8 +20,13 @@ using Clock = std::chrono::steady_clock;
 
 EvaluationPause pause_of(const Experiment& e) {
   if (e.world().simulated || e.world().processes) return EvaluationPause::none;
-  const bool synchronous = e.algorithm_entry().trigram.synchrony == Trigram::Synchrony::sync;
-  return synchronous ? EvaluationPause::rendezvous : EvaluationPause::gate;
+  return e.synchronous() ? EvaluationPause::rendezvous : EvaluationPause::gate;
+}
+
+std::size_t steps_per_epoch(const WorkloadFactory& workload, std::span<const RankResult> ranks) {
+  std::size_t samples_per_step = 0;
+  for (const RankResult& rank : ranks) samples_per_step += rank.trains ? rank.batch : 0;
+  return workload.samples() / samples_per_step;
 }
 
 /// Of a network that is emulated around a job of processes, which measure it before they use it.
@@ -41,13 +47,15 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const bool simulated = e.world().simulated;
   const auto runtime = e.world().make(e.runtime, e.cluster, workload);
   const auto steady = make_steady_steps(e, [&runtime] { return runtime->credits(); });
+  const auto target = make_target_accuracy(e);
+  StoppingRule* const stopping = steady ? static_cast<StoppingRule*>(steady.get()) : target.get();
   Summary summary;
   Collector collector({.ranks = layout.ranks(),
                        .steps = static_cast<long>(e.steps),
                        .eval_every = static_cast<long>(e.eval_every),
                        .evaluates = workload.learns(),
                        .pause = pause_of(e),
-                       .steady = steady.get()},
+                       .stopping = stopping},
                       [&](const StepRecord& record) {
                         summary.add(record);
                         output.step(record);
@@ -62,7 +70,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                 e.world().processes,
                 collector,
                 timeline,
-                steady.get(),
+                stopping,
                 std::vector<RankResult>(static_cast<std::size_t>(layout.ranks()))};
 
   const Json links = checked_links(e, *runtime);
@@ -73,14 +81,13 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   if (e.world().processes && mpi_process().rank != 0) return nullptr;  // rank 0 knows it all
   if (simulated) check_lower_bound(e.cluster, shared.results);
   output.timeline(timeline.to_json());
-  std::vector<RankResult> results = shared.results;
-  if (steady && steady->cycles_left_out() > 0) {
+  if (steady && steady->cycles_left_out() > 0)
     summary.repeat(steady->cycle(), steady->cycles_left_out());
-    results = steady->completed(shared.results);
-  }
+  const auto results = stopping ? stopping->completed(shared.results) : shared.results;
   Json json = summary.to_json(
       results, simulated ? std::optional(messages_of(shared.results) / wall_s) : std::nullopt);
   json["steady"] = steady ? steady->to_json() : Json();
+  json["target"] = target ? target->to_json(steps_per_epoch(workload, results)) : Json();
   json["world"] = runtime->notes();
   if (simulated) json["lower_bound_s"] = lower_bound(e.cluster, results);
   if (!links.is_null()) json["links"] = links;

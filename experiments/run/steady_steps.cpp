@@ -21,7 +21,8 @@ bool same_traffic(const Counters& a, const Counters& b) {
 
 }  // namespace
 
-void SteadySteps::add(const StepRecord& record, std::span<const RankStep> ranks, long furthest) {
+void SteadySteps::add(const StepRecord& record, std::span<const RankStep> ranks,
+                      std::span<const std::vector<float>> /*weights*/, long furthest) {
   if (end_ < options_.steps) return;
   Step step{record, {ranks.begin(), ranks.end()}, {}, credits_()};
   ended_s_.resize(ranks.size());

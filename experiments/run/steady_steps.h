@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "experiments/config/experiment.h"
-#include "experiments/run/rank_main.h"
-#include "experiments/run/step_record.h"
+#include "experiments/run/stopping_rule.h"
 
 namespace trigram {
 
@@ -21,7 +20,7 @@ namespace trigram {
 /// so that credit is neither saved nor used up. Nothing else that a step leaves to the next can
 /// differ then, if the cycle is one: algorithms and machines say how long theirs are. It is looked
 /// for at up to four times that, as the ticks of a clock may take several steps to come round.
-class SteadySteps {
+class SteadySteps final : public StoppingRule {
  public:
   struct Options {
     Cycle cycle = {};        // of algorithm and machines together
@@ -37,18 +36,16 @@ class SteadySteps {
         end_(options.steps),
         cycle_(options.cycle.steps) {}
 
-  /// All ranks have ended the step of `record`, and some of them step `furthest`. Steps in order.
-  void add(const StepRecord& record, std::span<const RankStep> ranks, long furthest);
+  void add(const StepRecord& record, std::span<const RankStep> ranks,
+           std::span<const std::vector<float>> weights, long furthest) override;
 
-  /// The number of steps to be made, as is known by now. No rank has begun the last of them when
-  /// this becomes less. A whole number of cycles is left out, so that the run ends as it would
-  /// have.
-  long end() const { return end_; }
+  /// A whole number of cycles is left out, so that the run ends as it would have.
+  long end() const override { return end_; }
   long cycles_left_out() const { return (options_.steps - end_) / cycle_; }
   /// What a cycle is, once steps are left out.
   std::vector<StepRecord> cycle() const;
   /// What the ranks would have come to with the steps that are left out.
-  std::vector<RankResult> completed(std::span<const RankResult> made) const;
+  std::vector<RankResult> completed(std::span<const RankResult> made) const override;
   /// Where it has been found steady, for a summary; null where no step was left out.
   Json to_json() const;
 

@@ -40,7 +40,7 @@ struct Made {
       const StepRecord record = reduce(steps, ranks, time_s);
       time_s = record.time_s;
       summary.add(record);
-      watch.add(record, ranks, std::min(steps + course.ahead, watch.end() - 1));
+      watch.add(record, ranks, {}, std::min(steps + course.ahead, watch.end() - 1));
     }
     if (watch.cycles_left_out() > 0) summary.repeat(watch.cycle(), watch.cycles_left_out());
     results = watch.completed(results);

@@ -1,0 +1,45 @@
+#include "experiments/run/target_accuracy.h"
+
+#include <algorithm>
+
+namespace trigram {
+
+void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> ranks,
+                         std::span<const std::vector<float>> weights, long furthest) {
+  totals_.resize(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    totals_[rank] = totals_[rank] + ranks[rank].spent;
+  if (!record.evaluation || record.evaluation->accuracy.value_or(0) < accuracy_) return;
+  reached_s_ = record.time_s;
+  counted_ = record.step + 1;
+  const long begun = furthest + 1;
+  end_ = std::min(steps_, begun + 2);  // the last one, begun + 1, is nobody's yet
+  for (const std::vector<float>& model : weights) hashes_.push_back(weights_hash(model));
+}
+
+std::vector<RankResult> TargetAccuracy::completed(std::span<const RankResult> made) const {
+  std::vector<RankResult> all(made.begin(), made.end());
+  if (counted_ == steps_) return all;
+  auto hash = hashes_.begin();
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    all[rank].total = totals_[rank];
+    if (all[rank].trains) all[rank].weights_hash = *hash++;
+  }
+  return all;
+}
+
+Json TargetAccuracy::to_json(std::size_t steps_per_epoch) const {
+  Json j = {{"accuracy", accuracy_}, {"steps", nullptr}, {"epochs", nullptr}, {"time_s", nullptr}};
+  if (!reached_s_) return j;
+  j["steps"] = counted_;
+  j["epochs"] = static_cast<double>(counted_) / static_cast<double>(steps_per_epoch);
+  j["time_s"] = *reached_s_;
+  return j;
+}
+
+std::unique_ptr<TargetAccuracy> make_target_accuracy(const Experiment& e) {
+  if (!e.target_accuracy) return nullptr;
+  return std::make_unique<TargetAccuracy>(*e.target_accuracy, static_cast<long>(e.steps));
+}
+
+}  // namespace trigram

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "experiments/config/experiment.h"
+#include "experiments/run/stopping_rule.h"
+
+namespace trigram {
+
+/// Ends a run at the first evaluation at which the mean model is as accurate as wanted. What counts
+/// is the run up to that step, as if it had been its last: workers that were ahead are not asked
+/// what they did beyond.
+class TargetAccuracy final : public StoppingRule {
+ public:
+  TargetAccuracy(double accuracy, long steps)
+      : accuracy_(accuracy), steps_(steps), end_(steps), counted_(steps) {}
+
+  void add(const StepRecord& record, std::span<const RankStep> ranks,
+           std::span<const std::vector<float>> weights, long furthest) override;
+  long end() const override { return end_; }
+  long counted() const override { return counted_; }
+  std::vector<RankResult> completed(std::span<const RankResult> made) const override;
+
+  /// For a summary: after how many steps, epochs and seconds it was reached; null where it was not.
+  Json to_json(std::size_t steps_per_epoch) const;
+
+ private:
+  const double accuracy_;
+  const long steps_;
+  std::atomic<long> end_;
+  long counted_;
+  std::optional<double> reached_s_;
+  std::vector<Counters> totals_;     // by rank, of the steps that count
+  std::vector<std::string> hashes_;  // of the weights of those that train, when it was reached
+};
+
+/// Null where a run has no target.
+std::unique_ptr<TargetAccuracy> make_target_accuracy(const Experiment& experiment);
+
+}  // namespace trigram

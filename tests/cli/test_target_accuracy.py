@@ -1,0 +1,219 @@
+"""Runs that end at a target accuracy come to what they would have come to at that step."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+import unittest
+from pathlib import Path
+from typing import Any
+
+from harness import CLUSTER, CommandTest, experiment, worlds
+from jobs import JobTest
+
+STEPS, EVAL_EVERY, TARGET = 60, 3, 0.8
+STEPS_PER_EPOCH = 10  # 320 images, 4 workers x batch 8
+OPTIONS = {"onebit_adam": {"warmup_steps": 4}, "qadam": {"warmup_steps": 4}}
+DETERMINISTIC = [
+    {"name": "gradient_allreduce", "allreduce": "ring"},
+    "bytegrad",
+    {"name": "decentralized", "mode": "shift_one"},
+    {"name": "local_sgd", "sync_every": 2},
+    {"name": "parameter_server", "priority": "need"},
+]
+ASYNCHRONOUS = [
+    {"name": "async_model_average", "interval": "2ms"},
+    {"name": "async_model_average", "interval_steps": 2},
+    "wagma",
+    "eager_sgd",
+    "adpsgd",
+    "async_parameter_server",
+]
+
+
+def write_images(folder: Path) -> None:
+    """Noise, in which one of four quadrants, the class, is brighter."""
+    draw = random.Random(1)
+    folder.mkdir()
+    for kind, count in (("train", 320), ("t10k", 200)):
+        labels = bytes(i % 4 for i in range(count))
+        pixels = bytearray()
+        for label in labels:
+            for row in range(8):
+                for column in range(8):
+                    bright = 2 * (row // 4) + column // 4 == label
+                    pixels.append(draw.randrange(160) + (60 if bright else 0))
+        head = struct.pack(">IIII", 0x803, count, 8, 8)
+        (folder / f"{kind}-images-idx3-ubyte").write_bytes(head + pixels)
+        head = struct.pack(">II", 0x801, count)
+        (folder / f"{kind}-labels-idx1-ubyte").write_bytes(head + labels)
+
+
+class TargetTest(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        write_images(self.folder / "images")
+
+    def config(self, **changes: Any) -> dict[str, Any]:
+        return experiment(
+            workload={
+                "name": "fashion_mnist",
+                "data": str(self.folder / "images"),
+                "hidden": 16,
+                "batch": 8,
+            },
+            optimizer={"name": "sgd", "lr": 0.02, "momentum": 0.5},
+            steps=STEPS,
+            eval_every=EVAL_EVERY,
+        ) | changes
+
+    def lines(self, manifest: dict[str, Any]) -> list[str]:
+        return (self.results / manifest["id"] / "metrics.jsonl").read_text().splitlines()
+
+    def check_ends(self, manifest: dict[str, Any]) -> None:
+        """With the first evaluation at the target, as its metrics have it."""
+        name = manifest["experiment"]["algorithm"]
+        records = [json.loads(line) for line in self.lines(manifest)]
+        evaluated = [r["accuracy"] for r in records if "accuracy" in r]
+        self.assertGreaterEqual(evaluated[-1], TARGET, name)
+        self.assertLess(max(evaluated[:-1], default=0), TARGET, name)
+        self.assertLess(len(records), STEPS, name)
+        summary, last = manifest["summary"], records[-1]
+        self.assertEqual(
+            summary["target"],
+            {
+                "accuracy": TARGET,
+                "steps": len(records),
+                "epochs": len(records) / STEPS_PER_EPOCH,
+                "time_s": last["time_s"],
+            },
+        )
+        for key in ("time_s", "accuracy", "eval_loss", "loss", "consensus_distance"):
+            self.assertEqual(summary[key], last[key], (name, key))
+        for key in ("bytes_inter", "bytes_intra", "messages_inter", "messages_intra"):
+            self.assertEqual(summary[key], sum(r[key] for r in records), (name, key))
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class InTheSimulator(TargetTest):
+    def all_algorithms(self) -> list[dict[str, Any]]:
+        listed = json.loads(self.trigram("list", "--json").stdout)["algorithms"]
+        return [{"name": a["name"]} | OPTIONS.get(a["name"], {}) for a in listed]
+
+    def test_steps_until_then_are_those_of_a_run_without_target(self) -> None:
+        """To the last bit, for all algorithms, though some workers are ahead when it is reached."""
+        machine = CLUSTER | {"slow_workers": [{"rank": 1, "factor": 1.5}]}
+        algorithms = self.all_algorithms()
+        whole, short = {}, {}
+        for manifest in self.run_config(
+            self.config(
+                cluster=machine,
+                sweep={"/algorithm": algorithms, "/target_accuracy": [None, TARGET]},
+            )
+        ):
+            target = manifest["experiment"].pop("target_accuracy", None)
+            group = short if target else whole
+            group[json.dumps(manifest["experiment"])] = manifest
+        self.assertEqual(len(whole), len(algorithms))
+        self.assertEqual(set(whole), set(short))
+        for key, manifest in short.items():
+            self.check_ends(manifest)
+            self.assertIsNone(whole[key]["summary"]["target"])
+            self.assertEqual(len(self.lines(whole[key])), STEPS)
+            until = self.lines(manifest)
+            self.assertEqual(until, self.lines(whole[key])[: len(until)], key)
+
+    def test_a_run_of_as_many_steps_comes_to_the_same(self) -> None:
+        """With the weights of all workers, where no step waits for its end to be known."""
+        for algorithm in DETERMINISTIC[:-1]:
+            config = self.config(algorithm=algorithm)
+            (short,) = self.run_config(config | {"target_accuracy": TARGET, "name": "test"})
+            steps = short["summary"]["target"]["steps"]
+            self.trigram("run", self.write(config | {"steps": steps}))
+            (whole,) = (m for m in self.manifests() if m["id"] != short["id"])
+            for key, value in whole["summary"].items():
+                if key not in ("target", "messages_simulated_per_wall_s"):
+                    self.assertEqual(short["summary"][key], value, (algorithm, key))
+            for manifest in (short, whole):
+                for path in (self.results / manifest["id"]).iterdir():
+                    path.unlink()
+                (self.results / manifest["id"]).rmdir()
+
+    def test_what_is_never_reached_makes_all_steps(self) -> None:
+        table = self.trigram("run", self.write(self.config(target_accuracy=1))).stdout
+        (manifest,) = self.manifests()
+        self.assertEqual(len(self.lines(manifest)), STEPS)
+        self.assertEqual(
+            manifest["summary"]["target"],
+            {"accuracy": 1, "steps": None, "epochs": None, "time_s": None},
+        )
+        self.assertEqual(table.splitlines()[1].split()[-2:], ["-", "-"])
+        table = self.trigram("table", self.results).stdout
+        self.assertIn("an accuracy of 100% is not reached", table)
+
+    def test_tables_say_when(self) -> None:
+        printed = self.trigram("run", self.write(self.config(target_accuracy=TARGET))).stdout
+        (manifest,) = self.manifests()
+        header, row = printed.splitlines()[:2]
+        self.assertRegex(header, r"epochs to target +time to target \[s\]$")
+        target = manifest["summary"]["target"]
+        self.assertEqual(row.split()[-2:], [f"{target[k]:.2f}" for k in ("epochs", "time_s")])
+        table = self.trigram("table", self.results).stdout
+        self.assertRegex(table, r"to 80% \(\w+\) +epochs")
+        self.assertIn(f"{target['epochs']:.2f}", table)
+
+    def test_is_for_what_has_an_accuracy_and_is_evaluated(self) -> None:
+        path = self.write(self.config(target_accuracy=TARGET))
+        for setting, message in (
+            ("/eval_every=0", "/target_accuracy: is looked for where the model is evaluated"),
+            ("/workload=bert_large", "/target_accuracy: what classifies nothing has no accuracy"),
+            ("/workload=quadratic", "/target_accuracy: what classifies nothing has no accuracy"),
+            ("/workload/values=false", "/target_accuracy: what classifies nothing"),
+            ("/target_accuracy=0", "/target_accuracy: expected a number above 0 to 1"),
+            ("/target_accuracy=85", "/target_accuracy: expected a number above 0 to 1"),
+            ("/target_accuracy=85%", "/target_accuracy: expected a number above 0 to 1"),
+        ):
+            with self.subTest(setting):
+                self.assertIn(message, self.trigram("run", path, "--set", setting, code=2).stderr)
+
+
+class InRealTime(TargetTest, JobTest):
+    def reached(self, manifests: list[dict[str, Any]]) -> dict[str, tuple[int, str]]:
+        """After how many steps, and with which weights, by algorithm."""
+        for manifest in manifests:
+            self.check_ends(manifest)
+        return {
+            json.dumps(m["experiment"]["algorithm"]): (
+                m["summary"]["target"]["steps"],
+                m["summary"]["weights_hash"],
+            )
+            for m in manifests
+        }
+
+    def test_deterministic_algorithms_end_alike_in_all_worlds(self) -> None:
+        path = self.write(
+            self.config(target_accuracy=TARGET, sweep={"/algorithm": DETERMINISTIC})
+        )
+        self.trigram("run", path, "--set", "/name=sim", "--quiet")
+        self.trigram("run", path, "--set", "/name=threads", "--set", "/runtime=threads", "--quiet")
+        self.job(4, "run", path, "--set", "/name=mpi", "--set", "/runtime=mpi", "--quiet")
+        ends = {}
+        for world in ("sim", "threads", "mpi"):
+            self.results = self.folder / "results" / world
+            ends[world] = self.reached(self.manifests())
+            self.assertEqual(len(ends[world]), len(DETERMINISTIC))
+        self.assertEqual(ends["threads"], ends["sim"])
+        self.assertEqual(ends["mpi"], ends["sim"])
+
+    def test_asynchronous_algorithms_end(self) -> None:
+        path = self.write(self.config(target_accuracy=TARGET, sweep={"/algorithm": ASYNCHRONOUS}))
+        self.trigram("run", path, "--set", "/name=threads", "--set", "/runtime=threads", "--quiet")
+        self.job(4, "run", path, "--set", "/name=mpi", "--set", "/runtime=mpi", "--quiet")
+        for world in ("threads", "mpi"):
+            self.results = self.folder / "results" / world
+            self.assertEqual(len(self.reached(self.manifests())), len(ASYNCHRONOUS))
+
+
+if __name__ == "__main__":
+    unittest.main()
