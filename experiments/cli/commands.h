@@ -17,6 +17,7 @@ struct GlobalOptions {
 
 // Each adds its subcommand to `app`; parsing one sets `action`.
 void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_replay_command(CLI::App& app, Action& action);
 void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Action& action);

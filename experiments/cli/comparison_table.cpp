@@ -115,10 +115,9 @@ void name_options(std::vector<Row>& rows) {
   };
   for (const Row& row : rows) ++uses[key(row)];
   for (Row& row : rows) {
-    if (uses[key(row)] == 1 || !row.coordinates.value("/algorithm", Json()).is_object()) continue;
-    for (const auto& [name, value] : row.coordinates["/algorithm"].items())
-      if (name != "name" && name != "mode")
-        row.algorithm += fmt::format(" {}={}", name, label_of(value));
+    if (uses[key(row)] == 1) continue;
+    const std::string options = options_label(row.coordinates.value("/algorithm", Json()));
+    if (!options.empty()) row.algorithm += " " + options;
   }
 }
 

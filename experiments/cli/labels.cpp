@@ -9,6 +9,8 @@
 namespace trigram {
 namespace {
 
+constexpr std::size_t kLongestList = 40;  // in characters: a matrix is no label
+
 /// A topology: its kind, and those of its options that are short.
 std::string label_of_kind(const Json& value) {
   constexpr std::size_t kShort = 20;
@@ -34,7 +36,18 @@ std::string label_of(const Json& value) {
   }
   if (value.is_object() && value.contains("kind") && value["kind"].is_string())
     return label_of_kind(value);
+  if (value.is_array() && value.dump().size() > kLongestList)
+    return fmt::format("[{} values]", value.size());
   return value.dump();
+}
+
+std::string options_label(const Json& value) {
+  std::vector<std::string> parts;
+  if (value.is_object())
+    for (const auto& [name, option] : value.items())
+      if (name != "name" && name != "mode")
+        parts.push_back(fmt::format("{}={}", name, label_of(option)));
+  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 std::string algorithm_label(const Json& manifest) {

@@ -49,6 +49,7 @@ int run_command_line(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   add_run_command(app, global, action);
+  add_advise_command(app, global, action);
   add_emulate_command(app, global, action);
   add_replay_command(app, action);
   add_compare_worlds_command(app, global, action);

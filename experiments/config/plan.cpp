@@ -182,8 +182,7 @@ std::string run_id(Json resolved, const std::string& content) {
   return Sha256().update(resolved.dump()).update(content).hex().substr(0, kIdDigits);
 }
 
-PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, Loader& loader,
-                    bool here) {
+PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, Loader& loader) {
   PlannedRun run;
   const auto fields = experiment_fields(base);
   run.experiment = fields.parse(point.config, "");
@@ -192,7 +191,6 @@ PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, 
   const Loaded& loaded = loader.load(run.experiment.workload);
   run.workload = loaded.factory;
   run.id = run_id(run.resolved, loaded.content);
-  check_feasible(run.experiment, *run.workload, here);
   return run;
 }
 
@@ -209,7 +207,7 @@ void check_distinct(const std::vector<PlannedRun>& runs) {
 }  // namespace
 
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
-               const Place& place) {
+               const Place& place, std::vector<UnfitRun>* unfit) {
   const std::filesystem::path base = config.parent_path();
   std::optional<Taking> taking;
   if (!place.world.is_null()) taking.emplace(place.world, "--world");
@@ -217,8 +215,17 @@ Plan make_plan(const std::filesystem::path& config, const std::vector<std::strin
   if (taking) taking->points(points);
   Plan plan;
   Loader loader;
-  for (const SweepPoint& point : points)
-    plan.runs.push_back(plan_run(point, base, loader, place.here));
+  for (const SweepPoint& point : points) {
+    PlannedRun run = plan_run(point, base, loader);
+    try {
+      check_feasible(run.experiment, *run.workload, place.here);
+      plan.runs.push_back(std::move(run));
+    } catch (const ConfigError& error) {
+      if (!unfit) throw;
+      unfit->push_back({run.coordinates, error});
+    }
+  }
+  if (plan.runs.empty()) throw unfit->front().why;
   plan.name = plan.runs.front().experiment.name;
   for (const PlannedRun& run : plan.runs)
     if (run.experiment.name != plan.name)

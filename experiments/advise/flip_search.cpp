@@ -1,0 +1,134 @@
+#include "experiments/advise/flip_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace trigram {
+namespace {
+
+/// To three digits, which people can read and files can repeat.
+double rounded(double factor) {
+  const double unit = std::pow(10, std::floor(std::log10(factor)) - 2);
+  // Powers of ten below one are not exact; their reciprocals are.
+  return unit < 1 ? std::round(factor / unit) / std::round(1 / unit)
+                  : std::round(factor / unit) * unit;
+}
+
+class FlipSearch {
+ public:
+  FlipSearch(std::size_t winner, std::size_t candidates, const Scan& scan, const Costs& costs)
+      : winner_(winner), candidates_(candidates), scan_(scan), costs_(costs) {}
+
+  std::optional<Flip> find() {
+    std::vector<std::size_t> all(candidates_);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    measure(scan_.from, all);
+    if (scan_.eases && !scan_.factors.empty()) measure(scan_.factors.back(), all);
+    passed_ = {scan_.from};
+    for (const double factor : scan_.factors) {
+      if (const auto leaders = leaders_at(factor); !leaders.empty())
+        return nearest(leaders, factor);
+      passed_.push_back(factor);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// Asks for those that are not known yet.
+  void measure(double factor, const std::vector<std::size_t>& candidates) {
+    auto& known = known_[factor];
+    std::vector<std::size_t> missing;
+    for (const std::size_t c : candidates)
+      if (!known.contains(c)) missing.push_back(c);
+    if (missing.empty()) return;
+    const std::vector<double> found = costs_(factor, missing);
+    for (std::size_t i = 0; i < missing.size(); ++i) known[missing[i]] = found.at(i);
+  }
+
+  double distance(double factor) const { return std::fabs(factor - scan_.from); }
+
+  /// The largest cost that is known of a candidate on a network that is no worse.
+  double bound(std::size_t candidate, double factor) const {
+    double largest = 0;
+    for (const auto& [at, costs] : known_) {
+      const bool nearer = distance(at) <= distance(factor);
+      const bool further = distance(at) >= distance(factor);
+      if (!(scan_.eases ? further : nearer)) continue;
+      if (const auto cost = costs.find(candidate); cost != costs.end())
+        largest = std::max(largest, cost->second);
+    }
+    return largest;
+  }
+
+  /// Who is ahead of the winner by more than a tie, the first of them first.
+  std::vector<std::size_t> leaders_at(double factor) {
+    measure(factor, {winner_});
+    const double to_beat = known_[factor][winner_] / (1 + kTie);
+    std::vector<std::size_t> able;
+    for (std::size_t c = 0; c < candidates_; ++c)
+      if (c != winner_ && bound(c, factor) < to_beat) able.push_back(c);
+    measure(factor, able);
+    auto& costs = known_[factor];
+    std::erase_if(able, [&](std::size_t c) { return costs[c] >= to_beat; });
+    std::stable_sort(able.begin(), able.end(),
+                     [&](std::size_t a, std::size_t b) { return costs[a] < costs[b]; });
+    return able;
+  }
+
+  bool ahead(std::size_t challenger, double factor) {
+    measure(factor, {winner_, challenger});
+    return known_[factor][challenger] < known_[factor][winner_];
+  }
+
+  /// Of those who lead at `factor`, the one that draws ahead first on the way there.
+  Flip nearest(const std::vector<std::size_t>& leaders, double factor) {
+    Flip best = crossing(leaders.front(), factor);
+    for (std::size_t i = 1; i < leaders.size(); ++i)
+      if (ahead(leaders[i], best.flips))
+        if (const Flip flip = crossing(leaders[i], best.flips);
+            distance(flip.flips) < distance(best.flips))
+          best = flip;
+    return best;
+  }
+
+  /// Where the challenger, who is ahead at `flips`, draws ahead.
+  Flip crossing(std::size_t challenger, double flips) {
+    std::size_t last = passed_.size() - 1;
+    while (last > 0 && distance(passed_[last]) >= distance(flips)) --last;
+    while (last > 0 && ahead(challenger, passed_[last])) flips = passed_[last--];
+    double holds = passed_[last];
+    for (;;) {
+      const double middle = between(holds, flips);
+      if (middle == holds || middle == flips) break;
+      (ahead(challenger, middle) ? flips : holds) = middle;
+    }
+    return {holds, flips, challenger};
+  }
+
+  /// The next factor to try, or one of the ends when they are near enough.
+  static double between(double holds, double flips) {
+    constexpr double kStep = 4, kLeast = 1e-3;
+    if (holds == 0) return flips / kStep < kLeast ? flips : flips / kStep;
+    const double low = std::min(holds, flips), high = std::max(holds, flips);
+    if (high <= low * (1 + kFlipTolerance)) return flips;
+    const double middle = rounded(std::sqrt(low * high));
+    return middle <= low || middle >= high ? flips : middle;
+  }
+
+  const std::size_t winner_, candidates_;
+  const Scan& scan_;
+  const Costs& costs_;
+  std::map<double, std::map<std::size_t, double>> known_;  // by factor, by candidate
+  std::vector<double> passed_;  // factors at which nobody leads by more than a tie
+};
+
+}  // namespace
+
+std::optional<Flip> find_flip(std::size_t winner, std::size_t candidates, const Scan& scan,
+                              const Costs& costs) {
+  return FlipSearch(winner, candidates, scan, costs).find();
+}
+
+}  // namespace trigram

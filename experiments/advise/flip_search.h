@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace trigram {
+
+/// One way in which a property of the network is changed: factors of what it is now, outwards.
+struct Scan {
+  double from = 1;              // where the winner is first
+  std::vector<double> factors;  // each further away than the one before
+  bool eases = false;           // the network gets better on the way, so that no cost rises
+};
+
+/// What some candidates cost at a factor, in the order in which they are asked for; infinite for
+/// one that does not get there.
+using Costs =
+    std::function<std::vector<double>(double factor, const std::vector<std::size_t>& candidates)>;
+
+/// Where another candidate comes first: the winner is still ahead at `holds`, and `first` at
+/// `flips`.
+struct Flip {
+  double holds = 1, flips = 1;
+  std::size_t first = 0;
+};
+
+/// Leads of less than this share are ties.
+constexpr double kTie = 0.01;
+/// A flip is narrowed down until both its ends differ by at most this share.
+constexpr double kFlipTolerance = 0.02;
+
+/// The flip nearest to `scan.from`, of `candidates` in all. The factors of the scan are tried one
+/// by one. At the first at which others lead by more than a tie, bisection seeks the point before
+/// it where one of them draws ahead. A lead that comes and goes between two factors of the scan is
+/// not seen.
+///
+/// Nothing is faster on a worse network. So what a candidate costs on a better one bounds what it
+/// can cost here, and only candidates that this leaves a chance are asked for.
+std::optional<Flip> find_flip(std::size_t winner, std::size_t candidates, const Scan& scan,
+                              const Costs& costs);
+
+}  // namespace trigram

@@ -1,0 +1,111 @@
+#include "experiments/advise/network_scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+namespace trigram {
+namespace {
+
+std::optional<double> quantity_of(const Json& value, Dimension dimension) {
+  if (!value.is_string()) return std::nullopt;
+  try {
+    return parse_quantity(value.get<std::string>(), dimension);
+  } catch (const std::invalid_argument&) {
+    return std::nullopt;
+  }
+}
+
+/// All quantities of a dimension in a text or a matrix; none for anything else.
+std::vector<double> quantities_in(const Json& value, Dimension dimension) {
+  if (const auto quantity = quantity_of(value, dimension)) return {*quantity};
+  std::vector<double> all;
+  if (value.is_array())
+    for (const Json& item : value)
+      for (const double quantity : quantities_in(item, dimension)) all.push_back(quantity);
+  return all;
+}
+
+/// What factors add to the digits of a description is noise beyond six of them.
+double to_six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
+
+}  // namespace
+
+NetworkScale::NetworkScale(const Json& cluster, Dimension dimension) : dimension_(dimension) {
+  const Json& inter = cluster.at("inter");
+  const char* key = dimension == Dimension::bandwidth ? "bandwidth" : "latency";
+  parts_.push_back({child("/cluster/inter", key), inter.at(key)});
+  if (dimension == Dimension::bandwidth && inter.contains("shaping")) {
+    parts_.push_back({"/cluster/inter/shaping/rate", inter.at("shaping").at("rate")});
+    const auto nic = quantity_of(parts_[0].value, dimension);
+    nic_ = quantity_of(parts_[1].value, dimension) < nic ? 1 : 0;
+  }
+  const Json topology = cluster.value("topology", Json());
+  if (topology.is_object())
+    for (const auto& [option, value] : topology.items())
+      if (!quantities_in(value, dimension).empty())
+        parts_.push_back({child("/cluster/topology", option), value});
+  from_zero_ = std::all_of(parts_.begin(), parts_.end(), [dimension](const Part& part) {
+    const auto all = quantities_in(part.value, dimension);
+    return std::all_of(all.begin(), all.end(), [](double quantity) { return quantity == 0; });
+  });
+}
+
+Json NetworkScale::scaled(const Json& value, double factor) const {
+  if (factor == 1) return value;
+  if (const auto quantity = quantity_of(value, dimension_))
+    return format_quantity(to_six_digits(*quantity * factor), dimension_);
+  if (!value.is_array()) return value;
+  Json all = Json::array();
+  for (const Json& item : value) all.push_back(scaled(item, factor));
+  return all;
+}
+
+Json NetworkScale::at(double factor) const {
+  Json settings = Json::object();
+  for (const Part& part : parts_) settings[part.pointer] = scaled(part.value, factor);
+  if (from_zero_) settings[parts_[0].pointer] = format_quantity(value(factor), dimension_);
+  return settings;
+}
+
+double NetworkScale::value(double factor) const {
+  if (from_zero_) return to_six_digits(factor * 1e-6);
+  return *quantity_of(parts_[nic_].value, dimension_) * factor;
+}
+
+std::string NetworkScale::text(double factor) const {
+  double least = INFINITY, largest = 0;
+  for (const Part& part : parts_) {
+    if (!part.pointer.starts_with("/cluster/topology")) continue;
+    for (const double quantity : quantities_in(part.value, dimension_)) {
+      least = std::min(least, quantity * factor);
+      largest = std::max(largest, quantity * factor);
+    }
+  }
+  const std::string nics = readable(value(factor), dimension_);
+  if (largest == 0) return nics;
+  const std::string from = readable(least, dimension_), to = readable(largest, dimension_);
+  return fmt::format("{} at NICs, {} beyond", nics, from == to ? to : from + " to " + to);
+}
+
+std::string readable(double value, Dimension dimension) {
+  struct Unit {
+    double size;
+    const char* name;
+  };
+  static const std::vector<Unit> bandwidths = {{1e12, "Tbps"}, {1e9, "Gbps"}, {1e6, "Mbps"}};
+  static const std::vector<Unit> durations = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  const bool is_bandwidth = dimension == Dimension::bandwidth;
+  const double number = is_bandwidth ? 8 * value : value;
+  const std::vector<Unit>& units = is_bandwidth ? bandwidths : durations;
+  constexpr double kRounding = 1 - 1e-9;
+  for (const Unit& unit : units)
+    if (number >= unit.size * kRounding)
+      return fmt::format("{:.3g} {}", number / unit.size, unit.name);
+  return fmt::format("{:.3g} {}", number / units.back().size, units.back().name);
+}
+
+}  // namespace trigram

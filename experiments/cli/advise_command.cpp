@@ -1,0 +1,87 @@
+// `advise`: which algorithm on a network, and what would change the answer.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "experiments/cli/advice_table.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/job.h"
+#include "experiments/exit_codes.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Contest::Question question;
+  std::string target = "throughput";
+  Advisor::Options advisor;
+  bool as_json = false;
+};
+
+int advise(Options& options, bool quiet) {
+  if (in_a_job()) throw ConfigError("advise", "simulates; expected it without a launcher");
+  options.question.target = Target::parse(options.target);
+  options.advisor.quiet = quiet;
+  const Contest contest(options.question);
+  Advisor advisor(contest, options.advisor);
+  try {
+    const Advice advice = advisor.advise();
+    if (options.as_json) fmt::print("{}\n", advice_json(advice, contest, advisor).dump(2));
+    else fmt::print("{}", advice_table(advice, contest, advisor));
+  } catch (const Advisor::Stopped& stopped) {
+    return stopped.code;
+  }
+  return advisor.failed() ? kRunFailed : kOk;
+}
+
+}  // namespace
+
+void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action) {
+  auto options = std::make_shared<Options>();
+  Contest::Question& question = options->question;
+  CLI::App* command = app.add_subcommand(
+      "advise", "Say which algorithm is best on a network, and what would change the answer");
+  command
+      ->add_option("--cluster", question.cluster,
+                   "A file that describes the cluster, or the name of a preset")
+      ->required();
+  command
+      ->add_option("--profile", question.profile,
+                   "The model: a profile, as in trigram list workloads, or profile:PATH")
+      ->required();
+  command->add_option("--target", options->target, "throughput, or an accuracy: accuracy=0.8")
+      ->capture_default_str();
+  command->add_option("--candidates", question.candidates,
+                      "An experiment that sweeps over the algorithms to compare, such as a copy of "
+                      "configs/advise.json");
+  command->add_option("--algorithms", question.algorithms, "Of the candidates, only these")
+      ->delimiter(',');
+  command
+      ->add_option("--only", question.relaxations,
+                   "Only candidates that are all of this: sync or async, full or low, centralised "
+                   "or decentralised")
+      ->delimiter(',');
+  command
+      ->add_option("--range", options->advisor.range,
+                   "Up to which factor bandwidth and latency are changed")
+      ->check(CLI::Range(1.1, 1e6))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->advisor.runner.output, "Folder for results")
+      ->capture_default_str();
+  command
+      ->add_option("-j,--jobs", options->advisor.runner.jobs,
+                   "Simulations at a time; 0: one per core")
+      ->check(CLI::Range(0, 4096));
+  command
+      ->add_option("--set", question.settings,
+                   "/json/pointer=value, in place of the candidates' and the cluster's")
+      ->allow_extra_args(false);
+  command->add_flag("-f,--force", options->advisor.runner.force, "Make finished runs again too");
+  command->add_flag("--json", options->as_json, "As JSON");
+  command->callback([options, &global, &action] {
+    action = [options, &global] { return advise(*options, global.quiet); };
+  });
+}
+
+}  // namespace trigram

@@ -1,0 +1,310 @@
+"""Advice on a network where closed forms say who is first, and where that changes.
+
+Eight workers add up n bytes around a ring, in 2 (P - 1) (latency + n / P / bandwidth), or by
+recursive doubling, in log2 P (latency + n / bandwidth). Nothing overlaps, and nothing else takes time.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+from harness import TRIGRAM, CommandTest, worlds
+
+WORKERS = 8
+NBYTES = 4_000_000
+COMPUTE_S = 1e-3
+BANDWIDTH_BPS = 25e9 / 8
+LATENCY_S = 50e-6
+TIE = 0.01
+TOLERANCE = 0.02
+
+CLUSTER = {
+    "nodes": WORKERS,
+    "inter": {"bandwidth": "25Gbps", "latency": "50us"},
+    "accelerator": {
+        "flops": "1000000TFLOP/s",
+        "memory_bandwidth": "1000000000GB/s",
+        "launch_overhead": "0us",
+    },
+}
+PROFILE = {
+    "name": "one",
+    "accelerator": "none",
+    "batch": 4,
+    "tensors": [
+        {"tensor": "w", "numel": NBYTES // 4, "forward_s": 0.4e-3, "backward_s": 0.6e-3}
+    ],
+}
+RING = {"name": "gradient_allreduce", "overlap": False, "allreduce": "ring"}
+DOUBLING = RING | {"allreduce": "recursive_doubling"}
+CANDIDATES = {
+    "cluster": CLUSTER,
+    "workload": "bert_large",
+    "steps": 20,
+    "until_steady": True,
+    "sweep": {"/algorithm": [DOUBLING, RING]},
+}
+
+
+def ring_s(bandwidth_Bps: float, latency_s: float) -> float:
+    return COMPUTE_S + 2 * (WORKERS - 1) * (latency_s + NBYTES / WORKERS / bandwidth_Bps)
+
+
+def doubling_s(bandwidth_Bps: float, latency_s: float) -> float:
+    return COMPUTE_S + 3 * (latency_s + NBYTES / bandwidth_Bps)
+
+
+# 14 latency + 14/8 n / bandwidth = 3 latency + 3 n / bandwidth
+FLIP_BPS = 1.25 * NBYTES / (11 * LATENCY_S)
+FLIP_LATENCY_S = 1.25 * NBYTES / (11 * BANDWIDTH_BPS)
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class Advise(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(PROFILE, "one.json")
+        self.write(CLUSTER, "eight.json")
+        self.write(CANDIDATES, "candidates.json")
+
+    def arguments(self, **changes: str) -> list[str]:
+        options = {
+            "cluster": "eight.json",
+            "profile": "profile:one.json",
+            "candidates": "candidates.json",
+        } | changes
+        return ["advise"] + [word for k, v in options.items() for word in (f"--{k}", v)]
+
+    def advise(self, *more: str, code: int = 0, **changes: str) -> dict[str, Any]:
+        done = self.trigram(*self.arguments(**changes), "--json", *more, code=code)
+        return json.loads(done.stdout)
+
+    def runs(self) -> set[str]:
+        return {p.parent.name for p in (self.folder / "results").glob("*/*/DONE")}
+
+    def flips(self, advice: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+        return {(flip["quantity"], flip["direction"]): flip for flip in advice["flips"]}
+
+    def test_order_and_margin_are_those_of_the_closed_forms(self) -> None:
+        advice = self.advise()
+        first, second = advice["candidates"]
+        self.assertEqual(first["settings"], {"/algorithm": RING})
+        ring, doubling = ring_s(BANDWIDTH_BPS, LATENCY_S), doubling_s(BANDWIDTH_BPS, LATENCY_S)
+        self.assertAlmostEqual(first["step_s"], ring, delta=1e-6 * ring)
+        self.assertAlmostEqual(second["step_s"], doubling, delta=1e-6 * doubling)
+        self.assertAlmostEqual(second["behind"], doubling / ring - 1, places=5)
+        self.assertEqual(first["behind"], 0)
+        self.assertFalse(advice["tie"])
+        self.assertAlmostEqual(first["samples_per_s"], WORKERS * 4 / ring, delta=0.01)
+
+    def test_flips_are_those_of_the_closed_forms(self) -> None:
+        flips = self.flips(self.advise())
+        self.assertEqual(len(flips), 4)
+        more = flips["bandwidth", "up"]
+        self.assertEqual(more["first"], {"/algorithm": DOUBLING})
+        self.assertLessEqual(more["holds_Bps"], FLIP_BPS)
+        self.assertGreaterEqual(more["flips_Bps"], FLIP_BPS)
+        self.assertLess(more["flips_Bps"] / more["holds_Bps"], 1.001 + TOLERANCE)
+        self.assertAlmostEqual(more["flips_Bps"], more["flips_factor"] * BANDWIDTH_BPS, delta=1)
+        slower = flips["latency", "up"]
+        self.assertEqual(slower["first"], {"/algorithm": DOUBLING})
+        self.assertLessEqual(slower["holds_s"], FLIP_LATENCY_S)
+        self.assertGreaterEqual(slower["flips_s"], FLIP_LATENCY_S)
+        self.assertLess(slower["flips_s"] / slower["holds_s"], 1.001 + TOLERANCE)
+        for never in (flips["bandwidth", "down"], flips["latency", "down"]):
+            self.assertIsNone(never["first"])
+            self.assertNotIn("flips_factor", never)
+            self.assertEqual(never["limit_factor"], 1 / 64)
+
+    def test_a_fine_sweep_flips_at_the_same_place(self) -> None:
+        flip = self.flips(self.advise())["bandwidth", "up"]
+        factors = [2.5 + 0.05 * i for i in range(20)]
+        config = CANDIDATES | {
+            "cluster": "eight.json",
+            "workload": "profile:one.json",
+            "sweep": {
+                "/algorithm": [DOUBLING, RING],
+                "/cluster/inter/bandwidth": [f"{25 * f:.10g}Gbps" for f in factors],
+            },
+        }
+        steps: dict[str, dict[str, float]] = {}
+        for run in self.run_config(config):
+            by_algorithm = steps.setdefault(run["sweep"]["/cluster/inter/bandwidth"], {})
+            by_algorithm[run["sweep"]["/algorithm"]["allreduce"]] = run["summary"]["step_s"]
+        flipped = [
+            f
+            for f in factors
+            if (by := steps[f"{25 * f:.10g}Gbps"])["recursive_doubling"] < by["ring"]
+        ]
+        self.assertTrue(0 < len(flipped) < len(factors))
+        self.assertEqual(flipped, factors[-len(flipped) :], "it flips once")
+        last, first = factors[-len(flipped) - 1], flipped[0]
+        # Both intervals hold the one crossing.
+        self.assertLessEqual(flip["holds_factor"], first)
+        self.assertGreaterEqual(flip["flips_factor"], last)
+
+    def test_what_beats_a_slower_network_too(self) -> None:
+        """From where the other is first, the flip is found on the way back."""
+        setting = "/cluster/inter/bandwidth=200Gbps"
+        advice = self.advise("--set", setting)
+        self.assertEqual(advice["candidates"][0]["settings"], {"/algorithm": DOUBLING})
+        flip = self.flips(advice)["bandwidth", "down"]
+        self.assertEqual(flip["first"], {"/algorithm": RING})
+        self.assertGreaterEqual(flip["holds_Bps"], FLIP_BPS)
+        self.assertLessEqual(flip["flips_Bps"], FLIP_BPS)
+
+    def test_latencies_that_are_zero_are_raised_from_there(self) -> None:
+        # Without latency the ring is first at any bandwidth.
+        flips = self.flips(self.advise("--set", "/cluster/inter/latency=0us"))
+        self.assertIsNone(flips["bandwidth", "up"]["first"])
+        self.assertNotIn(("latency", "down"), flips)
+        flip = flips["latency", "up"]
+        self.assertLessEqual(flip["holds_s"], FLIP_LATENCY_S)
+        self.assertGreaterEqual(flip["flips_s"], FLIP_LATENCY_S)
+
+    def test_ties_are_called_so(self) -> None:
+        # So much computation that the exchange does not matter.
+        slow = PROFILE | {"tensors": [PROFILE["tensors"][0] | {"forward_s": 1.0}]}  # type: ignore
+        self.write(slow, "slow.json")
+        advice = self.advise(profile="profile:slow.json")
+        self.assertTrue(advice["tie"])
+        self.assertLess(advice["candidates"][1]["behind"], TIE)
+        table = self.trigram(*self.arguments(profile="profile:slow.json")).stdout
+        self.assertIn("tie, within 1 %: gradient_allreduce allreduce=ring", table)
+
+    def test_the_table(self) -> None:
+        out = self.trigram(*self.arguments()).stdout
+        self.assertRegex(out, r"1 +gradient_allreduce +allreduce=ring overlap=false +sync, full, ")
+        self.assertIn("best: gradient_allreduce allreduce=ring overlap=false\n", out)
+        self.assertRegex(out, r"runner-up: .*recursive_doubling overlap=false, \d+\.\d % behind")
+        self.assertRegex(
+            out, r"bandwidth +25 Gbps +above 7\d(\.\d)? Gbps \(x[23]\.\d+\) +gradient_allreduce "
+        )
+        self.assertRegex(out, r"bandwidth +25 Gbps +down to 391 Mbps \(x0\.0156\) +the same")
+        self.assertRegex(out, r"latency +50 us +above 1\d\d us \(x[23]\.\d+\) +gradient_allreduce ")
+
+    def test_runs_are_ordinary_ones_and_made_once(self) -> None:
+        self.advise("-o", "elsewhere")
+        folder = self.folder / "elsewhere" / "advise-eight-one"
+        made = {path.parent for path in folder.glob("*/DONE")}
+        self.assertGreater(len(made), 10)
+        manifest = json.loads((next(iter(made)) / "manifest.json").read_text())
+        self.assertEqual(
+            set(manifest["sweep"]),
+            {"/algorithm", "/cluster/inter/bandwidth", "/cluster/inter/latency"},
+        )
+        again = self.trigram(*self.arguments(), "-o", "elsewhere")
+        self.assertEqual(again.stderr, "", "nothing is left to run")
+        self.assertEqual(made, {path.parent for path in folder.glob("*/DONE")})
+        status = self.trigram("status", folder).stdout
+        self.assertIn(f"{len(made)} done", status)
+        self.assertIn("bandwidth", self.trigram("table", folder).stdout)
+
+    def test_an_interrupted_search_goes_on(self) -> None:
+        self.advise("-o", "whole")
+        words = [TRIGRAM, *self.arguments(), "--json", "-j", "1"]
+        process = self.popen(words)
+        deadline = time.monotonic() + 60
+        while len(self.runs()) < 3 and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("the same command goes on", err)
+        kept = self.runs()
+        self.assertGreaterEqual(len(kept), 3)
+        times = {id: self.finished(id) for id in kept if id in self.default_runs()}
+        advice = self.advise()
+        self.assertEqual({id: self.finished(id) for id in times}, times)
+        whole = json.loads(self.trigram(*self.arguments(), "--json", "-o", "whole").stdout)
+        self.assertEqual(advice | {"results": ""}, whole | {"results": ""})
+
+    def default_runs(self) -> set[str]:
+        return {p.name for p in (self.folder / "results" / "advise-eight-one").iterdir()}
+
+    def finished(self, id: str) -> float:
+        path: Path = self.folder / "results" / "advise-eight-one" / id / "manifest.json"
+        return path.stat().st_mtime
+
+    def test_candidates_can_be_restricted(self) -> None:
+        both = CANDIDATES | {"sweep": {"/algorithm": [RING, "bytegrad", "adpsgd"]}}
+        self.write(both, "candidates.json")
+        range_ = ("--range", "1.5")
+        names = lambda advice: {c["algorithm"] for c in advice["candidates"]}  # noqa: E731
+        self.assertEqual(names(self.advise("--algorithms", "bytegrad", *range_)), {"bytegrad"})
+        self.assertEqual(
+            names(self.advise("--only", "sync,full", *range_)), {"gradient_allreduce"}
+        )
+        err = self.trigram(*self.arguments(), "--only", "async,low", code=2).stderr
+        self.assertIn("--only: no candidate is all of this", err)
+
+    def test_what_a_cluster_is_not_for_is_left_out(self) -> None:
+        wagma = {"name": "wagma", "group_size": 16}
+        doubled = [RING, RING | {"hierarchical": True}, wagma]
+        self.write(CANDIDATES | {"sweep": {"/algorithm": doubled}}, "candidates.json")
+        advice = self.advise("--range", "1.5")
+        self.assertEqual(len(advice["candidates"]), 1)
+        left_out = "\n".join(advice["left_out"])
+        self.assertIn("where nodes have one worker", left_out)
+        self.assertIn("algorithm=wagma: /algorithm/group_size", left_out)
+
+    def test_regions_of_the_world(self) -> None:
+        wan = {
+            "nodes": 4,
+            "topology": {
+                "kind": "wan",
+                "delay_is": "one_way",
+                "regions": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}],
+                "delay": [[None, "10ms"], ["10ms", None]],
+                "bandwidth": [[None, "1Gbps"], ["0.5Gbps", None]],
+            },
+        }
+        self.write(wan, "wan.json")
+        out = self.trigram(*self.arguments(cluster="wan.json"), "--range", "4").stdout
+        self.assertIn("100 Gbps at NICs, 500 Mbps to 1 Gbps beyond", out)
+        swept = [
+            json.loads(path.read_text())["sweep"]
+            for path in (self.folder / "results").glob("advise-wan-one/*/manifest.json")
+        ]
+        self.assertIn(
+            [[None, "4Gbps"], ["2Gbps", None]],
+            [sweep["/cluster/topology/bandwidth"] for sweep in swept],
+        )
+
+    def test_bad_input(self) -> None:
+        self.write(CANDIDATES | {"sweep": {"/seed": [1, 2]}, "algorithm": RING}, "seeds.json")
+        real = {key: value for key, value in CANDIDATES.items() if key != "until_steady"}
+        self.write(real | {"runtime": "threads"}, "real.json")
+        self.write(CLUSTER | {"node": 3}, "typo.json")
+        cases = [
+            ({"cluster": "nowhere"}, "--cluster: expected a file that describes a cluster"),
+            ({"cluster": "typo.json"}, '/node: unknown key "node"; expected one of nodes, '),
+            ({"profile": "bert_larg"}, '--profile: unknown profile "bert_larg"; expected one of vgg16, '),
+            ({"profile": "fashion_mnist"}, "--profile: unknown profile"),
+            ({"profile": "profile:gone.json"}, "gone.json"),
+            ({"target": "thruput"}, 'did you mean "throughput"?'),
+            ({"target": "accuracy"}, "--target: expected an accuracy above 0"),
+            ({"target": "accuracy=2"}, "--target: expected an accuracy above 0"),
+            ({"candidates": "gone.json"}, "gone.json"),
+            ({"candidates": "seeds.json"}, "/sweep/~1seed: candidates differ in /algorithm"),
+            ({"algorithms": "bytgrad"}, '--algorithms: unknown candidate "bytgrad"'),
+            ({"only": "asink"}, 'did you mean "async"?'),
+            ({"range": "1"}, "--range"),
+            ({"candidates": "real.json"}, "/runtime: advice is from simulations"),
+        ]
+        for changes, expected in cases:
+            with self.subTest(expected):
+                err = self.trigram(*self.arguments(**changes), code=2).stderr
+                self.assertIn(expected, err)
+                self.assertEqual(len(err.strip().splitlines()), 1, err)
+        self.assertFalse((self.folder / "results").exists())
+        self.trigram("advise", "--profile", "vgg16", code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

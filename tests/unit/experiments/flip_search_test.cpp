@@ -1,0 +1,177 @@
+// Costs that follow from formulas whose crossings are known.
+#include "experiments/advise/flip_search.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/random/philox.h"
+
+namespace trigram {
+namespace {
+
+using testing::ElementsAre;
+
+const Scan kLess{1, {0.25, 1.0 / 16, 1.0 / 64}, false};
+const Scan kMore{1, {4, 16, 64}, true};
+
+/// A step of `fixed` seconds, and of `sent` seconds at factor 1 that bandwidth shortens.
+struct Line {
+  double fixed, sent;
+  double at(double factor) const { return fixed + sent / factor; }
+};
+double crossing(const Line& a, const Line& b) { return (b.sent - a.sent) / (a.fixed - b.fixed); }
+
+struct Search {
+  std::vector<Line> lines;
+  std::size_t winner = 0;
+  std::vector<std::pair<double, std::size_t>> asked = {};
+
+  std::optional<Flip> find(const Scan& scan) {
+    return find_flip(winner, lines.size(), scan,
+                     [this](double factor, const std::vector<std::size_t>& candidates) {
+                       std::vector<double> costs;
+                       for (const std::size_t c : candidates) {
+                         asked.emplace_back(factor, c);
+                         costs.push_back(lines[c].at(factor));
+                       }
+                       return costs;
+                     });
+  }
+  std::vector<std::size_t> asked_beyond_the_start() const {
+    std::vector<std::size_t> candidates;
+    for (const auto& [factor, candidate] : asked)
+      if (factor != 1) candidates.push_back(candidate);
+    return candidates;
+  }
+};
+
+/// The crossing lies between the two ends, which are near each other.
+void expect_flip(const std::optional<Flip>& flip, double at, std::size_t first) {
+  ASSERT_TRUE(flip);
+  EXPECT_EQ(flip->first, first);
+  const double low = std::min(flip->holds, flip->flips), high = std::max(flip->holds, flip->flips);
+  EXPECT_LE(low, at);
+  EXPECT_GE(high, at);
+  EXPECT_LE(high / low, 1.0201);
+}
+
+TEST(FlipSearch, FindsTheCrossingOfTwoLines) {
+  for (const double fixed : {1.05, 1.3, 1.9, 2.5}) {
+    Search less{{{1, 2}, {fixed, 2.0 - 0.9 * (fixed - 1)}}};
+    expect_flip(less.find(kLess), crossing(less.lines[0], less.lines[1]), 1);
+    Search more{{{fixed, 1}, {1, 1 + 3 * (fixed - 1)}}};
+    expect_flip(more.find(kMore), crossing(more.lines[0], more.lines[1]), 1);
+  }
+}
+
+TEST(FlipSearch, FindsNoneWhereNoneIs) {
+  EXPECT_FALSE((Search{{{1, 1}, {1.1, 1.2}, {2, 1}}}.find(kLess)));
+  EXPECT_FALSE((Search{{{1, 1}, {1.1, 1.2}, {2, 1}}}.find(kMore)));
+  // They cross, but further away than it looks.
+  EXPECT_FALSE((Search{{{1, 1}, {1.99, 0.99}}}.find({1, {0.25, 0.125}, false})));
+}
+
+TEST(FlipSearch, TakesTheNearestOfSeveral) {
+  // The third is by far the first at 1/4; the second draws ahead before it does.
+  Search search{{{1, 1}, {1.5, 0.7}, {2, 0.45}}};
+  ASSERT_GT(crossing(search.lines[0], search.lines[1]), 0.59);
+  ASSERT_LT(crossing(search.lines[0], search.lines[2]), 0.56);
+  ASSERT_LT(search.lines[2].at(0.25), search.lines[1].at(0.25));
+  expect_flip(search.find(kLess), crossing(search.lines[0], search.lines[1]), 1);
+}
+
+TEST(FlipSearch, IsNotMovedByTies) {
+  // Ahead everywhere below 0.4, never by as much as 1 %.
+  EXPECT_FALSE((Search{{{1, 1}, {1.02, 0.992}}}.find({1, {0.25, 1.0 / 16}, false})));
+  // Level until 1/16 and then ahead: what counts is where it drew ahead.
+  Search search{{{1, 1}, {1.05, 0.985}}};
+  ASSERT_LT(search.lines[1].at(0.25), search.lines[0].at(0.25));
+  ASSERT_GT(search.lines[1].at(0.25) * (1 + kTie), search.lines[0].at(0.25));
+  ASSERT_LT(search.lines[1].at(1.0 / 64) * (1 + kTie), search.lines[0].at(1.0 / 64));
+  expect_flip(search.find(kLess), crossing(search.lines[0], search.lines[1]), 1);
+}
+
+TEST(FlipSearch, AsksForThoseAloneThatHaveAChance) {
+  // One that needs no network: worse networks let no other come first.
+  Search flat{{{1, 0}, {0.9, 0.2}, {1.1, 0.1}}};
+  EXPECT_FALSE(flat.find(kLess));
+  EXPECT_THAT(flat.asked_beyond_the_start(), ElementsAre(0, 0, 0));
+  // On better ones all are looked at where they are at their best, and only the second again.
+  expect_flip(flat.find(kMore), 2, 1);
+  std::vector<std::size_t> third;
+  for (const auto& [factor, candidate] : flat.asked)
+    if (candidate == 2 && factor > 1) third.push_back(static_cast<std::size_t>(factor));
+  EXPECT_THAT(third, ElementsAre(64));
+}
+
+TEST(FlipSearch, AsksOnceAndNotOften) {
+  Search search{{{1, 1}, {1.5, 0.7}, {2, 0.45}}};
+  ASSERT_TRUE(search.find(kLess));
+  auto sorted = search.asked;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
+  // Between two factors of the scan, 7 halvings of log 4 come to 1 % each; for each of two
+  // challengers those two alone.
+  EXPECT_LE(search.asked.size(), 3 + 3 + 2 * 7 * 2);
+}
+
+TEST(FlipSearch, WhoFailsIsNeverFirst) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE((Search{{{1, 1}, {kNever, 0}}}.find(kLess)));
+  EXPECT_FALSE((Search{{{1, 1}, {kNever, 0}}}.find(kMore)));
+}
+
+TEST(FlipSearch, StartsFromZero) {
+  // A latency that costs the first 10 per unit, the second 1.
+  const Costs costs = [](double factor, const std::vector<std::size_t>& candidates) {
+    std::vector<double> all;
+    for (const std::size_t c : candidates) all.push_back(c == 0 ? 1 + 10 * factor : 2 + factor);
+    return all;
+  };
+  const auto flip = find_flip(0, 2, {0, {1, 4, 16}, false}, costs);
+  expect_flip(flip, 1.0 / 9, 1);
+  EXPECT_FALSE(find_flip(1, 2, {0, {1, 4, 16}, false}, [&](double f, const auto& candidates) {
+    return costs(f + 1, candidates);
+  }));
+}
+
+/// Whether somebody is ahead of the first by more than ties and rounding.
+bool led(const std::vector<Line>& lines, std::size_t winner, double factor) {
+  for (const Line& line : lines)
+    if (line.at(factor) * (1 + kTie) < lines[winner].at(factor) * (1 - 1e-12)) return true;
+  return false;
+}
+
+TEST(FlipSearch, AgreesWithAFineSweep) {
+  int flips = 0, none = 0;
+  for (std::uint64_t trial = 0; trial < 400; ++trial) {
+    Philox random(7, trial, 0, Purpose::network_jitter);
+    Search search;
+    for (int i = 0; i < 6; ++i)
+      search.lines.push_back({0.5 + random.uniform(), 2 * random.uniform()});
+    const auto& lines = search.lines;
+    for (std::size_t i = 1; i < lines.size(); ++i)
+      if (lines[i].at(1) < lines[search.winner].at(1)) search.winner = i;
+    const Scan& scan = trial % 2 == 0 ? kLess : kMore;
+    const auto flip = search.find(scan);
+    const double end = flip ? flip->holds : scan.factors.back();
+    const double step = std::pow(end, 1.0 / 500);
+    for (int i = 0; i <= 500; ++i)
+      EXPECT_FALSE(led(lines, search.winner, std::pow(step, i))) << trial << ' ' << i;
+    if (!flip) {
+      ++none;
+      continue;
+    }
+    ++flips;
+    EXPECT_LT(lines[flip->first].at(flip->flips), lines[search.winner].at(flip->flips));
+    EXPECT_GE(lines[flip->first].at(flip->holds), lines[search.winner].at(flip->holds));
+  }
+  EXPECT_GT(flips, 50);
+  EXPECT_GT(none, 50);
+}
+
+}  // namespace
+}  // namespace trigram

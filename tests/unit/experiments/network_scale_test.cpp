@@ -1,0 +1,97 @@
+#include "experiments/advise/network_scale.h"
+
+#include <gmock/gmock.h>
+
+#include "netmodels/cluster.h"
+
+namespace trigram {
+namespace {
+
+Json described(const Json& changes = Json::object()) {
+  Json j = {{"nodes", 4}, {"inter", {{"bandwidth", "10Gbps"}, {"latency", "50us"}}}};
+  j.merge_patch(changes);
+  return cluster_fields().dump(parse_cluster(j, "/cluster"));
+}
+
+const Json kWan = {{"topology",
+                    {{"kind", "wan"},
+                     {"delay_is", "one_way"},
+                     {"regions", {{{"name", "A"}, {"nodes", 1}}, {{"name", "B"}, {"nodes", 3}}}},
+                     {"delay", {{nullptr, "30ms"}, {"40ms", nullptr}}},
+                     {"bandwidth", {{nullptr, "0.5Gbps"}, {"1Gbps", nullptr}}}}}};
+
+/// That what is written means so many base units.
+void expect_value(const Json& text, double value, Dimension dimension) {
+  EXPECT_DOUBLE_EQ(parse_quantity(text.get<std::string>(), dimension), value);
+}
+
+TEST(NetworkScale, OfNics) {
+  const NetworkScale bandwidth(described(), Dimension::bandwidth);
+  ASSERT_EQ(bandwidth.at(0.079).size(), 1);
+  expect_value(bandwidth.at(0.079).at("/cluster/inter/bandwidth"), 0.79e9 / 8,
+               Dimension::bandwidth);
+  EXPECT_EQ(bandwidth.text(0.0791), "791 Mbps");
+  const NetworkScale latency(described(), Dimension::duration);
+  ASSERT_EQ(latency.at(3).size(), 1);
+  expect_value(latency.at(3).at("/cluster/inter/latency"), 150e-6, Dimension::duration);
+  EXPECT_EQ(latency.text(30), "1.5 ms");
+  EXPECT_FALSE(latency.from_zero());
+}
+
+TEST(NetworkScale, FactorOneIsWhatIsDescribed) {
+  for (const Json& changes : {Json::object(), kWan})
+    for (const Dimension dimension : {Dimension::bandwidth, Dimension::duration}) {
+      Json config;
+      config["cluster"] = described(changes);
+      const Json settings = NetworkScale(config["cluster"], dimension).at(1);
+      for (const auto& [pointer, value] : settings.items())
+        EXPECT_EQ(config.at(Json::json_pointer(pointer)), value);
+    }
+}
+
+TEST(NetworkScale, OfTokenBuckets) {
+  const Json shaped = {{"inter", {{"shaping", {{"rate", "1Gbps"}, {"depth", "1MB"}}}}}};
+  const NetworkScale bandwidth(described(shaped), Dimension::bandwidth);
+  EXPECT_EQ(bandwidth.at(2).size(), 2);
+  expect_value(bandwidth.at(2).at("/cluster/inter/shaping/rate"), 2e9 / 8, Dimension::bandwidth);
+  EXPECT_EQ(bandwidth.text(2), "2 Gbps") << "the rate, not that of bursts";
+}
+
+TEST(NetworkScale, OfTopologies) {
+  const NetworkScale bandwidth(described(kWan), Dimension::bandwidth);
+  ASSERT_EQ(bandwidth.at(0.1).size(), 2);
+  const Json matrix = bandwidth.at(0.1).at("/cluster/topology/bandwidth");
+  EXPECT_TRUE(matrix[0][0].is_null());
+  expect_value(matrix[0][1], 0.05e9 / 8, Dimension::bandwidth);
+  expect_value(matrix[1][0], 0.1e9 / 8, Dimension::bandwidth);
+  EXPECT_EQ(bandwidth.text(0.1), "1 Gbps at NICs, 50 Mbps to 100 Mbps beyond");
+  const NetworkScale latency(described(kWan), Dimension::duration);
+  expect_value(latency.at(2).at("/cluster/topology/delay")[1][0], 80e-3, Dimension::duration);
+  // A topology whose links are as wide as NICs unless they say otherwise.
+  const Json torus = {{"topology", {{"kind", "torus"}, {"dimensions", {4}}}}};
+  EXPECT_EQ(NetworkScale(described(torus), Dimension::bandwidth).at(2).size(), 1);
+  const Json narrow = {
+      {"topology", {{"kind", "torus"}, {"dimensions", {4}}, {"bandwidth", "1Gbps"}}}};
+  const Json half = NetworkScale(described(narrow), Dimension::bandwidth).at(0.5);
+  expect_value(half.at("/cluster/topology/bandwidth"), 0.5e9 / 8, Dimension::bandwidth);
+}
+
+TEST(NetworkScale, LatenciesFromZero) {
+  const Json none = {{"inter", {{"latency", "0us"}}}};
+  const NetworkScale latency(described(none), Dimension::duration);
+  EXPECT_TRUE(latency.from_zero());
+  expect_value(latency.at(0).at("/cluster/inter/latency"), 0, Dimension::duration);
+  expect_value(latency.at(16).at("/cluster/inter/latency"), 16e-6, Dimension::duration);
+  EXPECT_EQ(latency.text(16), "16 us");
+}
+
+TEST(NetworkScale, ReadsWell) {
+  EXPECT_EQ(readable(12.5e9, Dimension::bandwidth), "100 Gbps");
+  EXPECT_EQ(readable(0.999999999e9 / 8, Dimension::bandwidth), "1 Gbps");
+  EXPECT_EQ(readable(1.6e12 / 8, Dimension::bandwidth), "1.6 Tbps");
+  EXPECT_EQ(readable(7.8125e-7, Dimension::duration), "781 ns");
+  EXPECT_EQ(readable(0, Dimension::duration), "0 ns");
+}
+
+}  // namespace
+}  // namespace trigram
