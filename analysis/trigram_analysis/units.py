@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import Any, Iterator
 
 _PREFIX = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
@@ -96,11 +96,28 @@ def nbytes(value: float) -> str:
     return f"{significant(value)} B"
 
 
+_LONGEST_LIST = 40  # characters
+
+
+def _quantities(value: Any) -> Iterator[tuple[float, str]]:
+    """All quantities with units in nested lists, with how they are written."""
+    for item in value if isinstance(value, list) else []:
+        parsed = quantity(item)
+        if parsed and isinstance(item, str):
+            yield parsed[1], item
+        yield from _quantities(item)
+
+
 def show(value: Any) -> str:
-    """A configured value for people: "25Gbps" and "3.125GB/s" are both "25 Gbps"."""
+    """A configured value for people: "25Gbps" and "3.125GB/s" are both "25 Gbps"; of a matrix, its
+    least and its largest value."""
     parsed = quantity(value)
     if parsed is None:
-        return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        within = sorted(_quantities(value))
+        if len(text) <= _LONGEST_LIST or not within:
+            return text
+        return f"{show(within[0][1])} to {show(within[-1][1])}"
     dimension, number = parsed
     if dimension == "duration":
         return _round_seconds(number)

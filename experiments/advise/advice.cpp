@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "experiments/exit_codes.h"
+#include "experiments/process/signals.h"
 
 namespace trigram {
 namespace {
@@ -26,6 +27,7 @@ Advisor::Advisor(const Contest& contest, Options options)
       latency_(contest.cluster(), Dimension::duration) {}
 
 Advice Advisor::advise() {
+  Signals signals;  // one between two sweeps waits for the next, which ends as it is used to
   std::vector<std::size_t> all(contest_.candidates().size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   Advice advice;
@@ -40,6 +42,8 @@ Advice Advisor::advise() {
   for (const Dimension of : {Dimension::bandwidth, Dimension::duration})
     for (const bool more : {false, true})
       if (more || !scale(of).from_zero()) advice.outlooks.push_back(look(of, more, winner));
+  for (int signal = signals.wait(0); signal != 0; signal = signals.wait(0))
+    if (signal != SIGCHLD) throw Stopped{kInterrupted};
   return advice;
 }
 

@@ -40,7 +40,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     auto& line = lines.emplace_back(
         std::vector<std::string>{fmt::format("{}", i + 1), c.name, c.settings, c.trigram});
     const bool there = std::isfinite(s.cost_s);
-    if (accuracy) line.push_back(there ? fmt::format("{:.2f}", s.cost_s) : "never");
+    if (accuracy) line.push_back(there ? fmt::format("{:.4g}", s.cost_s) : "never");
     if (s.summary.is_null()) {
       line.insert(line.end(), {"failed", "-", "-"});
       continue;

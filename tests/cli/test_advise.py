@@ -276,6 +276,38 @@ class Advise(CommandTest):
             [sweep["/cluster/topology/bandwidth"] for sweep in swept],
         )
 
+    def test_an_accuracy_is_reached_when_the_metrics_say(self) -> None:
+        training = {
+            "cluster": CLUSTER,
+            "workload": {"name": "fashion_mnist", "priced_as": "bert_large"},
+            "optimizer": {"name": "sgd", "lr": 0.05, "momentum": 0.5},
+            "steps": 10,
+            "eval_every": 5,
+            "sweep": {"/algorithm": ["gradient_allreduce", {"name": "local_sgd", "sync_every": 5}]},
+        }
+        self.write(training, "candidates.json")
+        self.write(CLUSTER | {"nodes": 2}, "two.json")
+        changes = {"cluster": "two.json", "range": "1.1"}
+        advice = self.advise(**changes, target="accuracy=0.5")
+        self.assertEqual(advice["target"], "accuracy=0.5")
+        times = []
+        for candidate in advice["candidates"]:
+            folder = self.folder / "results" / "advise-two-one-accuracy" / candidate["run"]
+            steps = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
+            reached = [s["time_s"] for s in steps if (s.get("accuracy") or 0) >= 0.5]
+            self.assertEqual(candidate["time_to_accuracy_s"], reached[0])
+            self.assertAlmostEqual(candidate["behind"], reached[0] / (times + reached)[0] - 1)
+            times.append(reached[0])
+        self.assertEqual(times, sorted(times))
+        self.assertLess(times[0], times[1])
+        never = self.advise(**changes, target="accuracy=0.999")
+        self.assertEqual(never["flips"], [])
+        for candidate in never["candidates"]:
+            self.assertIsNone(candidate["time_to_accuracy_s"])
+            self.assertIsNone(candidate["behind"])
+        table = self.trigram(*self.arguments(**changes, target="accuracy=0.999")).stdout
+        self.assertIn("no candidate reaches accuracy=0.999", table)
+
     def test_bad_input(self) -> None:
         self.write(CANDIDATES | {"sweep": {"/seed": [1, 2]}, "algorithm": RING}, "seeds.json")
         real = {key: value for key, value in CANDIDATES.items() if key != "until_steady"}
