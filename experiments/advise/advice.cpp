@@ -83,7 +83,7 @@ std::vector<Standing> Advisor::stand(const Place& place,
     Standing standing{candidates[i], kInfinity, plan.runs[i].id, nullptr};
     if (run.state == StoredRun::done) {
       standing.summary = run.manifest.at("summary");
-      standing.cost_s = cost_s(contest_.target(), standing.summary, results_ / standing.id);
+      standing.cost_s = cost_s(contest_.target(), standing.summary);
     } else {
       failed_ = true;
     }

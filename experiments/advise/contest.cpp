@@ -49,6 +49,7 @@ std::vector<std::string> settings_of(const Contest::Question& question) {
                                        "/cluster=" + file.description.dump()};
   if (question.target.accuracy) {
     settings.push_back("/workload/priced_as=" + Json(profile).dump());
+    settings.push_back(fmt::format("/target_accuracy={}", *question.target.accuracy));
   } else {
     settings.push_back("/workload=" + Json(profile).dump());
   }

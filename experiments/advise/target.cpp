@@ -2,28 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <limits>
 
 #include "experiments/config/settings.h"
 
 namespace trigram {
-namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-double time_to_accuracy_s(double accuracy, const std::filesystem::path& metrics) {
-  std::ifstream lines(metrics);
-  for (std::string line; std::getline(lines, line);) {
-    const Json step = Json::parse(line);
-    const auto reached = step.find("accuracy");
-    if (reached != step.end() && reached->is_number() && *reached >= accuracy)
-      return step.at("time_s").get<double>();
-  }
-  return kNever;
-}
-
-}  // namespace
 
 Target Target::parse(const std::string& text) {
   if (text == "throughput") return {};
@@ -42,10 +25,11 @@ std::string Target::text() const {
   return accuracy ? fmt::format("accuracy={}", *accuracy) : "throughput";
 }
 
-double cost_s(const Target& target, const Json& summary, const std::filesystem::path& folder) {
-  if (target.accuracy) return time_to_accuracy_s(*target.accuracy, folder / "metrics.jsonl");
-  const Json& samples_per_s = summary.at("samples_per_s");
-  return samples_per_s.is_number() ? 1 / samples_per_s.get<double>() : kNever;
+double cost_s(const Target& target, const Json& summary) {
+  const Json& value =
+      target.accuracy ? summary.at("target").at("time_s") : summary.at("samples_per_s");
+  if (!value.is_number()) return std::numeric_limits<double>::infinity();
+  return target.accuracy ? value.get<double>() : 1 / value.get<double>();
 }
 
 }  // namespace trigram

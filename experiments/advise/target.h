@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -17,9 +16,9 @@ struct Target {
   std::string text() const;
 };
 
-/// What a finished run costs in seconds: the less, the better. For throughput that is the time per
-/// sample, each worker at its own pace, of its summary; for an accuracy the time of the first
-/// evaluation in its folder's metrics that reached it, infinite if none did.
-double cost_s(const Target& target, const Json& summary, const std::filesystem::path& folder);
+/// What a finished run, given its summary, costs in seconds: the less, the better. For throughput
+/// that is the time per sample, each worker at its own pace; for an accuracy, the run's
+/// target_accuracy, the time until it was reached, infinite if it never was.
+double cost_s(const Target& target, const Json& summary);
 
 }  // namespace trigram
