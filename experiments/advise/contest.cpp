@@ -10,7 +10,9 @@
 #include "core/data_dir.h"
 #include "core/workloads/profile_reference.h"
 #include "experiments/cli/labels.h"
+#include "experiments/cli/options_label.h"
 #include "experiments/config/cluster_file.h"
+#include "experiments/config/fit_runs.h"
 
 namespace trigram {
 namespace {
@@ -123,7 +125,7 @@ Contest::Contest(const Question& question)
       settings_(settings_of(question)),
       target_(question.target) {
   std::vector<UnfitRun> unfit;
-  const Plan plan = make_plan(config_, settings_, {}, &unfit);
+  const Plan plan = plan_fit_runs(config_, settings_, unfit);
   check_relaxations(question.relaxations);
   check_algorithms(question.algorithms, plan);
   cluster_ = plan.runs.front().resolved.at("cluster");
@@ -172,7 +174,7 @@ Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates) c
   std::vector<std::string> settings = settings_;
   for (const auto& [pointer, value] : at.items()) settings.push_back(as_axis(pointer, value));
   std::vector<UnfitRun> unfit;
-  const Plan all = make_plan(config_, settings, {}, &unfit);
+  const Plan all = plan_fit_runs(config_, settings, unfit);
   Plan plan{all.name, {}};
   for (const std::size_t c : candidates) {
     const auto found = std::find_if(all.runs.begin(), all.runs.end(), [&](const PlannedRun& run) {

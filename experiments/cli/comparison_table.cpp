@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "experiments/cli/labels.h"
+#include "experiments/cli/options_label.h"
 #include "experiments/cli/text_table.h"
 
 namespace trigram {

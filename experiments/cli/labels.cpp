@@ -41,15 +41,6 @@ std::string label_of(const Json& value) {
   return value.dump();
 }
 
-std::string options_label(const Json& value) {
-  std::vector<std::string> parts;
-  if (value.is_object())
-    for (const auto& [name, option] : value.items())
-      if (name != "name" && name != "mode")
-        parts.push_back(fmt::format("{}={}", name, label_of(option)));
-  return fmt::format("{}", fmt::join(parts, " "));
-}
-
 std::string algorithm_label(const Json& manifest) {
   const Json swept = manifest["sweep"].value("/algorithm", Json());
   return label_of(swept.is_string() ? swept : manifest["experiment"]["algorithm"]);

@@ -11,10 +11,6 @@ namespace trigram {
 /// its name alone, "pytorch_ddp"; another text without quotes.
 std::string label_of(const Json& value);
 
-/// The options that a component of a sweep is given, its mode aside: "codec=sign
-/// hierarchical=true".
-std::string options_label(const Json& value);
-
 /// What the algorithm of a run is called in tables: a system by the file that its sweep names.
 std::string algorithm_label(const Json& manifest);
 

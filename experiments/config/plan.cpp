@@ -9,6 +9,7 @@
 
 #include "core/optimizers/registry.h"
 #include "experiments/config/config_file.h"
+#include "experiments/config/fit_runs.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"
@@ -204,9 +205,8 @@ void check_distinct(const std::vector<PlannedRun>& runs) {
                                     first->second->coordinates.dump(), run.coordinates.dump()));
 }
 
-}  // namespace
-
-Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
+/// `unfit`: where runs go that are, or null, so that they are errors.
+Plan plan_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
                const Place& place, std::vector<UnfitRun>* unfit) {
   const std::filesystem::path base = config.parent_path();
   std::optional<Taking> taking;
@@ -232,6 +232,18 @@ Plan make_plan(const std::filesystem::path& config, const std::vector<std::strin
       throw ConfigError("/name", "cannot be swept; expected one name for all runs");
   check_distinct(plan.runs);
   return plan;
+}
+
+}  // namespace
+
+Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
+               const Place& place) {
+  return plan_runs(config, settings, place, nullptr);
+}
+
+Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
+                   std::vector<UnfitRun>& unfit) {
+  return plan_runs(config, settings, {}, &unfit);
 }
 
 void keep_only(Plan& plan, const std::vector<std::string>& ids) {

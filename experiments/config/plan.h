@@ -30,18 +30,10 @@ struct Place {
   bool here = true;  // by this process, so that its worlds matter; else by processes that it starts
 };
 
-/// A run that is well described, but not for where it is to be made: too few workers for its
-/// algorithm, and the like.
-struct UnfitRun {
-  Json coordinates;
-  ConfigError why;
-};
-
 /// Reads a configuration, applies `settings` ("/json/pointer=value"), expands its sweep and checks
-/// every run. Throws ConfigError; but where there is a list for unfit runs, as long as one is fit,
-/// these go there.
+/// every run. Throws ConfigError.
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
-               const Place& place = {}, std::vector<UnfitRun>* unfit = nullptr);
+               const Place& place = {});
 
 /// Leaves the runs with these ids, in the plan's order. Throws ConfigError at "--only" for an id
 /// that none has.

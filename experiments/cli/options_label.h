@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// The options that a component of a sweep is given, its mode aside, which is of its name
+/// (label_of): "codec=sign hierarchical=true".
+std::string options_label(const Json& value);
+
+}  // namespace trigram
