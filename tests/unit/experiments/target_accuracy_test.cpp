@@ -21,7 +21,8 @@ class Course {
     FakeWorkload workload({accuracy});
     long& step = next_[static_cast<std::size_t>(rank)];
     const RankStep done{.end_s = 3.0 * static_cast<double>(step + 1),
-                        .spent = {.bytes_inter = 100 + static_cast<std::uint64_t>(rank)}};
+                        .spent = {.bytes_inter = 100 + static_cast<std::uint64_t>(rank)},
+                        .staleness = {}};
     collector_.finish(rank, step++, done, workload, FakeStream());
   }
   void both(float accuracy) {
