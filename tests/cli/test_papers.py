@@ -11,8 +11,9 @@ from harness import SOURCE, CommandTest, worlds
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
 class Papers(CommandTest):
-    def manifests_of(self, name: str) -> list[dict[str, Any]]:
-        self.trigram("run", SOURCE / "configs" / "papers" / f"{name}.json", "-o", "papers", "--no-table")
+    def manifests_of(self, name: str, *options: str) -> list[dict[str, Any]]:
+        path = SOURCE / "configs" / "papers" / f"{name}.json"
+        self.trigram("run", path, "-o", "papers", "--no-table", *options)
         folder = self.folder / "papers" / name
         return [json.loads(path.read_text()) for path in sorted(folder.glob("*/manifest.json"))]
 
@@ -34,6 +35,25 @@ class Papers(CommandTest):
                                1 - (1 - 1 / 2.205) / 128, delta=0.02)
         for name in ("gradient_allreduce", "bytegrad", "decentralized", "dcd_psgd"):
             self.assertLess(rates[name][1], 0.9 * rates[name][0], name)
+
+    def test_time_to_an_accuracy_is_its_steps_at_the_pace_of_each(self) -> None:
+        """A lower accuracy than the experiment's, which all reach in a few small steps."""
+        smaller = ("/target_accuracy=0.4", "/eval_every=6", "/workload/batch=8", "/steps=60")
+        runs = self.manifests_of(
+            "convergence_wagma", *(word for setting in smaller for word in ("--set", setting))
+        )
+        targets = {run["experiment"]["algorithm"]["name"]: run["summary"]["target"] for run in runs}
+        self.assertEqual(len(targets), 7)
+        paces = {}
+        for name, target in targets.items():
+            self.assertEqual(target["epochs"], target["steps"] / 468, "60,000 / (16 x 8)")
+            paces[name] = target["time_s"] / target["steps"]
+        # In every step somebody is late by 320 ms: who waits for all pays for it each time.
+        compute_s = 0.615  # 128 images at 208 a second
+        for name in ("gradient_allreduce", "local_sgd"):
+            self.assertGreater(paces[name], compute_s + 0.32, name)
+        for name in ("adpsgd", "dpsgd", "eager_sgd", "wagma"):
+            self.assertLess(paces[name], paces["gradient_allreduce"], name)
 
 
 if __name__ == "__main__":
