@@ -3,7 +3,8 @@ import json
 import pytest
 import sample
 from trigram_analysis import results, table
-from trigram_analysis.comparison import Comparison, best_accuracy, time_to_accuracy
+from trigram_analysis.accuracy import best_accuracy, time_to_accuracy
+from trigram_analysis.comparison import Comparison
 
 
 def compare(folder):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable
 
 from . import units
+from .accuracy import best_accuracy, time_to_accuracy
 from .naming import algorithm_name, algorithm_order
 from .results import Run
 
@@ -271,21 +272,6 @@ class Comparison:
                 ]
                 labels[run.path] = f"{name} ({', '.join(options)})" if options else name
         return labels
-
-
-def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:
-    """Times and accuracies of the evaluations of a run."""
-    return run.accuracy_curve
-
-
-def best_accuracy(run: Run) -> float | None:
-    accuracies = accuracy_curve(run)[1]
-    return max(accuracies) if accuracies else run.number("accuracy")
-
-
-def time_to_accuracy(run: Run, target: float) -> float | None:
-    """The time of the first evaluation at or above `target`."""
-    return next((t for t, a in zip(*accuracy_curve(run)) if a >= target), None)
 
 
 def _leaves(value: Any, pointer: str) -> Iterable[tuple[str, Any]]:

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
 
 from . import map_figure, style, units
-from .comparison import Comparison, Point, Setting, accuracy_curve
+from .accuracy import accuracy_curve
+from .comparison import Comparison, Point, Setting
 
 MAX_PANELS = 6
 

@@ -9,7 +9,8 @@ from typing import Callable, Literal
 import pandas as pd
 
 from . import units
-from .comparison import Comparison, Point, best_accuracy
+from .accuracy import best_accuracy
+from .comparison import Comparison, Point
 from .naming import own_name
 from .results import Run
 
