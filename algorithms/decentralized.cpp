@@ -6,7 +6,8 @@
 // Modes: `all` averages over all ranks (an allreduce of weights), `shift_one` with one partner per
 // step, `ring` with two neighbours. The model travels as one message of S bytes. Bytes per rank and
 // iteration: all 2(P-1)/P S in 2(P-1) messages; shift_one S in 1; ring 2 S in 2. Hierarchical by
-// default, as in BAGUA: the mean of the node is what the leaders exchange.
+// default, as in BAGUA: the mean of the node is what the leaders exchange. In buckets, an option:
+// as many messages per bucket, each exchanged as soon as its gradient is complete.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
@@ -66,8 +67,9 @@ AlgorithmEntry decentralized_entry() {
       {.name = "decentralized",
        .doc = "Workers average weights with peers while they compute gradients",
        .trigram = kSyncFullDecentralised,
-       .execution_options = "OH",
-       .source = "Lian et al., D-PSGD, arXiv 1705.09056; BAGUA, arXiv 2107.01499"},
+       .execution_options = "OFH",
+       .source = "Lian et al., D-PSGD, arXiv 1705.09056; BAGUA, arXiv 2107.01499",
+       .exchanges_weights = true},
       FieldTable<Options>{}
           .field("mode", &Options::mode,
                  one_of<Mode>(

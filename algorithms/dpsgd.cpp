@@ -6,8 +6,9 @@
 //
 // W is symmetric and doubly stochastic; it may change from step to step. The paper's graph is the
 // ring. The model travels as one message of S bytes; per rank and iteration, with d peers: d
-// messages and d S bytes, all at once. Memory: one model beside the weights, and d more while they
-// are mixed.
+// messages and d S bytes, all at once. In buckets, an option, weights are exchanged one bucket
+// after the other, each as soon as its gradient is complete: d messages per bucket. Memory: one
+// model beside the weights, and d more while they are mixed.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
@@ -56,8 +57,9 @@ AlgorithmEntry dpsgd_entry() {
       {.name = "dpsgd",
        .doc = "Decentralised parallel SGD over a peer graph: weights are averaged with neighbours",
        .trigram = kSyncFullDecentralised,
-       .execution_options = "OH",
-       .source = "Lian et al., arXiv 1705.09056"},
+       .execution_options = "OFH",
+       .source = "Lian et al., arXiv 1705.09056",
+       .exchanges_weights = true},
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
                                   "Who averages with whom; undirected"),
       check);

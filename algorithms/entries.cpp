@@ -22,7 +22,17 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
     fields.field("overlap", &Execution::overlap, boolean(),
                  "O: exchange as early as the data is ready, not after the backward pass");
   else fields.refuse("overlap", refusal("overlap to switch", 'O'));
-  if (has(card, 'F'))
+  if (has(card, 'F') && card.exchanges_weights)
+    fields
+        .field(
+            "bucket", &Execution::model_bucket_bytes, optional(byte_size()),
+            "F: exchange weights in buckets of this size, in order, each as soon as its gradient "
+            "is complete; 0B: every tensor by itself; null: the whole model at once")
+        .refuse("first_bucket",
+                fmt::format("{} has no first bucket of its own; expected \"bucket\" "
+                            "alone",
+                            card.name));
+  else if (has(card, 'F'))
     fields
         .field("bucket", &Execution::bucket_bytes, byte_size(),
                "F: fuse tensors into buckets of this size; 0B sends every tensor by itself")

@@ -35,7 +35,8 @@ struct AlgorithmCard {
   std::optional<Trigram> trigram_with_codec = {};  // where there is an `optional_codec_kind`
   std::string execution_options;                   // those of O, F and H that apply
   std::string source;
-  bool exchanges_moment = false;  // so the optimizer must have one
+  bool exchanges_moment = false;   // so the optimizer must have one
+  bool exchanges_weights = false;  // F is off unless asked for: the model is one message
 };
 
 /// Adds the options of O, F and H that apply, and names the ones that do not.

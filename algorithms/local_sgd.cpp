@@ -3,10 +3,11 @@
 //   x_i = x_i - lr U(g_i(x_i));  every H steps: x_i = 1/P sum_j x_j
 //
 // H = 1 averages after every step. The state of the optimizer stays local. Steps and bytes per rank
-// and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes.
+// and average, S bytes of model, ring: 2(P-1) messages (per bucket), 2(P-1)/P S bytes.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -26,9 +27,13 @@ class LocalSgd final : public Algorithm {
     auto comm = ctx.stream->fork("comm");
     const auto average = across(run.execution, full_average(options_.allreduce));
     for (long t : run.steps) {
-      local_step(ctx, run);
-      if ((t + 1) % options_.sync_every == 0)
-        exchange_on(*comm, ctx, run, run.workload.weights(), average);
+      std::vector<std::shared_ptr<Work>> pending;
+      compute_by_part(ctx, run, [&](const Part& part) {
+        optimizer_step(ctx, run, part);
+        if ((t + 1) % options_.sync_every == 0)
+          pending.push_back(begin_exchange(*comm, ctx, run, part.weights, part.index, average));
+      });
+      for (const auto& work : pending) ctx.stream->wait(*work);
     }
   }
 
@@ -47,8 +52,9 @@ AlgorithmEntry local_sgd_entry() {
       {.name = "local_sgd",
        .doc = "Workers step alone and average their models every few steps",
        .trigram = kSyncFullCentralised,
-       .execution_options = "H",
-       .source = "Stich, Local SGD, arXiv 1805.09767"},
+       .execution_options = "FH",
+       .source = "Stich, Local SGD, arXiv 1805.09767",
+       .exchanges_weights = true},
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));

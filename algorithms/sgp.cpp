@@ -12,10 +12,11 @@
 // one_peer_exponential (one peer) and n_peer_exponential (d peers).
 //
 // Per rank and iteration, d peers: d messages of S + 4 bytes (w travels with the model), after the
-// step. Memory: one model beside the weights, and d more while they are summed.
+// step; in buckets, an option, d of S_b + 4 for each, one bucket after the other, each as soon as
+// its gradient is complete. Memory: one model beside the weights, and d more while they are summed.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/parts.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
@@ -27,31 +28,46 @@ struct Options {
   PeerGraphSpec graph{"one_peer_exponential"};
 };
 
+/// x and w of a part of the model, which travel together.
+struct Mass {
+  Mass(Device& device, const Tensor& z)
+      : both(device.empty(z.numel() + 1, DType::f32, z.priced_numel() + 1)),
+        x(both.slice(0, z.numel(), z.priced_numel())),
+        w(both.slice(z.numel(), 1, 1)) {
+    device.copy(x, z);
+    device.fill(w, 1);
+  }
+  Tensor both, x, w;
+};
+
 class Sgp final : public Algorithm {
  public:
   explicit Sgp(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
     Device& device = *ctx.device;
-    const Tensor z = run.workload.weights();
-    const std::size_t n = z.numel();
-    const Tensor message = device.empty(n + 1, DType::f32, z.priced_numel() + 1);
-    const Tensor x = message.slice(0, n, z.priced_numel()), w = message.slice(n, 1, 1);
-    device.copy(x, z);
-    device.fill(w, 1);
+    const std::vector<Part> parts = parts_of(run);
+    std::vector<Mass> masses;
+    for (const Part& part : parts) masses.emplace_back(device, part.weights);
     const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
     auto comm = ctx.stream->fork("comm");
     const auto push = across(run.execution, [graph](Context c, const Tensor& xw, Slot slot) {
       push_sum(c, xw, graph->peers(c.rank(), c.size(), slot.step));
     });
     for ([[maybe_unused]] long t : run.steps) {
-      compute_gradients(ctx, run);  // at z, which the workload holds
-      device.copy(z, x);            // but the optimiser steps from x
-      optimizer_step(ctx, run);
-      device.copy(x, z);
-      exchange_on(*comm, ctx, run, message, push);
-      const double weight = device.norm2(w);  // w > 0; brings it to the host
-      device.axpby(static_cast<float>(1 / weight), x, 0, z);
+      std::vector<std::shared_ptr<Work>> pushed;
+      compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
+        const Mass& mass = masses[static_cast<std::size_t>(part.index)];
+        device.copy(part.weights, mass.x);  // but the optimiser steps from x
+        optimizer_step(ctx, run, part);
+        device.copy(mass.x, part.weights);
+        pushed.push_back(begin_exchange(*comm, ctx, run, mass.both, part.index, push));
+      });
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        ctx.stream->wait(*pushed[i]);
+        const double weight = device.norm2(masses[i].w);  // w > 0; brings it to the host
+        device.axpby(static_cast<float>(1 / weight), masses[i].x, 0, parts[i].weights);
+      }
     }
   }
 
@@ -75,8 +91,9 @@ AlgorithmEntry sgp_entry() {
       {.name = "sgp",
        .doc = "Stochastic gradient push: weights are summed along a directed graph",
        .trigram = kSyncFullDecentralised,
-       .execution_options = "H",
-       .source = "Assran et al., arXiv 1811.10792"},
+       .execution_options = "FH",
+       .source = "Assran et al., arXiv 1811.10792",
+       .exchanges_weights = true},
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
                                   "Who sends to whom; directed or not"),
       check);

@@ -11,22 +11,20 @@
 // rank. `sum` is that of the latest version: what counts is which of the worker's models it holds.
 // With a codec Q (low precision, a form of our own), i's sum is S (send_i + mean_j Q(d_j) -
 // Q(d_i)), d_j = send_j - the last mean of all: the sum of models is conserved, i keeps what its
-// code loses.
+// code loses. In buckets, an option, each has versions and arrivals of its own.
 //
-// Steps and bytes per rank, S_b bytes of model, C of its code: lg S messages and lg S S_b bytes per
-// group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global average (ring);
-// activation: P-1 control messages.
+// Steps and bytes per rank, S_b bytes of model (or bucket), C of its code: lg S messages and lg S
+// S_b bytes per group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global
+// average (ring); activation: P-1 control messages.
 
 #include <memory>
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/butterfly_group.h"
-#include "algorithms/primitives/late_contributions.h"
-#include "algorithms/primitives/model_sums.h"
+#include "algorithms/primitives/group_models.h"
 #include "algorithms/primitives/partial_collective.h"
-#include "algorithms/primitives/primitives.h"
 
 namespace trigram {
 namespace {
@@ -48,32 +46,38 @@ class Wagma final : public Algorithm {
   explicit Wagma(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
-    const Tensor weights = run.workload.weights();
-    const auto models = std::make_shared<LateModels>(ctx, weights);
-    const auto sums =
-        std::make_shared<ModelSums>(ctx, run, options_.codec, options_.group_allreduce);
+    const std::vector<Part> parts = parts_of(run);
+    const auto shared = std::make_shared<std::vector<GroupModels>>();
+    for (const Part& part : parts)
+      shared->emplace_back(ctx, part.weights, run.seed, options_.codec, options_.group_allreduce);
     const int S = butterfly_group_size(static_cast<int>(options_.group_size), ctx.world_size);
+    const auto B = static_cast<long>(parts.size());  // version t B + b: of part b in step t
     PartialCollective partial(
         ctx, "agent",
-        {.versions = run.steps.count(),
+        {.versions = B * run.steps.count(),
          .initiator =
-             [*this](long t) { return global(t) ? Activation::kAllRanks : Activation::kAnyRank; },
+             [*this, B](long version) {
+               return global(version / B) ? Activation::kAllRanks : Activation::kAnyRank;
+             },
          .execute =
-             [*this, models, sums, S](Context c, long t) {
-               if (global(t)) {
-                 c_fp_s(c, models->model(), options_.allreduce);
-                 return sums->refer_to(c, models->model());
-               }
-               const auto members = butterfly_group(c.rank(), c.size(), S, turn(t));
-               Subset group(*c.comm, members);
-               models->sum(c, [&](const Tensor& x) { sums->add_up(c.with(group), x, t); });
+             [*this, shared, S, B](Context c, long version) {
+               const Slot slot{static_cast<int>(version % B), version / B};
+               GroupModels& part = (*shared)[static_cast<std::size_t>(slot.bucket)];
+               if (global(slot.step)) part.average_all(c, options_.allreduce);
+               else part.sum(c, butterfly_group(c.rank(), c.size(), S, turn(slot.step)), slot);
              }});
     for (long t : run.steps) {
-      local_step(ctx, run);
-      models->contribute(ctx, weights, t);
-      partial.arrive(ctx, t);
-      if (global(t)) ctx.device->copy(weights, models->model());
-      else run.steps.record_staleness(models->merge(ctx, weights, S, t));
+      compute_by_part(ctx, run, [&](const Part& part) {
+        optimizer_step(ctx, run, part);
+        (*shared)[static_cast<std::size_t>(part.index)].models.contribute(ctx, part.weights, t);
+        partial.announce(ctx, t * B + part.index);
+      });
+      for (const Part& part : parts) {
+        LateModels& models = (*shared)[static_cast<std::size_t>(part.index)].models;
+        partial.wait(ctx, t * B + part.index);
+        if (global(t)) models.take(ctx, part.weights);
+        else run.steps.record_staleness(models.merge(ctx, part.weights, S, t));
+      }
     }
   }
 
@@ -83,10 +87,6 @@ class Wagma final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  check_butterfly_groups(options.group_size, layout.ranks(), pointer);
-}
-
 }  // namespace
 
 AlgorithmEntry wagma_entry() {
@@ -95,8 +95,9 @@ AlgorithmEntry wagma_entry() {
        .doc = "Workers average models in changing groups that do not wait for late ones",
        .trigram = kAsyncFullDecentralised,
        .trigram_with_codec = kAsyncLowDecentralised,
-       .execution_options = "",
-       .source = "Li et al., WAGMA-SGD, arXiv 2005.00124"},
+       .execution_options = "F",
+       .source = "Li et al., WAGMA-SGD, arXiv 2005.00124",
+       .exchanges_weights = true},
       FieldTable<Options>{}
           .field("tau", &Options::tau, integer(1), "Steps from one average over all to the next")
           .field("group_size", &Options::group_size, integer(0),
@@ -111,7 +112,9 @@ AlgorithmEntry wagma_entry() {
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the averages")
           .field("codec", &Options::codec, optional_codec_kind(),
                  "Code of how far models in groups are from the last average"),
-      check);
+      [](const Options& options, const Layout& layout, const std::string& pointer) {
+        check_butterfly_groups(options.group_size, layout.ranks(), pointer);
+      });
 }
 
 }  // namespace trigram

@@ -72,10 +72,13 @@ struct Execution {
   bool overlap = true;                   // O: exchange a bucket as soon as it is ready
   std::size_t bucket_bytes = 10u << 20;  // F: fuse tensors into buckets; 0: one bucket per tensor
   std::optional<std::size_t> first_bucket_bytes = {};  // F: of the first bucket, where it differs
+  std::optional<std::size_t> model_bucket_bytes = {};  // F of methods that exchange weights, if any
   bool hierarchical = false;      // H: reduce in the node, exchange between leaders
   std::size_t segment_bytes = 0;  // inside a node longer tensors go in such pieces; 0: none does
   bool synchronize = false;       // the host waits for each exchange, then sends the next
-  BucketSizes buckets() const { return {bucket_bytes, first_bucket_bytes}; }
+  BucketSizes buckets() const {
+    return {model_bucket_bytes.value_or(bucket_bytes), first_bucket_bytes};
+  }
 };
 
 struct Run {

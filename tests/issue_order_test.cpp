@@ -82,9 +82,8 @@ class IssueOrder : public ::testing::TestWithParam<std::string> {
       SCOPED_TRACE(algorithm.name);
       Training training;
       training.algorithm = algorithm.spec;
-      const auto& entry = find_component(algorithms(), "algorithm", algorithm.spec, "/algorithm");
-      if (entry.execution_options.find('F') != std::string::npos)
-        training.algorithm["bucket"] = "50B";
+      const Json all = resolve_component(algorithms(), "algorithm", algorithm.spec, "/algorithm");
+      if (!all.value("bucket", Json()).is_null()) training.algorithm["bucket"] = "50B";
       training.cluster = small_cluster(nodes, workers);
       training.cluster.slow_workers = {{1, 1.7}};
       training.steps = 6;

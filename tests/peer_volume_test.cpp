@@ -51,6 +51,16 @@ TEST_P(PeerVolume, Sgp) {
         });
 }
 
+TEST_P(PeerVolume, InBuckets) {
+  for (const char* name : {"dpsgd", "sgp"})
+    check({{"name", name}, {"bucket", "1kB"}}, {"ring", "torus", "star"},
+          [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
+            EXPECT_GT(buckets.size(), 1u);
+            return peer_volume_in_buckets(layout(), buckets, steps, graph,
+                                          name == std::string("sgp") ? 1 : 0, hierarchical);
+          });
+}
+
 TEST_P(PeerVolume, DcdPsgdAndChocoSgd) {
   for (const char* algorithm : {"dcd_psgd", "choco_sgd"})
     for (const Json& codec : codes_of_every_size())

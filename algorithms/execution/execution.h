@@ -56,7 +56,8 @@ void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
 /// One iteration of a method that exchanges weights: the exchange starts, on a copy, with the
 /// forward pass; the gradient is taken at the old weights; then the exchanged weights replace the
-/// old ones and take the gradient step. `exchanged` is room for a copy of the weights.
+/// old ones and take the gradient step. `exchanged` is room for a copy of the weights. In buckets
+/// (F), each is exchanged as soon as its gradient is complete.
 void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                 const Exchange& exchange);
 

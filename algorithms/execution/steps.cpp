@@ -1,7 +1,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/parts.h"
 
 namespace trigram {
 
@@ -19,9 +19,7 @@ void bucket_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
                  const Exchanged& exchanged, const Apply& apply) {
   std::vector<std::shared_ptr<Work>> pending;
   auto issue = [&](Bucket& bucket) {
-    const Slot slot{bucket.index, run.steps.current()};
-    pending.push_back(comm.submit(
-        ctx, [exchange, x = exchanged(bucket), slot](Context c) { exchange(c, x, slot); }));
+    pending.push_back(begin_exchange(comm, ctx, run, exchanged(bucket), bucket.index, exchange));
   };
   run.workload.forward(ctx);
   if (run.execution.overlap) {
@@ -33,6 +31,26 @@ void bucket_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
   for (Bucket& bucket : run.workload.buckets()) {
     ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
     apply(bucket);
+  }
+}
+
+void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
+                        const Exchange& exchange) {
+  std::vector<Tensor> rooms;  // of the parts, one after another in `exchanged`
+  std::vector<std::shared_ptr<Work>> pending;
+  std::size_t begin = 0;
+  compute_by_part(ctx, run, [&](const Part& part) {
+    const std::size_t n = part.weights.numel();
+    rooms.push_back(exchanged.slice(begin, n, part.weights.priced_numel()));
+    begin += n;
+    ctx.device->copy(rooms.back(), part.weights);
+    pending.push_back(begin_exchange(comm, ctx, run, rooms.back(), part.index, exchange));
+  });
+  for (const Part& part : parts_of(run)) {
+    const auto i = static_cast<std::size_t>(part.index);
+    ctx.stream->wait(*pending[i]);
+    ctx.device->copy(part.weights, rooms[i]);
+    optimizer_step(ctx, run, part);
   }
 }
 
@@ -56,12 +74,12 @@ void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) 
 
 void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                 const Exchange& exchange) {
+  if (run.execution.model_bucket_bytes)
+    return model_step_by_part(ctx, run, comm, exchanged, exchange);
   const Tensor weights = run.workload.weights();
   auto issue = [&] {
     ctx.device->copy(exchanged, weights);
-    const Slot slot{0, run.steps.current()};
-    return comm.submit(ctx,
-                       [exchange, exchanged, slot](Context c) { exchange(c, exchanged, slot); });
+    return begin_exchange(comm, ctx, run, exchanged, 0, exchange);
   };
   std::shared_ptr<Work> pending;
   if (run.execution.overlap) pending = issue();
@@ -87,9 +105,7 @@ void optimizer_step(Context ctx, Run& run) {
 }
 
 void exchange_on(Stream& comm, Context ctx, Run& run, const Tensor& x, const Exchange& exchange) {
-  const Slot slot{0, run.steps.current()};
-  const auto pending = comm.submit(ctx, [exchange, x, slot](Context c) { exchange(c, x, slot); });
-  ctx.stream->wait(*pending);
+  ctx.stream->wait(*begin_exchange(comm, ctx, run, x, 0, exchange));
 }
 
 }  // namespace trigram

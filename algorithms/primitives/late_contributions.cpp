@@ -63,6 +63,16 @@ void LateModels::sum(Context ctx, const std::function<void(const Tensor&)>& add_
   inside_ = inside;
 }
 
+void LateModels::average(const std::function<void(const Tensor&)>& average) {
+  Lock lock(*guard_);  // behind what the worker has issued
+  average(model_);
+}
+
+void LateModels::take(Context ctx, const Tensor& weights) {
+  Lock lock(*guard_);
+  ctx.device->copy(weights, model_);
+}
+
 long LateModels::merge(Context ctx, const Tensor& weights, int S, long step) {
   Lock lock(*guard_);
   const bool late = inside_ != step;

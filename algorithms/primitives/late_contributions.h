@@ -42,11 +42,13 @@ class LateModels {
   void contribute(Context ctx, const Tensor& weights, long step);
   /// Agent: lets `add_up` replace a model by the sum of those of the ranks of ctx.comm.
   void sum(Context ctx, const std::function<void(const Tensor&)>& add_up);
+  /// Agent, while the worker waits for it: lets `average` replace the model itself.
+  void average(const std::function<void(const Tensor&)>& average);
   /// Worker, in iteration `step`: weights = sum / S if the latest sum holds its model of this
   /// iteration, (sum + weights) / (S+1) if it holds an older one. Returns how much older.
   long merge(Context ctx, const Tensor& weights, int S, long step);
-  /// The model to contribute: the agent's alone while the worker waits for it.
-  const Tensor& model() const { return model_; }
+  /// Worker: weights = the model, as `average` left it.
+  void take(Context ctx, const Tensor& weights);
 
  private:
   std::unique_ptr<Mutex> guard_;

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "algorithms/collectives/collectives.h"
+#include "algorithms/execution/execution.h"
 #include "algorithms/primitives/error_feedback.h"
-#include "core/algorithm.h"
 
 namespace trigram {
 
@@ -18,10 +18,11 @@ namespace trigram {
 /// lost. Q must be a contraction.
 class ModelSums {
  public:
-  /// `algorithm` is that of exact sums. The first reference is the run's weights.
-  ModelSums(Context ctx, Run& run, std::optional<CodecSpec> codec, const AllreduceSpec& algorithm);
+  /// `algorithm` is that of exact sums, `seed` that of codes. The first reference is `weights`.
+  ModelSums(Context ctx, const Tensor& weights, std::uint64_t seed, std::optional<CodecSpec> codec,
+            const AllreduceSpec& algorithm);
   /// x = (about) the sum of all x over ctx.comm.
-  void add_up(Context ctx, const Tensor& x, long step);
+  void add_up(Context ctx, const Tensor& x, Slot slot);
   /// From here on, on all ranks, differences are those from `model`.
   void refer_to(Context ctx, const Tensor& model);
 

@@ -23,6 +23,12 @@ struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
     if (version + 1 < plan.versions) submit(c, *c.stream, version + 1);
   }
 
+  /// What has to run next before `version` has run; null if it has.
+  std::shared_ptr<Work> pending(long version) {
+    Lock lock(*guard);
+    return executed >= version ? nullptr : next;
+  }
+
   Plan plan;
   Activation activation;
   std::unique_ptr<Mutex> guard;  // of the two below
@@ -40,17 +46,24 @@ PartialCollective::PartialCollective(Context ctx, const std::string& name, Plan 
   agent_->submit(ctx, *stream_, 0);
 }
 
-void PartialCollective::arrive(Context ctx, long version) {
-  std::shared_ptr<Work> pending;
+void PartialCollective::announce(Context ctx, long version) {
+  TRIGRAM_CHECK(version == announced_ + 1, "version {} is announced after {}", version, announced_);
+  announced_ = version;
   {
     Lock lock(*agent_->guard);
     if (agent_->executed >= version) return;
-    TRIGRAM_CHECK(agent_->executed == version - 1,
-                  "arrived at version {}, but {} was the last to run", version, agent_->executed);
-    pending = agent_->next;
   }
   Activation::announce(*control_, ctx.world_rank, version);
-  ctx.stream->wait(*pending);
+}
+
+void PartialCollective::wait(Context ctx, long version) {
+  TRIGRAM_CHECK(version <= announced_, "version {} is waited for, but not announced", version);
+  while (const auto pending = agent_->pending(version)) ctx.stream->wait(*pending);
+}
+
+void PartialCollective::arrive(Context ctx, long version) {
+  announce(ctx, version);
+  wait(ctx, version);
 }
 
 }  // namespace trigram

@@ -24,8 +24,12 @@ class PartialCollective {
   /// Forks the agent's stream from ctx's, the main stream. Collective.
   PartialCollective(Context ctx, const std::string& name, Plan plan);
 
-  /// The worker has contributed what it had for `version`. Returns when that version has run, which
-  /// may be long ago. Versions are arrived at in order, none left out.
+  /// The worker has contributed what it had for `version`. Versions are announced in order, none
+  /// left out, whether those before have run or not.
+  void announce(Context ctx, long version);
+  /// Returns when a version that was announced has run, which may be long ago.
+  void wait(Context ctx, long version);
+  /// Both.
   void arrive(Context ctx, long version);
 
  private:
@@ -33,6 +37,7 @@ class PartialCollective {
   std::shared_ptr<Agent> agent_;
   std::unique_ptr<Stream> stream_;
   Control* control_ = nullptr;  // the agent's
+  long announced_ = -1;         // the latest version
 };
 
 }  // namespace trigram

@@ -113,9 +113,14 @@ CASES = {
         "expected at most 2",
     ),
     "a first bucket where there are none": (
-        experiment(algorithm={"name": "wagma", "first_bucket": "1MiB"}),
+        experiment(algorithm={"name": "eager_sgd", "first_bucket": "1MiB"}),
         "/algorithm/first_bucket",
         "has no buckets",
+    ),
+    "a first bucket of weights": (
+        experiment(algorithm={"name": "wagma", "first_bucket": "1MiB"}),
+        "/algorithm/first_bucket",
+        "wagma has no first bucket of its own",
     ),
     "servers beside nobody": (
         experiment(
@@ -213,9 +218,9 @@ CASES = {
         "expected no execution option",
     ),
     "fusion that an algorithm lacks": (
-        experiment(algorithm={"name": "decentralized", "bucket": "10MiB"}),
+        experiment(algorithm={"name": "choco_sgd", "bucket": "10MiB"}),
         "/algorithm/bucket",
-        "expected one of its options, OH",
+        "expected one of its options, H",
     ),
     "option of a workload without any": (
         experiment(workload={"name": "bert_large", "priced_as": "vgg16"}),

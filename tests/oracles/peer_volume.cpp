@@ -81,9 +81,9 @@ Sends sends(const std::string& graph, int P, long step) {
   throw std::invalid_argument("no formula for " + graph);
 }
 
-Traffic every_step(const Layout& layout, std::uint64_t n, long steps, const std::string& graph,
-                   std::uint64_t bytes, bool hierarchical) {
-  Traffic traffic(layout);
+void add_every_step(Traffic& traffic, std::uint64_t n, long steps, const std::string& graph,
+                    std::uint64_t bytes, bool hierarchical) {
+  const Layout& layout = traffic.layout();
   for (long t = 0; t < steps; ++t) {
     const auto along_edges = [&](Traffic& sum, const Members& members, std::uint64_t) {
       for (const auto& [i, j] : edges_of(graph, static_cast<int>(members.size()), t))
@@ -93,6 +93,12 @@ Traffic every_step(const Layout& layout, std::uint64_t n, long steps, const std:
     if (hierarchical) add_hierarchical(traffic, n, along_edges);
     else along_edges(traffic, all_ranks(layout), n);
   }
+}
+
+Traffic every_step(const Layout& layout, std::uint64_t n, long steps, const std::string& graph,
+                   std::uint64_t bytes, bool hierarchical) {
+  Traffic traffic(layout);
+  add_every_step(traffic, n, steps, graph, bytes, hierarchical);
   return traffic;
 }
 
@@ -116,6 +122,14 @@ Traffic peer_volume(const Layout& layout, const Buckets& buckets, long steps,
                     const std::string& graph, std::uint64_t extra, bool hierarchical) {
   const std::uint64_t n = model(buckets) + extra;
   return every_step(layout, n, steps, graph, 4 * n, hierarchical);
+}
+
+Traffic peer_volume_in_buckets(const Layout& layout, const Buckets& buckets, long steps,
+                               const std::string& graph, std::uint64_t extra, bool hierarchical) {
+  Traffic traffic(layout);
+  for (const std::uint64_t bucket : buckets)
+    add_every_step(traffic, bucket + extra, steps, graph, 4 * (bucket + extra), hierarchical);
+  return traffic;
 }
 
 Traffic coded_peer_volume(const Layout& layout, const Buckets& buckets, long steps,

@@ -18,6 +18,9 @@ std::vector<std::pair<int, int>> edges_of(const std::string& graph, int P, long 
 /// and `extra` more weights (0 for dpsgd, 1 for sgp).
 Traffic peer_volume(const Layout& layout, const Buckets& buckets, long steps,
                     const std::string& graph, std::uint64_t extra, bool hierarchical);
+/// The same where every bucket is such a message.
+Traffic peer_volume_in_buckets(const Layout& layout, const Buckets& buckets, long steps,
+                               const std::string& graph, std::uint64_t extra, bool hierarchical);
 /// The same with a code of the model.
 Traffic coded_peer_volume(const Layout& layout, const Buckets& buckets, long steps,
                           const std::string& graph, bool hierarchical, const CodeBytes& code);

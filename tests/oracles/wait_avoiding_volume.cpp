@@ -49,16 +49,22 @@ Traffic eager_sgd_volume(const Layout& layout, const Buckets& buckets, long step
 Traffic wagma_volume(const Layout& layout, const Buckets& buckets, long steps, long tau,
                      int group_size, const std::string& in_group, const std::string& allreduce) {
   Traffic traffic(layout);
+  add_wagma_volume(traffic, model(buckets), steps, tau, group_size, in_group, allreduce);
+  return traffic;
+}
+
+void add_wagma_volume(Traffic& traffic, std::uint64_t n, long steps, long tau, int group_size,
+                      const std::string& in_group, const std::string& allreduce) {
+  const Layout& layout = traffic.layout();
   for (long t = 0; t < steps; ++t) {
     if (t % tau == tau - 1) {
-      add_allreduce(traffic, all_ranks(layout), model(buckets), allreduce);
+      add_allreduce(traffic, all_ranks(layout), n, allreduce);
       continue;
     }
     for (const Members& group : groups_of(layout.ranks(), group_size, t))
-      if (in_group == "coded") add_code_allgather(traffic, group, model(buckets), coded_bytes);
-      else add_allreduce(traffic, group, model(buckets), in_group);
+      if (in_group == "coded") add_code_allgather(traffic, group, n, coded_bytes);
+      else add_allreduce(traffic, group, n, in_group);
   }
-  return traffic;
 }
 
 }  // namespace trigram::test

@@ -18,5 +18,8 @@ Traffic eager_sgd_volume(const Layout& layout, const Buckets& buckets, long step
 /// step, where all are averaged.
 Traffic wagma_volume(const Layout& layout, const Buckets& buckets, long steps, long tau,
                      int group_size, const std::string& in_group, const std::string& allreduce);
+/// Adds what it is for one part of the model, n weights, that is exchanged by itself.
+void add_wagma_volume(Traffic& traffic, std::uint64_t n, long steps, long tau, int group_size,
+                      const std::string& in_group, const std::string& allreduce);
 
 }  // namespace trigram::test

@@ -224,6 +224,10 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   for (const char* mode : {"all", "shift_one", "ring"}) add("decentralized", "mode", mode);
   for (const char* graph : {"torus", "random_matching"}) add("dpsgd", "graph", graph);
   for (const char* graph : {"one_peer_exponential", "star"}) add("sgp", "graph", graph);
+  for (const bool hierarchical : {false, true})
+    for (const char* name : {"local_sgd", "decentralized", "dpsgd", "sgp"})
+      all.push_back({name + std::string("_in_buckets") + (hierarchical ? "_hierarchical" : ""),
+                     {{"name", name}, {"bucket", "50B"}, {"hierarchical", hierarchical}}});
   for (const char* graph : {"ring", "grid"}) add("dcd_psgd", "graph", graph);
   add("choco_sgd", "graph", "complete");
   all.push_back({"dcd_psgd_qsgd", {{"name", "dcd_psgd"}, {"codec", "qsgd"}}});
@@ -245,6 +249,8 @@ std::vector<NamedAlgorithm> every_algorithm() {
   all.push_back({"eager_sgd_solo", {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 3}}});
   all.push_back({"eager_sgd_majority", {{"name", "eager_sgd"}, {"mode", "majority"}}});
   all.push_back({"wagma", {{"name", "wagma"}, {"tau", 3}, {"group_size", 2}}});
+  all.push_back(
+      {"wagma_in_buckets", {{"name", "wagma"}, {"tau", 3}, {"group_size", 2}, {"bucket", "50B"}}});
   all.push_back({"wagma_coded", {{"name", "wagma"}, {"codec", "minmax_uint8"}}});
   all.push_back({"async_parameter_server", {{"name", "async_parameter_server"}}});
   all.push_back({"async_parameter_server_coded",

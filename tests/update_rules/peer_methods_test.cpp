@@ -67,6 +67,11 @@ Json algorithm(const char* name, const PeerGraphSpec& graph, bool hierarchical) 
   return {{"name", name}, {"graph", peer_graph_kind().dump(graph)}, {"hierarchical", hierarchical}};
 }
 
+Json in_buckets(Json spec) {
+  spec["bucket"] = "0B";
+  return spec;
+}
+
 class PeerMethods : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -104,6 +109,7 @@ TEST_P(PeerMethods, DpsgdMixesTheOldWeightsAndStepsFromTheMean) {
       Numbers x(static_cast<std::size_t>(P), 1);
       for (long t = 0; t < 4; ++t) x = step_down(times(mixing(graph, P, t), x), gradients(x));
       expect_near(trained(algorithm("dpsgd", graph, false), flat_cluster(P), 4), x);
+      expect_near(trained(in_buckets(algorithm("dpsgd", graph, false)), flat_cluster(P), 4), x);
     }
 }
 
@@ -133,6 +139,7 @@ TEST_P(PeerMethods, SgpStepsFromTheBiasedWeightsAtTheUnbiasedGradient) {
         for (const double weight : w) largest_weight = std::max(largest_weight, weight);
       }
       expect_near(trained(algorithm("sgp", graph, false), flat_cluster(P), 4), z);
+      expect_near(trained(in_buckets(algorithm("sgp", graph, false)), flat_cluster(P), 4), z);
     }
   EXPECT_GT(largest_weight, 2) << "some graph makes the weights matter";
 }

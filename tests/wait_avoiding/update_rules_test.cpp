@@ -104,6 +104,9 @@ TEST_F(WaitAvoidingRules, WagmaInTimeAveragesGroupsAndSometimesAll) {
     // lg 8 = 3 bits, two per step: 0 and 1, 2 and 0, all, 0 and 1 (of step 3), 2 and 0.
     check({.algorithm = eight, .ranks = 8, .steps = 5}, {3, 5, 7, 3, 5});
   }
+  Json in_buckets = wagma(2, 3);
+  in_buckets["bucket"] = "0B";
+  check({.algorithm = in_buckets, .ranks = 4, .steps = 5}, {1, 2, 3, 2, 1});
   Json fixed = wagma(2, 4);
   fixed["grouping"] = "fixed";
   check({.algorithm = fixed, .ranks = 4, .steps = 4}, {1, 1, 1, 3});
@@ -154,13 +157,17 @@ TEST_F(WaitAvoidingRules, WagmaGroupsReachEveryoneWithoutGradients) {
 /// the model w' that it had contributed at step 1.
 TEST_F(WaitAvoidingRules, WagmaMergesALateModel) {
   const auto late = [](int rank, long step) { return rank == 1 && step == 2 ? 5e-3 : 0.0; };
-  const Path path = follow({.algorithm = wagma(2, 1000), .ranks = 4, .delay = late});
   const std::vector<double> start(4, 1);
   const auto first = group_means(stepped(start), 1);
   const auto models_1 = stepped(first), models_2 = stepped(group_means(models_1, 2));
   const double sum = models_2[0] + models_1[1];
-  expect_near(path[2], {sum / 2, (sum + models_2[1]) / 3, (models_2[2] + models_2[3]) / 2,
-                        (models_2[2] + models_2[3]) / 2});
+  Json whole = wagma(2, 1000), in_buckets = whole;
+  in_buckets["bucket"] = "0B";
+  for (const Json& algorithm : {whole, in_buckets}) {
+    const Path path = follow({.algorithm = algorithm, .ranks = 4, .delay = late});
+    expect_near(path[2], {sum / 2, (sum + models_2[1]) / 3, (models_2[2] + models_2[3]) / 2,
+                          (models_2[2] + models_2[3]) / 2});
+  }
 }
 
 /// Worker 1 stays late by half a step from step 2 on: its gradient of one step joins the sum of the

@@ -58,6 +58,19 @@ TEST(WaitAvoidingVolume, Wagma) {
       }
 }
 
+TEST(WaitAvoidingVolume, WagmaInBuckets) {
+  for (const bool late : {false, true}) {
+    const Json spec = {{"name", "wagma"}, {"tau", 4}, {"group_size", 4}, {"bucket", "1kB"}};
+    const Training training = training_of(spec, {8, 1}, late);
+    const Trained trained = train(training);
+    EXPECT_GT(buckets_of(trained).size(), 1u);
+    Traffic expected(training.cluster.layout());
+    for (const std::uint64_t bucket : buckets_of(trained))
+      add_wagma_volume(expected, bucket, training.steps, 4, 4, "recursive_doubling", "ring");
+    expect_volume(trained, expected);
+  }
+}
+
 /// Codes travel by allgather in the groups; the averages over all are exact.
 TEST(WaitAvoidingVolume, CodedWagma) {
   for (const bool late : {false, true}) {

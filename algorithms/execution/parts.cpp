@@ -1,0 +1,35 @@
+#include "algorithms/execution/parts.h"
+
+namespace trigram {
+
+std::vector<Part> parts_of(Run& run) {
+  const std::span<Bucket> buckets = run.workload.buckets();
+  if (!run.execution.model_bucket_bytes) return {{0, run.workload.weights(), buckets}};
+  std::vector<Part> parts;
+  for (Bucket& bucket : buckets) parts.push_back({bucket.index, bucket.weight, {&bucket, 1}});
+  return parts;
+}
+
+void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready) {
+  run.workload.forward(ctx);
+  const std::vector<Part> parts = parts_of(run);
+  if (run.execution.model_bucket_bytes && run.execution.overlap) {
+    run.workload.backward(
+        ctx, [&](Bucket& bucket) { ready(parts[static_cast<std::size_t>(bucket.index)]); });
+    return;
+  }
+  run.workload.backward(ctx, [](Bucket&) {});
+  for (const Part& part : parts) ready(part);
+}
+
+void optimizer_step(Context ctx, Run& run, const Part& part) {
+  for (Bucket& bucket : part.buckets) run.optimizer.step(ctx, bucket);
+}
+
+std::shared_ptr<Work> begin_exchange(Stream& comm, Context ctx, Run& run, const Tensor& x,
+                                     int index, const Exchange& exchange) {
+  const Slot slot{index, run.steps.current()};
+  return comm.submit(ctx, [exchange, x, slot](Context c) { exchange(c, x, slot); });
+}
+
+}  // namespace trigram

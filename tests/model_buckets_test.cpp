@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "netmodels/machines.h"
+#include "tests/support/expect_volume.h"
+
+// Methods that exchange weights, in buckets instead of the whole model: the same weights, the same
+// bytes, other times.
+
+namespace trigram::test {
+namespace {
+
+Json in_buckets(Json spec, const char* bucket = "0B") {
+  spec["bucket"] = bucket;
+  return spec;
+}
+
+TEST(ModelBuckets, LeaveTheSameWeights) {
+  for (const Json& spec :
+       {Json{{"name", "dpsgd"}}, Json{{"name", "decentralized"}, {"mode", "ring"}},
+        Json{{"name", "sgp"}, {"graph", "star"}},
+        // whose sums do not depend on how a vector is cut
+        Json{{"name", "local_sgd"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}}}) {
+    Training training;
+    training.workload = {{"name", "quadratic"}, {"dimension", 37}, {"tensors", 5}, {"noise", 0.5}};
+    training.cluster = small_cluster(4);
+    training.steps = 5;
+    training.algorithm = spec;
+    const Trained whole = train(training);
+    training.algorithm = in_buckets(spec);
+    const Trained parts = train(training);
+    ASSERT_FALSE(whole.weights.empty()) << spec;
+    EXPECT_EQ(parts.buckets.size(), 5u) << spec;
+    EXPECT_EQ(whole.weights, parts.weights) << spec;
+  }
+}
+
+TEST(ModelBuckets, OfAllreducesOfWeightsAreMessagesOfTheirOwn) {
+  for (const char* name : {"local_sgd", "decentralized"})
+    for (const bool hierarchical : {false, true}) {
+      Json spec = {{"name", name}, {"hierarchical", hierarchical}};
+      if (name == std::string("local_sgd")) spec["sync_every"] = 1;
+      const Training training = training_of(in_buckets(spec, "1kB"), {3, 2});
+      const Trained trained = train(training);
+      ASSERT_GT(trained.buckets.size(), 1u);
+      expect_volume(trained,
+                    gradient_allreduce_volume(training.cluster.layout(), buckets_of(trained),
+                                              training.steps, "ring", hierarchical));
+    }
+}
+
+TEST(ModelBuckets, TravelDuringTheBackwardPass) {
+  for (const char* name : {"dpsgd", "decentralized", "sgp", "local_sgd", "wagma"}) {
+    Training training;
+    training.workload = "vgg16";
+    training.cluster = small_cluster(4);
+    training.algorithm = {{"name", name}, {"bucket", "10GB"}};  // all in one, after backward
+    if (name == std::string("local_sgd")) training.algorithm["sync_every"] = 1;
+    const double after = train(training).seconds();
+    training.algorithm["bucket"] = "10MiB";
+    EXPECT_LT(train(training).seconds(), 0.95 * after) << name;
+  }
+}
+
+/// In which ranks end the first step late, in a ring of 12 of which one is held up: those that are
+/// as near as there are messages that follow one another, as every message waits for the one before
+/// it on both sides (which is why the published code of WAGMA-SGD, arXiv 2005.00124, has D-PSGD pay
+/// for every delay).
+TEST(ModelBuckets, ADelayCrossesAsManyNeighboursAsThereAreBuckets) {
+  constexpr int kRanks = 12;
+  constexpr double kDelay = 0.1;
+  for (const int messages : {1, 2, 4}) {
+    Training training = training_of(
+        messages == 1 ? Json{{"name", "dpsgd"}} : in_buckets({{"name", "dpsgd"}}), {kRanks, 1});
+    training.workload["tensors"] = messages;
+    training.cluster.stragglers = {.count = 1, .delay_s = kDelay};
+    training.steps = 1;
+    const auto machine = make_machine_model(training.cluster);
+    int late = 0;
+    while (machine->delay(late, 0) == 0) ++late;
+    const Trained trained = train(training);
+    ASSERT_EQ(trained.ended_s.size(), static_cast<std::size_t>(kRanks));
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const int apart = std::abs(rank - late), neighbours = std::min(apart, kRanks - apart);
+      const double ended = trained.ended_s[static_cast<std::size_t>(rank)];
+      if (neighbours <= messages) EXPECT_GT(ended, kDelay) << messages << ", rank " << rank;
+      else EXPECT_LT(ended, 0.5 * kDelay) << messages << ", rank " << rank;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test
