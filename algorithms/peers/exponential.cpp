@@ -36,8 +36,11 @@ class OnePeerExponential final : public PeerGraph {
   bool directed() const override { return true; }
 };
 
+enum class Hops { multiples, powers };
+
 struct SeveralPeers {
   std::int64_t peers = 2;
+  Hops hops = Hops::multiples;
 };
 
 /// d hops per step, j (d+1)^i for j = 1..d, where i goes round from 0 as long as (d+1)^i < P (the
@@ -45,7 +48,7 @@ struct SeveralPeers {
 /// one_peer_exponential.
 class NPeerExponential final : public PeerGraph {
  public:
-  explicit NPeerExponential(const SeveralPeers& options) : peers_(options.peers) {}
+  explicit NPeerExponential(long peers) : peers_(peers) {}
   Peers peers(int rank, int size, long step) const override {
     if (size == 1) return {};
     long stride = 1;
@@ -62,6 +65,28 @@ class NPeerExponential final : public PeerGraph {
   bool directed() const override { return true; }
 
  private:
+  long peers_;
+};
+
+/// d successive powers of two, 2^((i + j) mod R) for j = 0..d-1, R = floor(log2 P), where i goes
+/// round from 0 (the stochastic gradient push in the released code of WAGMA-SGD, with d = 2).
+class SuccessivePowers final : public PeerGraph {
+ public:
+  explicit SuccessivePowers(long peers) : peers_(peers) {}
+  Peers peers(int rank, int size, long step) const override {
+    if (size == 1) return {};
+    std::vector<long> hops;
+    for (long j = 0; j < peers_; ++j) hops.push_back(1L << (step + j) % powers(size));
+    return by_hops(rank, size, hops);
+  }
+  long period(int size) const override {
+    const bool all_equally_often = peers_ % powers(size) == 0;
+    return all_equally_often ? 1 : powers(size);
+  }
+  bool directed() const override { return true; }
+
+ private:
+  static long powers(int size) { return std::max(1, powers_below(size + 1) - 1); }
   long peers_;
 };
 
@@ -82,10 +107,15 @@ PeerGraphEntry n_peer_exponential_graph() {
   return component<PeerGraph, std::uint64_t>(
       "n_peer_exponential",
       "Directed: to d ranks, j (d+1)^i ahead for j = 1..d and i in turn (arXiv 1811.10792)",
-      FieldTable<SeveralPeers>{}.field("peers", &SeveralPeers::peers, integer(1, 64),
-                                       "d, ranks to send to in a step"),
-      [](const SeveralPeers& options, std::uint64_t) {
-        return std::make_unique<NPeerExponential>(options);
+      FieldTable<SeveralPeers>{}
+          .field("peers", &SeveralPeers::peers, integer(1, 64), "d, ranks to send to in a step")
+          .field("hops", &SeveralPeers::hops,
+                 one_of<Hops>({{"multiples", Hops::multiples}, {"powers", Hops::powers}}),
+                 "How far ahead: multiples of a power of d+1, or d successive powers of two, from "
+                 "the next one on in the next step (released code of WAGMA-SGD)"),
+      [](const SeveralPeers& options, std::uint64_t) -> std::unique_ptr<PeerGraph> {
+        if (options.hops == Hops::powers) return std::make_unique<SuccessivePowers>(options.peers);
+        return std::make_unique<NPeerExponential>(options.peers);
       });
 }
 

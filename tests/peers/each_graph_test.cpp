@@ -59,6 +59,18 @@ TEST(NPeerExponential, SendsToMultiplesOfPowers) {
   EXPECT_NEAR(round.self_weight, 2.0 / 3, 1e-6);
 }
 
+TEST(NPeerExponential, SendsToSuccessivePowersOfTwoIfAskedTo) {
+  const PeerGraphSpec two{"n_peer_exponential", {{"peers", 2}, {"hops", "powers"}}};
+  const auto graph = make_peer_graph(two);
+  const std::vector<int> hops[] = {{1, 2}, {2, 4}, {4, 8}, {8, 1}, {1, 2}};
+  for (const int size : {16, 31})  // floor(log2 P) = 4 of both
+    for (int t = 0; t < 5; ++t) EXPECT_EQ(graph->peers(0, size, t).send_to, hops[t]);
+  EXPECT_EQ(graph->peers(1, 16, 3).receive_from[0].rank, 9);
+  // One power of two alone: both messages go to the same rank.
+  EXPECT_NEAR(graph->peers(0, 3, 7).self_weight, 1.0 / 3, 1e-6);
+  EXPECT_EQ(graph->peers(0, 3, 7).send_to, std::vector<int>{1});
+}
+
 TEST(NPeerExponential, OfOnePeerIsOnePeerExponential) {
   const auto n = make_peer_graph({"n_peer_exponential", {{"peers", 1}}});
   const auto one = make_peer_graph({"one_peer_exponential"});

@@ -30,6 +30,8 @@ std::vector<PeerGraphSpec> every_graph() {
   all.push_back({"bipartite", {{"hop", "rotating"}}});
   all.push_back({"n_peer_exponential", {{"peers", 1}}});
   all.push_back({"n_peer_exponential", {{"peers", 3}}});
+  for (const int peers : {1, 2, 3, 4})
+    all.push_back({"n_peer_exponential", {{"peers", peers}, {"hops", "powers"}}});
   all.push_back({"butterfly", {{"group", 1}}});
   all.push_back({"butterfly", {{"group", 4}}});
   return all;
