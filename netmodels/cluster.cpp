@@ -108,7 +108,10 @@ FieldTable<Stragglers> straggler_fields() {
       .field("count", &Stragglers::count, integer(0), "workers that are held up in every step")
       .field("delay", &Stragglers::delay_s, quantity(Dimension::duration),
              "time by which they are, before the step")
-      .field("seed", &Stragglers::seed, integer(0), "seed of the draw of workers");
+      .field("seed", &Stragglers::seed, integer(0), "seed of the draw of workers")
+      .field("independent", &Stragglers::independent, boolean(),
+             "every worker makes `count` draws of its own of one among all workers, and is held up "
+             "where it draws itself: sometimes nobody is, sometimes more than `count` are");
 }
 
 FieldTable<Skew> skew_fields() {

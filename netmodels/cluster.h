@@ -69,11 +69,13 @@ struct SlowWorker {
   double factor = 1;
 };
 
-/// Workers that are held up for a while: so many in every step, drawn anew each time.
+/// Workers that are held up for a while: so many in every step, drawn anew each time; or, if they
+/// are drawn by themselves, so many in the mean but for those that are drawn twice.
 struct Stragglers {
   std::int64_t count = 0;
   double delay_s = 0;
   std::int64_t seed = 0;
+  bool independent = false;
 };
 
 /// Workers that are held up before every step, each by another time, from the smallest to the

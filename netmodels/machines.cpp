@@ -22,6 +22,15 @@ bool is_drawn(int rank, const Stragglers& stragglers, std::size_t ranks, long st
   return std::find(drawn.begin(), drawn.end(), static_cast<std::uint32_t>(rank)) != drawn.end();
 }
 
+/// Whether `rank` draws itself in one of `count` draws of its own.
+bool draws_itself(int rank, const Stragglers& stragglers, std::size_t ranks, long step) {
+  Philox random(static_cast<std::uint64_t>(stragglers.seed), rank, step, Purpose::machine_delay);
+  bool drawn = false;
+  for (std::int64_t draw = 0; draw < stragglers.count; ++draw)
+    drawn |= random.below(static_cast<std::uint32_t>(ranks)) == static_cast<std::uint32_t>(rank);
+  return drawn;
+}
+
 class Machines final : public MachineModel {
  public:
   explicit Machines(const Cluster& cluster)
@@ -42,7 +51,8 @@ class Machines final : public MachineModel {
  private:
   double straggler_delay(int rank, long step) const {
     if (stragglers_.count == 0 || stragglers_.delay_s == 0) return 0;
-    return is_drawn(rank, stragglers_, factors_.size(), step) ? stragglers_.delay_s : 0;
+    const auto held_up = stragglers_.independent ? draws_itself : is_drawn;
+    return held_up(rank, stragglers_, factors_.size(), step) ? stragglers_.delay_s : 0;
   }
   double skew_delay(int rank, long step) const {
     const auto ranks = static_cast<long>(factors_.size());

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"
 #include "netmodels/machines.h"
@@ -166,6 +168,36 @@ TEST(Stragglers, are_so_many_in_every_step_and_everyone_in_turn) {
   // Binomial: mean 250, standard deviation 15.3; five of them is one failure in 50,000 ranks.
   for (const double t : times) EXPECT_NEAR(t, kSteps * 2 / 32, 77);
   EXPECT_EQ(make_machine_model(two_by_two())->delay(3, 0), 0);
+}
+
+/// Of 16 workers each is late with probability p = 1 - (15/16)^2, whoever else is: nobody in a
+/// share (1 - p)^16 of steps, 0.127, where the sum over all is binomial.
+TEST(Stragglers, may_be_drawn_independently) {
+  Cluster c = two_by_two();
+  c.nodes = 8;
+  c.stragglers = {.count = 2, .delay_s = 0.32, .independent = true};
+  const auto machine = make_machine_model(c);
+  constexpr long kSteps = 4000;
+  const double p = 1 - 15.0 * 15 / (16 * 16);
+  std::vector<long> by_rank(16), by_number(17);
+  for (long step = 0; step < kSteps; ++step) {
+    std::size_t late = 0;
+    for (int rank = 0; rank < 16; ++rank) {
+      const double delay = machine->delay(rank, step);
+      EXPECT_EQ(machine->delay(rank, step), delay);
+      EXPECT_TRUE(delay == 0 || delay == 0.32);
+      if (delay > 0) ++late, ++by_rank[static_cast<std::size_t>(rank)];
+    }
+    ++by_number[late];
+  }
+  const auto near = [&](long counted, double share) {  // within five standard deviations
+    EXPECT_NEAR(static_cast<double>(counted), kSteps * share,
+                5 * std::sqrt(kSteps * share * (1 - share)));
+  };
+  for (const long counted : by_rank) near(counted, p);
+  near(by_number[0], std::pow(1 - p, 16));
+  near(by_number[1], 16 * p * std::pow(1 - p, 15));
+  near(by_number[3], 560 * std::pow(p, 3) * std::pow(1 - p, 13));
 }
 
 TEST(Stragglers, may_be_everyone_but_no_more) {
