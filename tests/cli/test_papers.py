@@ -33,8 +33,13 @@ class Papers(CommandTest):
         # It alone computes 2.205 times as long: the others go on, or wait for it.
         self.assertAlmostEqual(rates["async_model_average"][1] / rates["async_model_average"][0],
                                1 - (1 - 1 / 2.205) / 128, delta=0.02)
+        # Who waits is no faster than it, but that the others may be a step ahead when a run ends; and
+        # loses, but where the network is slower than it is.
+        paced_by_it = 128 * 32 / (2.205 * 0.1396)
         for name in ("gradient_allreduce", "bytegrad", "decentralized", "dcd_psgd"):
-            self.assertLess(rates[name][1], 0.9 * rates[name][0], name)
+            self.assertLess(rates[name][1], 1.03 * paced_by_it, name)
+            self.assertLess(rates[name][1], 0.97 * rates[name][0], name)
+        self.assertLess(rates["bytegrad"][1], 0.7 * rates["bytegrad"][0])
 
     def test_time_to_an_accuracy_is_its_steps_at_the_pace_of_each(self) -> None:
         """A lower accuracy than the experiment's, which all reach in a few small steps."""

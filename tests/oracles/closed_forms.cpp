@@ -141,10 +141,9 @@ double binomial_reduce_s(const CostModel& c, int P, std::size_t n, bool average)
   return times(ceil_log2(P), c.message(n) + c.accumulate(n)) + (average ? c.scale(n) : 0);
 }
 
-// A chain of P - 1 hops; hop h (from 1) carries segment i no earlier than it carried segment i - 1,
-// than hop h - 1 carried segment i, and than hop h + 1 carried segment i - 2 (a rank receives
-// segment i while it sends segment i - 1, in one batch, after the batch that sent segment i - 2).
-// What the rank at its end computes on a segment comes before that rank's next batch.
+// A chain of P - 1 hops. The rank at the end of hop h (from 1) receives segment i in one batch with
+// what it sends on, segment i - 1 on hop h + 1. Once both are over, and it has computed on segment
+// i, it begins the next batch.
 static double chain_s(const CostModel& c, int P, std::size_t n, int segments, bool reduces) {
   const auto hops = static_cast<std::size_t>(P - 1), m = static_cast<std::size_t>(segments);
   // Hop 0 and the one after the last are nobody's.
@@ -154,9 +153,9 @@ static double chain_s(const CostModel& c, int P, std::size_t n, int segments, bo
     for (std::size_t h = 1; h <= hops; ++h) {
       double start = ready[i][h - 1];
       if (i >= 1) start = std::max(start, ready[i - 1][h]);
-      if (i >= 2) start = std::max(start, done[i - 2][h + 1]);
       done[i][h] = start + c.message(length);
-      ready[i][h] = done[i][h] + (reduces ? c.accumulate(length) : 0);
+      const double sent = i >= 1 ? done[i - 1][h + 1] : 0;
+      ready[i][h] = std::max(done[i][h], sent) + (reduces ? c.accumulate(length) : 0);
     }
   }
   return ready[m - 1][hops];

@@ -180,7 +180,7 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                  {{"name", "gradient_allreduce"},
                   {"allreduce", {{"name", "ring"}, {"channels", 3}, {"in_flight", 2}}}}});
   all.push_back({"gradient_allreduce_segments",
-                 {{"name", "gradient_allreduce"}, {"hierarchical", true}, {"segment", "100B"}}});
+                 {{"name", "gradient_allreduce"}, {"hierarchical", true}, {"segment", "100kB"}}});
   all.push_back({"parameter_server", {{"name", "parameter_server"}}});
   all.push_back({"parameter_server_two",
                  {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}});
@@ -225,9 +225,12 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   for (const char* graph : {"torus", "random_matching"}) add("dpsgd", "graph", graph);
   for (const char* graph : {"one_peer_exponential", "star"}) add("sgp", "graph", graph);
   for (const bool hierarchical : {false, true})
-    for (const char* name : {"local_sgd", "decentralized", "dpsgd", "sgp"})
+    for (const char* name : {"local_sgd", "decentralized", "dpsgd", "sgp"}) {
+      Json spec = {{"name", name}, {"bucket", "50B"}, {"hierarchical", hierarchical}};
+      if (name == std::string("local_sgd")) spec["sync_every"] = 2;
       all.push_back({name + std::string("_in_buckets") + (hierarchical ? "_hierarchical" : ""),
-                     {{"name", name}, {"bucket", "50B"}, {"hierarchical", hierarchical}}});
+                     std::move(spec)});
+    }
   for (const char* graph : {"ring", "grid"}) add("dcd_psgd", "graph", graph);
   add("choco_sgd", "graph", "complete");
   all.push_back({"dcd_psgd_qsgd", {{"name", "dcd_psgd"}, {"codec", "qsgd"}}});
