@@ -1,6 +1,6 @@
 #include "algorithms/entries.h"
 
-#include "core/workloads/option_kinds.h"
+#include "core/config/option_kinds.h"
 
 namespace trigram {
 namespace {

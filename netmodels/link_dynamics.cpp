@@ -4,19 +4,9 @@
 
 #include <cmath>
 
+#include "core/config/option_kinds.h"
+
 namespace trigram {
-namespace {
-
-/// Not written where it is as much as there can be.
-Kind<double> bytes_if_given() {
-  Kind<double> kind = quantity(Dimension::bytes);
-  kind.dump = [dump = kind.dump](const double& bytes) {
-    return std::isfinite(bytes) ? dump(bytes) : Json();
-  };
-  return kind;
-}
-
-}  // namespace
 
 FieldTable<Shaping> shaping_fields() {
   return FieldTable<Shaping>{}
@@ -24,7 +14,9 @@ FieldTable<Shaping> shaping_fields() {
                 "what a NIC may move in the long run, in each direction")
       .field("depth", &Shaping::depth_bytes, quantity(Dimension::bytes),
              "what it may move beyond that, at its own bandwidth, after it was idle")
-      .field("initial", &Shaping::initial_bytes, bytes_if_given(),
+      .field("initial", &Shaping::initial_bytes,
+             written_where(quantity(Dimension::bytes),
+                           [](double bytes) { return std::isfinite(bytes); }),
              "what of this it has at the start; all when it is not given");
 }
 

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/config/option_kinds.h"
+
 namespace trigram {
 namespace {
 
 /// A limit that is not written where there is none.
 Kind<double> limit(Dimension dimension) {
-  Kind<double> kind = quantity(dimension, true);
-  kind.dump = [dump = kind.dump](const double& value) {
-    return std::isfinite(value) ? dump(value) : Json();
-  };
-  return kind;
+  return written_where(quantity(dimension, true),
+                       [](double value) { return std::isfinite(value); });
 }
 
 FieldTable<Efficiency> efficiency_fields() {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/config/fields.h"
-#include "core/workloads/option_kinds.h"
+#include "core/config/option_kinds.h"
 
 namespace trigram {
 namespace {

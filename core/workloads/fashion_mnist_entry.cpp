@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "core/config/option_kinds.h"
 #include "core/workloads/entries.h"
 #include "core/workloads/image_classifier.h"
-#include "core/workloads/option_kinds.h"
 #include "core/workloads/pricing.h"
 
 namespace trigram {

@@ -2,9 +2,9 @@
 
 #include <numeric>
 
+#include "core/config/option_kinds.h"
 #include "core/device/host_device.h"
 #include "core/workloads/model_workload.h"
-#include "core/workloads/option_kinds.h"
 #include "core/workloads/profile_reference.h"
 #include "core/workloads/profile_workload.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/config/fields.h"
-#include "core/workloads/option_kinds.h"
+#include "core/config/option_kinds.h"
 #include "core/workloads/profile_parsers.h"
 
 namespace trigram {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "core/config/option_kinds.h"
 #include "core/workloads/entries.h"
-#include "core/workloads/option_kinds.h"
 #include "core/workloads/pricing.h"
 #include "core/workloads/quadratic.h"
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/config/option_kinds.h"
 #include "core/workloads/entries.h"
-#include "core/workloads/option_kinds.h"
 #include "core/workloads/profile_reference.h"
 #include "core/workloads/replay_workload.h"
 

@@ -5,8 +5,8 @@
 
 #include "core/check.h"
 #include "core/config/fields.h"
+#include "core/config/option_kinds.h"
 #include "core/random/dirichlet.h"
-#include "core/workloads/option_kinds.h"
 
 namespace trigram {
 namespace {

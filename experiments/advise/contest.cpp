@@ -12,7 +12,6 @@
 #include "experiments/cli/labels.h"
 #include "experiments/cli/options_label.h"
 #include "experiments/config/cluster_file.h"
-#include "experiments/config/fit_runs.h"
 
 namespace trigram {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/config/option_kinds.h"
 #include "core/optimizers/registry.h"
-#include "core/workloads/option_kinds.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/sweep.h"
 

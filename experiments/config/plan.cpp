@@ -9,7 +9,6 @@
 
 #include "core/optimizers/registry.h"
 #include "experiments/config/config_file.h"
-#include "experiments/config/fit_runs.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"

@@ -35,6 +35,17 @@ struct Place {
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
                const Place& place = {});
 
+/// A run that is well described, but not for the cluster or the world that it is for: too few
+/// workers for its algorithm, and the like.
+struct UnfitRun {
+  Json coordinates;
+  ConfigError why;
+};
+
+/// As make_plan, but runs that are unfit go to `unfit`, as long as one is fit.
+Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
+                   std::vector<UnfitRun>& unfit);
+
 /// Leaves the runs with these ids, in the plan's order. Throws ConfigError at "--only" for an id
 /// that none has.
 void keep_only(Plan& plan, const std::vector<std::string>& ids);

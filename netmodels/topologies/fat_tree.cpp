@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/config/option_kinds.h"
 #include "netmodels/topologies/registry.h"
 
 namespace trigram {
@@ -24,9 +25,7 @@ struct FatTreeOptions {
 
 /// A count that is not written when it is not given.
 Kind<std::int64_t> count_if_given(std::int64_t least, std::int64_t most) {
-  Kind<std::int64_t> kind = integer(least, most);
-  kind.dump = [](const std::int64_t& count) { return count > 0 ? Json(count) : Json(); };
-  return kind;
+  return written_where(integer(least, most), [](std::int64_t count) { return count > 0; });
 }
 
 FieldTable<FatTreeOptions> fields() {

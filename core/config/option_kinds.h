@@ -26,4 +26,13 @@ Kind<std::optional<T>> optional(Kind<T> inner) {
           std::move(schema)};
 }
 
+/// A value that is written only where `written` holds for it: what is not given has another.
+template <class T, class Written>
+Kind<T> written_where(Kind<T> kind, Written written) {
+  kind.dump = [dump = std::move(kind.dump), written](const T& value) {
+    return written(value) ? dump(value) : Json();
+  };
+  return kind;
+}
+
 }  // namespace trigram

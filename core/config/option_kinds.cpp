@@ -1,4 +1,4 @@
-#include "core/workloads/option_kinds.h"
+#include "core/config/option_kinds.h"
 
 namespace trigram {
 
