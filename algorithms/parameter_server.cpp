@@ -37,6 +37,7 @@ struct Options {
   std::size_t partition_bytes = 4'096'000;
   Priority priority = Priority::ready;
   double early = 0.5;
+  bool through_host = false;
 };
 
 /// Of those that push and serve: all ranks, or the leaders of nodes.
@@ -56,13 +57,17 @@ class ParameterServer final : public Algorithm {
   explicit ParameterServer(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
+    const auto host = options_.through_host ? ctx.stream->fork("host") : nullptr;
     auto comm = ctx.stream->fork("comm");
     const bool works = workers(options_, *ctx.layout).include(ctx.rank());
     const bool by_need = options_.priority == Priority::need;
     PushPullQueue queue(*comm, run,
                         std::make_shared<const PushPull>(
                             ctx, run.workload.buckets(), servers(options_, *ctx.layout),
-                            options_.partition_bytes, by_need ? options_.early : 1, run.execution));
+                            PushPull::Options{.partition_bytes = options_.partition_bytes,
+                                              .early = by_need ? options_.early : 1,
+                                              .execution = run.execution,
+                                              .host = host.get()}));
     for (long t : run.steps) {
       if (!works) {
         queue.serve(ctx);
@@ -112,7 +117,10 @@ AlgorithmEntry parameter_server_entry() {
                  one_of<Priority>({{"ready", Priority::ready}, {"need", Priority::need}}),
                  "What travels first: what is ready, or what the next forward pass needs")
           .field("early", &Options::early, number(0, 1),
-                 "Share of the partitions, the first ready, that nothing overtakes by need"),
+                 "Share of the partitions, the first ready, that nothing overtakes by need")
+          .field("through_host", &Options::through_host, boolean(),
+                 "Tensors are copied to the host, which sends and adds them up, and back, at the "
+                 "accelerator's host_bandwidth in simulated time, as in BytePS"),
       check, workers);
 }
 

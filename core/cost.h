@@ -6,9 +6,9 @@ namespace trigram {
 /// costs in seconds is the accelerator's matter (its rates, launch overhead).
 struct Cost {
   /// What kinds of operations accelerators may have rates of their own for: a codec's encoding and
-  /// decoding; sums, means and maxima of vectors; copies; and that the host waits for the
-  /// accelerator.
-  enum class Kind { other, codec, reduction, copy, synchronization };
+  /// decoding; sums, means and maxima of vectors; copies; that the host waits for the accelerator;
+  /// and what passes the host's memory on its way between accelerator and network.
+  enum class Kind { other, codec, reduction, copy, synchronization, host };
   double bytes = 0;
   double flops = 0;
   Kind kind = Kind::other;

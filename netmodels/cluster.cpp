@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/config/option_kinds.h"
 #include "core/random/philox.h"
 #include "netmodels/background_load.h"
 #include "netmodels/topologies/registry.h"
@@ -13,13 +14,6 @@ namespace {
 
 constexpr std::int64_t kMaxRanks = 1 << 20;
 
-/// What is not written unless it is there.
-template <class T>
-Kind<T> if_any(Kind<T> kind, bool (*any)(const T&)) {
-  kind.dump = [dump = kind.dump, any](const T& value) { return any(value) ? dump(value) : Json(); };
-  return kind;
-}
-
 FieldTable<LinkSpec> link_fields() {
   return FieldTable<LinkSpec>{}
       .required("bandwidth", &LinkSpec::bandwidth_Bps, quantity(Dimension::bandwidth, true),
@@ -27,29 +21,21 @@ FieldTable<LinkSpec> link_fields() {
       .required("latency", &LinkSpec::latency_s, quantity(Dimension::duration),
                 "end-to-end latency, such as \"50us\"")
       .field("shaping", &LinkSpec::shaping,
-             if_any<Shaping>(nested(shaping_fields()), [](const Shaping& s) { return s.exists(); }),
+             written_where(nested(shaping_fields()), [](const Shaping& s) { return s.exists(); }),
              "token bucket at each direction of each NIC, whose bandwidth is that of bursts")
       .field("profile", &LinkSpec::profile,
-             if_any<std::vector<LinkChange>>(list_of(nested(link_change_fields())),
-                                             [](const auto& all) { return !all.empty(); }),
+             written_where(list_of(nested(link_change_fields())),
+                           [](const auto& all) { return !all.empty(); }),
              "how links between nodes change with time")
       .field("background", &LinkSpec::background,
-             if_any<Background>(nested(background_fields()),
-                                [](const Background& b) { return b.load > 0; }),
+             written_where(nested(background_fields()),
+                           [](const Background& b) { return b.load > 0; }),
              "traffic of others between nodes");
 }
 
 /// A bandwidth that is not written when it is left to others.
 Kind<double> bandwidth_if_given() {
-  Kind<double> kind = quantity(Dimension::bandwidth, true);
-  kind.dump = [dump = kind.dump](const double& Bps) { return Bps > 0 ? dump(Bps) : Json(); };
-  return kind;
-}
-
-Kind<double> duration_if_given() {
-  Kind<double> kind = quantity(Dimension::duration);
-  kind.dump = [dump = kind.dump](const double& s) { return s >= 0 ? dump(s) : Json(); };
-  return kind;
+  return written_where(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; });
 }
 
 FieldTable<IntraSpec> intra_fields() {
@@ -80,7 +66,8 @@ FieldTable<Accelerator> accelerator_fields() {
              "bandwidth of its memory, such as \"900GB/s\"")
       .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
              "time that every operation takes besides its work")
-      .field("synchronize_overhead", &Accelerator::synchronize_overhead_s, duration_if_given(),
+      .field("synchronize_overhead", &Accelerator::synchronize_overhead_s,
+             written_where(quantity(Dimension::duration), [](double s) { return s >= 0; }),
              "time that the host takes to go on when it has waited for an operation; that of a "
              "launch when it is not given")
       .field("codec_bandwidth", &Accelerator::codec_Bps, bandwidth_if_given(),
@@ -91,6 +78,9 @@ FieldTable<Accelerator> accelerator_fields() {
              "memory_bandwidth and flops say")
       .field("copy_bandwidth", &Accelerator::copy_Bps, bandwidth_if_given(),
              "memory traffic at which tensors are copied; by default as memory_bandwidth says")
+      .field("host_bandwidth", &Accelerator::host_Bps, bandwidth_if_given(),
+             "tensors that algorithms exchange through the host pass it at this rate: copies to it "
+             "and back, sums; by default as memory_bandwidth says")
       .field("overlap_slowdown", &Accelerator::overlap_slowdown, number(1, 1e6),
              "computation takes this many times as long while a message of its worker is under "
              "way");
@@ -138,6 +128,7 @@ double Accelerator::rate_Bps(Cost::Kind kind) const {
     case Cost::Kind::codec: return codec_Bps;
     case Cost::Kind::reduction: return reduction_Bps;
     case Cost::Kind::copy: return copy_Bps;
+    case Cost::Kind::host: return host_Bps;
     case Cost::Kind::synchronization:
     case Cost::Kind::other: break;
   }

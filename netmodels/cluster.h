@@ -55,7 +55,7 @@ struct Accelerator {
   double synchronize_overhead_s = -1;
   /// Bytes of memory, read and written, per second that operations of a kind pass; where 0, the
   /// roofline model prices them.
-  double codec_Bps = 0, reduction_Bps = 0, copy_Bps = 0;
+  double codec_Bps = 0, reduction_Bps = 0, copy_Bps = 0, host_Bps = 0;
   /// Computation takes so many times as long while a message of its worker is under way.
   double overlap_slowdown = 1;
   double seconds(const Cost& cost) const;
@@ -69,8 +69,9 @@ struct SlowWorker {
   double factor = 1;
 };
 
-/// Workers that are held up for a while: so many in every step, drawn anew each time; or, if they
-/// are drawn by themselves, so many in the mean but for those that are drawn twice.
+/// Workers that are held up for a while: `count` different ones in every step, drawn anew each
+/// time. If `independent`, each worker makes `count` draws of one among all, and is held up where
+/// it draws itself: a little fewer than `count` in the mean, since one may draw itself twice.
 struct Stragglers {
   std::int64_t count = 0;
   double delay_s = 0;

@@ -211,6 +211,24 @@ TEST_P(Collectives, PipelinedReduceInAnyNumberOfSegments) {
   });
 }
 
+TEST_P(Collectives, PipelinedOfUnlikeTensors) {
+  run([](Context ctx) {
+    for (int root = 0; root < ctx.size(); ++root) {
+      std::vector<Tensor> broadcast, reduced;
+      for (const std::size_t n : {7u, 0u, 1u, 300u, 41u}) {
+        broadcast.push_back(unique_tensor(ctx, n, ctx.rank()));
+        reduced.push_back(unique_tensor(ctx, n, ctx.rank()));
+      }
+      pipelined_broadcast(ctx, broadcast, root);
+      pipelined_reduce(ctx, reduced, Reduce::sum, root);
+      for (std::size_t i = 0; i < reduced.size(); ++i) {
+        expect_unique_values(ctx, broadcast[i], root);
+        if (ctx.rank() == root) expect_reduced(ctx, reduced[i], 0, Reduce::sum, ctx.size());
+      }
+    }
+  });
+}
+
 TEST_P(Collectives, AlltoallOfUnequalLengths) {
   run([](Context ctx) {
     std::vector<Tensor> send, recv;  // from r to s: 7 r + s elements

@@ -117,6 +117,31 @@ std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slo
       std::chrono::seconds(110));
 }
 
+/// Ranks between the ends of a chain send a tensor while the next arrives: by hand, and nearly as
+/// by messages.
+TEST(FluidChains, PassUnlikeTensorsOn) {
+  const std::vector<std::size_t> lengths = {1'000'000, 10, 250'000, 40'000, 1'000'000, 3, 500'000};
+  const auto tensors = [&lengths](Context ctx) {
+    std::vector<Tensor> all;
+    for (const std::size_t n : lengths) all.push_back(ctx.device->empty(n));
+    return all;
+  };
+  for (const auto& [ranks, numel] : {std::pair{2, 2'790'013}, {3, 5'500'000}, {6, 8'500'000}}) {
+    const std::vector<Slot> chains = {
+        {"broadcast", [&](Context c, std::size_t) { pipelined_broadcast(c, tensors(c), 1); }, ranks,
+         0, 0},
+        {"reduce", [&](Context c, std::size_t) { pipelined_reduce(c, tensors(c), Reduce::sum, 1); },
+         ranks, 0, 0}};
+    const Cluster cluster = round_cluster(ranks);
+    const auto fluid_s = seconds(cluster, chains, Fidelity::fluid);
+    const auto messages_s = seconds(cluster, chains, Fidelity::message);
+    const int rounds = ranks - 2 + static_cast<int>(lengths.size());
+    EXPECT_NEAR(fluid_s[0], 4e-9 * numel + 10e-6 * rounds, 1e-6) << ranks;
+    for (std::size_t i = 0; i < chains.size(); ++i)
+      EXPECT_NEAR(messages_s[i], fluid_s[i], 0.1 * fluid_s[i]) << ranks << chains[i].name;
+  }
+}
+
 /// A preset, or one of small_networks().
 Cluster network_of(const std::string& name) {
   for (const NamedCluster& network : small_networks())

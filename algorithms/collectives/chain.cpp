@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <functional>
+
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
 #include "algorithms/collectives/reduction.h"
@@ -5,78 +8,107 @@
 namespace trigram {
 namespace {
 
-/// Ranks in a row, each of which hands a tensor on to the next piece by piece.
+/// Ranks in a row, each of which hands tensors on to the next piece by piece.
 class Chain {
  public:
-  Chain(Context ctx, const Tensor& x, int first, int segments)
+  Chain(Context ctx, std::span<const Tensor> pieces, int first)
       : ctx_(ctx),
-        x_(x),
+        pieces_(pieces),
         size_(ctx.size()),
-        place_((ctx.rank() - first + size_) % size_),
-        segments_(segments) {}
+        place_((ctx.rank() - first + size_) % size_) {}
 
   bool first() const { return place_ == 0; }
   bool last() const { return place_ == size_ - 1; }
   int before() const { return (ctx_.rank() - 1 + size_) % size_; }
   int after() const { return (ctx_.rank() + 1) % size_; }
-  Tensor segment(int i) const {
-    return x_.part(static_cast<std::size_t>(i), static_cast<std::size_t>(segments_));
+  /// As long as the longest piece, real and priced.
+  Tensor longest() const {
+    std::size_t numel = 0, priced_numel = 0;
+    for (const Tensor& piece : pieces_) {
+      numel = std::max(numel, piece.numel());
+      priced_numel = std::max(priced_numel, piece.priced_numel());
+    }
+    return Tensor::phantom(numel, pieces_[0].dtype(), priced_numel);
   }
-  /// The longest.
-  Tensor longest() const { return longest_part(x_, static_cast<std::size_t>(segments_)); }
+  /// Rounds until all pieces have come through.
+  std::size_t rounds() const { return static_cast<std::size_t>(size_) - 2 + pieces_.size(); }
+  /// Unlike pieces take as long as if all were of this length. A rank that passes pieces on is as
+  /// slow as the longer of one that leaves and the next one, which comes meanwhile; each rank more
+  /// adds the longest at most.
+  Tensor pace() const {
+    const bool passed_on = size_ > 2;
+    std::size_t priced_numel = 0, before = 0;
+    for (const Tensor& piece : pieces_) {
+      priced_numel += passed_on ? std::max(before, piece.priced_numel()) : piece.priced_numel();
+      before = piece.priced_numel();
+    }
+    if (passed_on)
+      priced_numel += before + (rounds() - pieces_.size() - 1) * longest().priced_numel();
+    priced_numel = (priced_numel + rounds() - 1) / rounds();
+    return Tensor::phantom(priced_numel, pieces_[0].dtype(), priced_numel);
+  }
 
-  /// Segment i arrives, in `room(i)`, while segment i - 1 leaves; `arrived(i)` follows.
+  /// Piece i arrives, in `room(piece)`, while piece i - 1 leaves; `arrived(piece)` follows.
   template <class Room, class Arrived>
   void run(const Rounds::Phase& costs, Room room, Arrived arrived) const {
-    const Rounds::Sent sent[] = {
-        {after(), static_cast<std::uint64_t>(segments_), x_.priced_nbytes()}};
+    const std::size_t count = pieces_.size();
+    std::size_t nbytes = 0;
+    for (const Tensor& piece : pieces_) nbytes += piece.priced_nbytes();
+    const Rounds::Sent sent[] = {{after(), count, nbytes}};
     Rounds rounds{.pattern = Rounds::chain, .phases = {{costs}}};
-    rounds.phases[0].rounds = size_ - 2 + segments_;
-    rounds.longest = longest().priced_nbytes();
-    rounds.valued = !x_.is_phantom();
+    rounds.phases[0].rounds = static_cast<int>(this->rounds());
+    rounds.longest = pace().priced_nbytes();
+    rounds.valued = !pieces_[0].is_phantom();
     if (!last()) rounds.sent = sent;
     ctx_.comm->coupled(rounds, [&] {
-      if (!first()) {
-        receive(ctx_, room(0), before());
-        arrived(0);
+      for (std::size_t i = 0; i <= count; ++i) {
+        const bool gets = !first() && i < count, gives = !last() && i > 0;
+        if (gets && gives) send_receive(ctx_, pieces_[i - 1], after(), room(pieces_[i]), before());
+        else if (gets) receive(ctx_, room(pieces_[i]), before());
+        else if (gives) send(ctx_, pieces_[i - 1], after());
+        if (gets) arrived(pieces_[i]);
       }
-      for (int i = 1; i < segments_; ++i) {
-        if (first()) send(ctx_, segment(i - 1), after());
-        else if (last()) receive(ctx_, room(i), before());
-        else send_receive(ctx_, segment(i - 1), after(), room(i), before());
-        if (!first()) arrived(i);
-      }
-      if (!last()) send(ctx_, segment(segments_ - 1), after());
     });
   }
 
  private:
   Context ctx_;
-  Tensor x_;
-  int size_, place_, segments_;
+  std::span<const Tensor> pieces_;
+  int size_, place_;
 };
+
+/// All but what a mean takes at its end.
+void reduce_along(Context ctx, std::span<const Tensor> pieces, Reduce op, int root) {
+  const Chain chain(ctx, pieces, (root + 1) % ctx.size());
+  const Scratch scratch(ctx, chain.longest());
+  chain.run(
+      {.each = accumulation_cost(op, chain.longest())},
+      [&](const Tensor& piece) { return scratch.like(piece); },
+      [&](const Tensor& piece) { accumulate(ctx, op, scratch.like(piece), piece); });
+}
 
 }  // namespace
 
+void pipelined_broadcast(Context ctx, std::span<const Tensor> pieces, int root) {
+  if (ctx.size() == 1 || pieces.empty()) return;
+  Chain(ctx, pieces, root).run({}, std::identity(), [](const Tensor&) {});
+}
+
 void pipelined_broadcast(Context ctx, const Tensor& x, int root, int segments) {
-  if (ctx.size() == 1) return;
-  const Chain chain(ctx, x, root, segments);
-  chain.run(
-      {}, [&](int i) { return chain.segment(i); }, [](int) {});
+  pipelined_broadcast(ctx, parts(x, static_cast<std::size_t>(segments)), root);
+}
+
+void pipelined_reduce(Context ctx, std::span<const Tensor> pieces, Reduce op, int root) {
+  if (ctx.size() == 1 || pieces.empty()) return;
+  reduce_along(ctx, pieces, op, root);
+  if (ctx.rank() == root)
+    for (const Tensor& piece : pieces) finish_reduction(ctx, op, piece);
 }
 
 void pipelined_reduce(Context ctx, const Tensor& x, Reduce op, int root, int segments) {
   if (ctx.size() == 1) return;
-  const Chain chain(ctx, x, (root + 1) % ctx.size(), segments);
-  const Scratch scratch(ctx, chain.longest());
-  chain.run(
-      {.each = accumulation_cost(op, chain.longest())},
-      [&](int i) { return scratch.like(chain.segment(i)); },
-      [&](int i) {
-        const Tensor mine = chain.segment(i);
-        accumulate(ctx, op, scratch.like(mine), mine);
-      });
-  if (chain.last()) finish_reduction(ctx, op, x);
+  reduce_along(ctx, parts(x, static_cast<std::size_t>(segments)), op, root);
+  if (ctx.rank() == root) finish_reduction(ctx, op, x);
 }
 
 }  // namespace trigram

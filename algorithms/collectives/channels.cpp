@@ -94,9 +94,7 @@ class Channel {
 
   /// The slices of a chunk.
   void add(std::vector<Transfer>& batch, Transfer::Kind kind, const Tensor& chunk, int peer) const {
-    const std::size_t nbytes = chunk.priced_nbytes();
-    const std::size_t slices =
-        slice_bytes_ > 0 && nbytes > 0 ? (nbytes + slice_bytes_ - 1) / slice_bytes_ : 1;
+    const std::size_t slices = parts_within(chunk, slice_bytes_);
     for (std::size_t i = 0; i < slices; ++i) batch.push_back({kind, chunk.part(i, slices), peer});
   }
 

@@ -21,8 +21,8 @@ enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, native }
 
 /// How the rings of an allreduce run; see channels.h.
 struct Rings {
-  std::int64_t channels = 1;   // rings at once, over so many parts of the vector
-  std::int64_t in_flight = 1;  // chunks that ranks pass on together
+  std::int64_t channels = 1;    // rings at once, over so many parts of the vector
+  std::int64_t in_flight = 1;   // chunks that ranks pass on together
   std::size_t slice_bytes = 0;  // of a message at most: chunks are cut; 0: never
   bool operator==(const Rings&) const = default;
 };
@@ -74,6 +74,8 @@ void direct_allgather(Context ctx, std::span<const Tensor> parts);
 void binomial_broadcast(Context ctx, const Tensor& x, int root);
 /// Chain from root in `segments` pieces: (P-2+segments)(a + n/segments b).
 void pipelined_broadcast(Context ctx, const Tensor& x, int root, int segments);
+/// Of several tensors, each a piece of the same chain.
+void pipelined_broadcast(Context ctx, std::span<const Tensor> pieces, int root);
 
 /// Root ends with the reduction; elsewhere x is scratch. Binomial tree: ceil(lg P)(a + n b).
 void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root);
@@ -81,6 +83,8 @@ void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root);
 /// The same by a chain from the rank after the root, in `segments` pieces; sums are formed in the
 /// order of the chain. (P-2+segments)(a + n/segments b).
 void pipelined_reduce(Context ctx, const Tensor& x, Reduce op, int root, int segments);
+/// Of several tensors, each a piece of the same chain.
+void pipelined_reduce(Context ctx, std::span<const Tensor> pieces, Reduce op, int root);
 
 /// send[j] goes to rank j, recv[j] comes from rank j; P-1 rounds, in round i to rank r+i. The own
 /// tensor is copied.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "core/context.h"
 
 namespace trigram {
@@ -20,6 +23,20 @@ inline void send_receive(Context ctx, const Tensor& out, int to, const Tensor& i
   const Transfer batch[] = {{Transfer::recv, in, from, pattern},
                             {Transfer::send, out, to, pattern}};
   ctx.comm->transfer(batch);
+}
+
+/// The fewest nearly equal parts of x that keep each at or below `nbytes` priced bytes; at least
+/// one, and one where `nbytes` is 0.
+inline std::size_t parts_within(const Tensor& x, std::size_t nbytes) {
+  if (nbytes == 0) return 1;
+  return std::max<std::size_t>((x.priced_nbytes() + nbytes - 1) / nbytes, 1);
+}
+
+/// x in so many nearly equal parts.
+inline std::vector<Tensor> parts(const Tensor& x, std::size_t count) {
+  std::vector<Tensor> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(x.part(i, count));
+  return all;
 }
 
 /// The longest of the parts of x, real and priced.

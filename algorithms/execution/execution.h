@@ -27,12 +27,16 @@ CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot);
 void reduce_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
 /// The leader's x, at all workers of its node, in the same way.
 void broadcast_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
+/// The same of several tensors; as one chain of all their segments, or a tree after the other.
+void reduce_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes);
+void broadcast_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes);
 
 /// Averages inside the node, runs `exchange` between the node leaders, broadcasts inside the node.
 Exchange hierarchical(Exchange exchange, std::size_t segment_bytes = 0);
 
 /// `exchange`, after which the host waits for its stream before it launches anything else.
-/// Simulated time pays for the way back to the host with one launch, which nothing hides then.
+/// Simulated time pays for the way back to the host, which nothing hides then
+/// (Cost::Kind::synchronization).
 Exchange synchronized(Exchange exchange);
 
 /// `exchange`, made hierarchical, and synchronised, when the run asks for it.

@@ -1,27 +1,40 @@
 #include "algorithms/collectives/collectives.h"
+#include "algorithms/collectives/exchange.h"
 #include "algorithms/execution/execution.h"
 
 namespace trigram {
 namespace {
 
-/// How many pieces a tensor goes in; 1: whole.
-int segments_of(const Tensor& x, std::size_t segment_bytes) {
-  if (segment_bytes == 0) return 1;
-  return static_cast<int>((x.priced_nbytes() + segment_bytes - 1) / segment_bytes);
+std::vector<Tensor> segments_of(std::span<const Tensor> xs, std::size_t segment_bytes) {
+  std::vector<Tensor> segments;
+  for (const Tensor& x : xs)
+    for (const Tensor& part : parts(x, parts_within(x, segment_bytes))) segments.push_back(part);
+  return segments;
 }
 
 }  // namespace
 
 void reduce_in_node(Context node, const Tensor& x, std::size_t segment_bytes) {
-  const int segments = segments_of(x, segment_bytes);
+  const auto segments = static_cast<int>(parts_within(x, segment_bytes));
   if (segments > 1) pipelined_reduce(node, x, Reduce::avg, 0, segments);
   else binomial_reduce(node, x, Reduce::avg, 0);
 }
 
 void broadcast_in_node(Context node, const Tensor& x, std::size_t segment_bytes) {
-  const int segments = segments_of(x, segment_bytes);
+  const auto segments = static_cast<int>(parts_within(x, segment_bytes));
   if (segments > 1) pipelined_broadcast(node, x, 0, segments);
   else binomial_broadcast(node, x, 0);
+}
+
+void reduce_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes) {
+  if (segment_bytes > 0)
+    return pipelined_reduce(node, segments_of(xs, segment_bytes), Reduce::avg, 0);
+  for (const Tensor& x : xs) binomial_reduce(node, x, Reduce::avg, 0);
+}
+
+void broadcast_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes) {
+  if (segment_bytes > 0) return pipelined_broadcast(node, segments_of(xs, segment_bytes), 0);
+  for (const Tensor& x : xs) binomial_broadcast(node, x, 0);
 }
 
 Exchange hierarchical(Exchange exchange, std::size_t segment_bytes) {

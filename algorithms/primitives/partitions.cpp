@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "algorithms/collectives/exchange.h"
 
 namespace trigram {
 
 std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes) {
-  const std::size_t count = std::max<std::size_t>((x.priced_nbytes() + nbytes - 1) / nbytes, 1);
-  std::vector<Tensor> parts;
-  for (std::size_t i = 0; i < count; ++i) parts.push_back(x.part(i, count));
-  return parts;
+  return parts(x, parts_within(x, nbytes));
 }
 
 int Servers::rank_of(std::size_t server) const {

@@ -18,16 +18,16 @@ int number(const Context& ctx, bool by_nodes) {
 }  // namespace
 
 PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
-                   std::size_t partition_bytes, double early, const Execution& execution)
-    : servers_(servers), workers_(servers.workers()), execution_(execution) {
+                   const Options& options)
+    : servers_(servers), workers_(servers.workers()), options_(options) {
   for (const Bucket& bucket : buckets)
-    for (const Tensor& part : partitions(bucket.grad, partition_bytes))
+    for (const Tensor& part : partitions(bucket.grad, options.partition_bytes))
       partitions_.push_back({bucket.index, part});
-  const auto in_order = std::ceil(early * static_cast<double>(partitions_.size()));
+  const auto in_order = std::ceil(options.early * static_cast<double>(partitions_.size()));
   std::stable_sort(partitions_.begin() + static_cast<std::ptrdiff_t>(in_order), partitions_.end(),
                    [](const Partition& a, const Partition& b) { return a.bucket > b.bucket; });
   const std::vector<int>& ranks = workers_.ranks;
-  const int own = number(ctx, execution.hierarchical);
+  const int own = number(ctx, options.execution.hierarchical);
   own_ = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), own) - ranks.begin());
   if (!servers_.include(own)) return;
   std::size_t numel = 0, priced_numel = 0;
@@ -64,32 +64,48 @@ std::vector<int> PushPull::order() const {
 }
 
 void PushPull::exchange(Context c, std::size_t r) const {
-  if (!execution_.hierarchical) return exchange_among_servers(c, r);
+  const Execution& execution = options_.execution;
+  if (!execution.hierarchical) return exchange_among_servers(c, r);
   Subset node(*c.comm, c.layout->node_members(c.world_rank));
-  if (r < rounds())
-    for_each(r, [&](const Tensor& x, int) {
-      reduce_in_node(c.with(node), x, execution_.segment_bytes);
-    });
+  if (r < rounds()) reduce_in_node(c.with(node), of_round(r), execution.segment_bytes);
   if (c.layout->is_leader(c.world_rank)) {
     Subset leaders(*c.comm, c.layout->leaders());
     exchange_among_servers(c.with(leaders), r);
   }
-  if (r > 0)
-    for_each(r - 1, [&](const Tensor& x, int) {
-      broadcast_in_node(c.with(node), x, execution_.segment_bytes);
-    });
+  if (r > 0) broadcast_in_node(c.with(node), of_round(r - 1), execution.segment_bytes);
+}
+
+std::vector<Tensor> PushPull::of_round(std::size_t r) const {
+  std::vector<Tensor> grads;
+  for_each(r, [&](const Tensor& x, int) { grads.push_back(x); });
+  return grads;
 }
 
 void PushPull::exchange_among_servers(Context c, std::size_t r) const {
   std::vector<Transfer> batch;
   if (r < rounds()) for_each(r, [&](const Tensor& x, int server) { push(c, x, server, batch); });
   if (r > 0) for_each(r - 1, [&](const Tensor& x, int server) { pull(c, x, server, batch); });
-  if (batch.empty()) return;  // one rank alone, or a server that has nothing of these rounds
-  c.comm->transfer(batch);
-  if (r == rounds()) return;
+  const auto at_host = pass_host(c, r);
+  if (!batch.empty()) {  // else one rank is alone, or a server has nothing of these rounds
+    c.comm->transfer(batch);
+    for_each(r, [&](const Tensor& x, int server) {
+      if (server == c.rank()) average(c, x);
+    });
+  }
+  if (at_host) c.stream->wait(*at_host);
+}
+
+/// What of round r passes the rank's host; null: nothing.
+std::shared_ptr<Work> PushPull::pass_host(Context c, std::size_t r) const {
+  if (!options_.host) return nullptr;
+  std::size_t nbytes = 0;
   for_each(r, [&](const Tensor& x, int server) {
-    if (server == c.rank()) average(c, x);
+    if (works()) nbytes += x.priced_nbytes();
+    else if (server == c.rank()) nbytes += workers_.ranks.size() * x.priced_nbytes();
   });
+  if (nbytes == 0) return nullptr;
+  const Cost cost{.bytes = static_cast<double>(nbytes), .kind = Cost::Kind::host};
+  return options_.host->submit(c, [cost](Context host) { host.stream->charge(cost); });
 }
 
 template <class F>

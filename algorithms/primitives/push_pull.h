@@ -20,14 +20,24 @@ namespace trigram {
 /// at once. All ranks call the exchanges 0 .. exchanges()-1 in this order, also those that only
 /// serve: they push and pull nothing, and have means of their own partitions alone.
 ///
+/// Through the host, tensors are copied to the memory of a worker's host, which sends them, adds up
+/// what comes in and hands back the means, as BytePS does. A round passes it while its messages are
+/// under way; simulated time pays with Cost::Kind::host for every byte of it that the worker hands
+/// over and has back, or, on ranks that only serve, that comes in.
+///
 /// Hierarchical, the leaders of nodes are workers and servers: each node pushes its mean, which is
 /// formed inside it before, and what comes back is broadcast inside it.
 class PushPull {
  public:
-  /// `early` is the share of the partitions, from 0 to 1 and rounded up, that are numbered in the
-  /// order in which they are ready.
-  PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
-           std::size_t partition_bytes, double early = 1, const Execution& execution = {});
+  struct Options {
+    std::size_t partition_bytes = 0;  // the longest
+    /// The share of the partitions, from 0 to 1 and rounded up, that are numbered in the order in
+    /// which they are ready.
+    double early = 1;
+    Execution execution = {};
+    Stream* host = nullptr;  // of the rank, for what passes its host; null: nothing does
+  };
+  PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers, const Options& options);
 
   std::size_t exchanges() const { return rounds() + 1; }
   /// The bucket with which all that exchange r pushes is complete.
@@ -47,6 +57,8 @@ class PushPull {
   std::size_t rounds() const { return (partitions_.size() - 1) / servers_.count() + 1; }
   bool works() const { return own_ < workers_.ranks.size(); }
   void exchange_among_servers(Context c, std::size_t r) const;
+  std::vector<Tensor> of_round(std::size_t r) const;
+  std::shared_ptr<Work> pass_host(Context c, std::size_t r) const;
   template <class F>
   void for_each(std::size_t round, F f) const;
   Tensor pushed_by(std::size_t j, Context c, const Tensor& x) const;
@@ -56,7 +68,7 @@ class PushPull {
 
   Servers servers_;
   Workers workers_;
-  Execution execution_;
+  Options options_;
   std::vector<Partition> partitions_;
   std::size_t own_;  // the rank's place among the workers; after them where it only serves
   // On servers: for what each worker pushes, and, in the own place, for the sum.
