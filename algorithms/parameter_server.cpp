@@ -20,8 +20,6 @@
 // backward. The order follows from the buckets, not from time as in the paper, so ranks agree.
 // An update is then a part of the next step: evaluated are, but at the end, the weights before it.
 
-#include <memory>
-
 #include "algorithms/entries.h"
 #include "algorithms/primitives/push_pull_queue.h"
 
@@ -61,13 +59,9 @@ class ParameterServer final : public Algorithm {
     auto comm = ctx.stream->fork("comm");
     const bool works = workers(options_, *ctx.layout).include(ctx.rank());
     const bool by_need = options_.priority == Priority::need;
-    PushPullQueue queue(*comm, run,
-                        std::make_shared<const PushPull>(
-                            ctx, run.workload.buckets(), servers(options_, *ctx.layout),
-                            PushPull::Options{.partition_bytes = options_.partition_bytes,
-                                              .early = by_need ? options_.early : 1,
-                                              .execution = run.execution,
-                                              .host = host.get()}));
+    PushPullQueue queue(
+        ctx, *comm, run, servers(options_, *ctx.layout),
+        {options_.partition_bytes, by_need ? options_.early : 1, run.execution, host.get()});
     for (long t : run.steps) {
       if (!works) {
         queue.serve(ctx);
@@ -119,8 +113,7 @@ AlgorithmEntry parameter_server_entry() {
           .field("early", &Options::early, number(0, 1),
                  "Share of the partitions, the first ready, that nothing overtakes by need")
           .field("through_host", &Options::through_host, boolean(),
-                 "Tensors are copied to the host, which sends and adds them up, and back, at the "
-                 "accelerator's host_bandwidth in simulated time, as in BytePS"),
+                 "Exchange by way of the host, at host_bandwidth in simulated time, as BytePS"),
       check, workers);
 }
 

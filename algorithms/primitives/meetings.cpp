@@ -6,8 +6,8 @@ namespace trigram {
 namespace {
 
 constexpr int kTag = 0;
-// To rank 0: a guest asks, a rank left its meeting, a worker has finished. From rank 0: a meeting,
-// the end.
+// To rank 0: a guest asks, a rank left its meeting, a worker has finished. From rank 0, or from the
+// own worker, who meets itself: a meeting. From rank 0: the end.
 enum Subject : std::int64_t { kAsk, kLeave, kFinish, kMeet, kEnd };
 
 constexpr int kAnybody = -1;
@@ -125,8 +125,9 @@ Meetings::Meetings(Context ctx, const std::vector<int>& hosts, Meet meet)
 
 void Meetings::meet_all(Context ctx) {
   const int self = ctx.world_rank;
+  // By way of the desk, too, so that one stream submits all meetings, in the order of time.
   for (const int host : agent_->hosts)
-    if (host == self) agent_->hold(ctx, self, self);
+    if (host == self) agent_->desk->post(self, kTag, kMeet, self * ctx.world_size + self);
   agent_->desk->post(self, kTag, kAsk);
   for (std::size_t i = 0; i < agent_->hosts.size(); ++i)
     if (!ctx.control->receive(kTag)) return;

@@ -2,10 +2,11 @@
 
 namespace trigram {
 
-PushPullQueue::PushPullQueue(Stream& comm, Run& run, std::shared_ptr<const PushPull> rounds)
+PushPullQueue::PushPullQueue(Context ctx, Stream& comm, Run& run, const Servers& servers,
+                             const PushPull::Options& options)
     : comm_(comm),
       run_(run),
-      rounds_(std::move(rounds)),
+      rounds_(std::make_shared<const PushPull>(ctx, run.workload.buckets(), servers, options)),
       order_(rounds_->order()),
       updated_(order_.size()) {}
 

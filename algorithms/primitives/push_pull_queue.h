@@ -12,8 +12,9 @@ namespace trigram {
 /// of buckets by the gradients that come back.
 class PushPullQueue {
  public:
-  /// `comm` and what `run` refers to outlive the queue.
-  PushPullQueue(Stream& comm, Run& run, std::shared_ptr<const PushPull> rounds);
+  /// `comm`, the options' host and what `run` refers to outlive the queue.
+  PushPullQueue(Context ctx, Stream& comm, Run& run, const Servers& servers,
+                const PushPull::Options& options);
 
   /// Before the gradients of an iteration are computed; those of the last are no longer waited for.
   void begin();

@@ -28,6 +28,9 @@ constexpr Unit kBytes[] = {{"GiB", 1073741824.0}, {"MiB", 1048576.0}, {"KiB", 10
 constexpr Unit kFlopRate[] = {
     {"PFLOP/s", 1e15}, {"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}, {"MFLOP/s", 1e6}, {"FLOP/s", 1}};
 
+/// In base units: beyond it nothing is meant, and sums and products need room.
+constexpr double kLargest = 1e18;
+
 std::span<const Unit> units_of(Dimension dimension) {
   switch (dimension) {
     case Dimension::duration: return kDuration;
@@ -84,8 +87,13 @@ double parse_quantity(std::string_view text, Dimension dimension) {
   const double number = parse_number(text.substr(0, split), text, example);
   std::string_view suffix = text.substr(split);
   while (!suffix.empty() && suffix.front() == ' ') suffix.remove_prefix(1);
-  for (const Unit& unit : units_of(dimension))
-    if (suffix == unit.name) return scale(number, unit.factor);
+  for (const Unit& unit : units_of(dimension)) {
+    if (suffix != unit.name) continue;
+    const double value = scale(number, unit.factor);
+    if (std::fabs(value) <= kLargest) return value;
+    throw std::invalid_argument(fmt::format("\"{}\" is out of range; expected at most \"{:g}{}\"",
+                                            text, kLargest / unit.factor, unit.name));
+  }
   const auto names = unit_names(dimension);
   throw std::invalid_argument(fmt::format("unknown unit \"{}\" in \"{}\"; expected one of {}{}",
                                           suffix, text, fmt::join(names, ", "),

@@ -95,7 +95,8 @@ void check_native(const Experiment& e) {
 void check_emulated(const Experiment& e) {
   if (!e.emulates()) return;
   const LinkSpec& nics = e.cluster.inter;
-  const Efficiency& shares = e.cluster.transport.efficiency;
+  const Transport& transport = e.cluster.transport;
+  const Efficiency& shares = transport.efficiency;
   const auto refuse = [&](const char* pointer, bool given) {
     if (given)
       throw ConfigError(pointer, "is for the simulated world; emulated networks have none of it");
@@ -106,6 +107,7 @@ void check_emulated(const Experiment& e) {
   refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
   refuse("/cluster/transport/efficiency",
          shares.all_to_all < 1 || shares.point_to_point < 1 || shares.server < 1);
+  refuse("/cluster/transport/channels", transport.channels > 1);
 }
 
 /// Links that change with time go together neither with SimGrid's model of TCP nor with flows.

@@ -41,7 +41,19 @@ FluidCollectives::Circle& FluidCollectives::circle(const SimStream& stream,
   }
   for (std::size_t i = 0; i < circle->members.size(); ++i) circle->place[circle->members[i]] = i;
   circle->attended.resize(circle->members.size());
+  find_rivals(*circle);
   return *alike.emplace_back(std::move(circle));
+}
+
+/// Circles without a common member, such as groups, may use one link at the same time.
+void FluidCollectives::find_rivals(Circle& circle) {
+  for (auto& [hash, alike] : circles_)
+    for (const auto& other : alike) {
+      if (other->stream != circle.stream || (circle.has_rivals && other->has_rivals)) continue;
+      if (std::none_of(other->members.begin(), other->members.end(),
+                       [&](int member) { return circle.place.contains(member); }))
+        circle.has_rivals = other->has_rivals = true;
+    }
 }
 
 const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern pattern,
@@ -57,10 +69,11 @@ const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern p
 }
 
 /// Decided when the first rank comes. Where ranks have more than two streams, one may use the links
-/// of another; and in a chain not everybody waits for everybody.
+/// of another, and so may groups; and in a chain not everybody waits for everybody.
 bool FluidCollectives::goes_by_messages(Circle& circle, Rounds::Pattern pattern) {
   if (always_) return false;
-  if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || pattern == Rounds::chain)
+  if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || circle.has_rivals ||
+      pattern == Rounds::chain)
     return true;
   return !coupled(circle, pattern, 0).exact();
 }

@@ -72,9 +72,11 @@ class FluidCollectives {
     std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
     std::vector<std::size_t> attended;              // meetings, by place
     std::size_t over = 0;                           // meetings to which all have come
+    bool has_rivals = false;                        // on its stream
   };
 
   Circle& circle(const SimStream& stream, std::span<const int> members);
+  void find_rivals(Circle& circle);
   bool goes_by_messages(Circle& circle, Rounds::Pattern pattern);
   const CoupledRounds& coupled(Circle& circle, Rounds::Pattern pattern, std::size_t first);
   std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place, Rounds::Pattern pattern);

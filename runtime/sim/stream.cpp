@@ -203,7 +203,10 @@ std::shared_ptr<Work> SimStream::submit(const Context&, Task task) {
   SimStream* submitting = world_.current();
   check_owner(submitting && submitting->rank_ == rank_, rank_, name_);
   TRIGRAM_CHECK(id_ != kMainStream, "rank {} submits a task to its main stream", rank_);
-  if (!world_.ahead()) submitting->settle();
+  // Tasks of several streams queue in the order of time.
+  if (!submitter_) submitter_ = submitting;
+  shared_ |= submitting != submitter_ && submitting != this;
+  if (!world_.ahead() || shared_) submitting->settle();
   TRIGRAM_CHECK(!closing_, "rank {} submits a task to stream {}, which is closed", rank_, name_);
   auto work = std::make_shared<SimWork>(*this);
   jobs_.push_back({work, std::move(task), submitting->instant()});

@@ -147,6 +147,8 @@ class alignas(64) SimStream final : public Stream {
   const std::string name_;
   simgrid::s4u::SemaphorePtr bell_, pace_;
   std::deque<Job> jobs_;
+  const SimStream* submitter_ = nullptr;  // the first
+  bool shared_ = false;                   // others submit, too
   std::vector<SimStream*> to_wake_;  // when this stream gives way: they have got jobs
   std::vector<std::shared_ptr<SimWork>> failed_;
   std::vector<SimStream*> forked_;

@@ -52,6 +52,9 @@ TEST(Units, UnknownAndForeignUnitsAreNamed) {
               AllOf(HasSubstr("unknown unit \"Gbpz\""), HasSubstr("did you mean \"Gbps\"?")));
   EXPECT_THAT(complaint("25s", Dimension::bytes), HasSubstr("expected one of GiB, MiB"));
   EXPECT_THAT(complaint("25gbps", Dimension::bandwidth), HasSubstr("unknown unit"));
+  EXPECT_THAT(complaint("1e300s", Dimension::duration),
+              HasSubstr("\"1e300s\" is out of range; expected at most \"1e+18s\""));
+  EXPECT_THAT(complaint("1e300Gbps", Dimension::bandwidth), HasSubstr("at most \"8e+09Gbps\""));
 }
 
 TEST(Units, WhatIsNoNumberIsAnError) {
