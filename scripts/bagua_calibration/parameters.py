@@ -72,8 +72,8 @@ PARAMETERS = (
 Values = dict[str, float]  # by the names of parameters
 
 
-# What BytePS's hosts copy and add up, GB/s: with it one node of 8 V100, where no network takes part, trains VGG16 at the
-# published 590 images/s (analysis/published/bagua_vgg16_scaling.csv; configs/papers/vgg16_scaling.json).
+# What BytePS's hosts copy and add up, GB/s: with about that one node of 8 V100, where no network takes part, trains VGG16
+# at the published 590 images/s (analysis/published/bagua_vgg16_scaling.csv; configs/papers/vgg16_scaling.json).
 HOST_GB_PER_S = 1.67
 
 
