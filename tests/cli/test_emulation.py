@@ -99,6 +99,13 @@ class Emulation(CommandTest):
             refused = self.trigram("run", self.write(shaped(runtime=runtime)), code=2)
             self.assertRegex(refused.stderr, told)
 
+    def test_what_is_the_simulators_alone_is_refused(self) -> None:
+        for transport in ({"channels": 2}, {"efficiency": {"server": 0.5}}):
+            config = self.write(shaped(cluster={**NETWORK, "transport": transport}))
+            refused = self.trigram("run", config, code=2)
+            (term,) = transport
+            self.assertIn(f"/cluster/transport/{term}: is for the simulated world", refused.stderr)
+
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
 class CompareWorlds(CommandTest):
