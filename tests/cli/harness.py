@@ -54,13 +54,15 @@ class CommandTest(unittest.TestCase):
         path.write_text(config if isinstance(config, str) else json.dumps(config))
         return path
 
-    def trigram(self, *arguments: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
+    def trigram(
+        self, *arguments: Any, code: int = 0, timeout_s: float = 100
+    ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [TRIGRAM, *map(str, arguments)],
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=timeout_s,
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
