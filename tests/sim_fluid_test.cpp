@@ -169,8 +169,8 @@ TEST_P(FluidAgainstMessages, AgreeWhereAutoTakesFlows) {
   }
   fmt::print(stderr, "{}: {} of {} collectives as flows, at most {:.2e} off\n", GetParam(),
              automatic[cases.size()], cases.size(), worst);
-  // On every preset the rings of two ranks, in nodes of their own or not, at least.
-  EXPECT_GE(automatic[cases.size()], 24);
+  // On every preset the rings of two ranks, in nodes of their own or not, but a group's first.
+  EXPECT_GE(automatic[cases.size()], 23);
   EXPECT_EQ(automatic[cases.size()] + automatic[cases.size() + 1],
             static_cast<double>(cases.size()));
 }
@@ -189,7 +189,28 @@ TEST(FluidAuto, TakesFlowsForRingsAndMessagesForChains) {
   const auto chains = std::count_if(cases.begin(), cases.end(), [](const Slot& slot) {
     return slot.name == "broadcast" || slot.name == "reduce";
   });
-  EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(chains));
+  EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(chains + 1)) << "a group's first";
+}
+
+/// Groups with a member in each node, which share all NICs, come one after the other: none has met
+/// another yet when the first begins.
+TEST(FluidAuto, GroupsThatMayShareLinksTakeAsLongAsByMessages) {
+  const auto in_groups = [](Context c, std::size_t n) {
+    const int first = c.rank() % 4;
+    const std::vector<int> members = {first, first + 4, first + 8, first + 12};
+    c.stream->sleep_for(65e-6 * c.rank());
+    Subset group(*c.comm, members);
+    for (int again = 0; again < 3; ++again)
+      ring_allreduce(c.with(group), c.device->empty(n), Reduce::avg);
+  };
+  for (const std::size_t numel : {std::size_t{30'000}, std::size_t{1'000'000}}) {
+    const std::vector<Slot> groups = {{"groups", in_groups, 16, numel, 0}};
+    Cluster cluster = round_cluster(4, 4);
+    cluster.inter.latency_s = 200e-6;
+    const double messages_s = seconds(cluster, groups, Fidelity::message).at(0);
+    EXPECT_NEAR(seconds(cluster, groups, Fidelity::automatic).at(0), messages_s, 0.01 * messages_s)
+        << numel;
+  }
 }
 
 /// What is common to a run at any fidelity.
@@ -300,8 +321,10 @@ TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
     for (std::size_t i = 0; i < seen.size(); ++i)
       EXPECT_NEAR(seen[i], expected[i], 1e-6 * by_messages.seconds()) << i;
     const Json notes = Json::parse(automatic.notes);
-    EXPECT_EQ(notes.at("collectives_by_messages"), 0) << notes;
-    EXPECT_GE(notes.at("collectives_fluid"), training.steps * std::ssize(automatic.buckets));
+    const long first = workers_per_node > 1;  // of leaders: of messages, as any group's
+    EXPECT_LE(notes.at("collectives_by_messages"), first) << notes;
+    EXPECT_GE(notes.at("collectives_fluid"),
+              training.steps * std::ssize(automatic.buckets) - first);
   }
 }
 

@@ -69,12 +69,15 @@ const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern p
 }
 
 /// Decided when the first rank comes. Where ranks have more than two streams, one may use the links
-/// of another, and so may groups; and in a chain not everybody waits for everybody.
+/// of another, and so may groups, which may be some before the first of them has met; and in a chain
+/// not everybody waits for everybody.
 bool FluidCollectives::goes_by_messages(Circle& circle, Rounds::Pattern pattern) {
   if (always_) return false;
   if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || circle.has_rivals ||
       pattern == Rounds::chain)
     return true;
+  const bool all = circle.members.size() == static_cast<std::size_t>(world_.layout().ranks());
+  if (!all && circle.over == 0) return true;
   return !coupled(circle, pattern, 0).exact();
 }
 
