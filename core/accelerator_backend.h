@@ -18,8 +18,8 @@ namespace trigram {
 class Waiter {
  public:
   virtual ~Waiter() = default;
-  /// Looks again and again, with pauses, until `ready()` holds. Wait::none: for something that may
-  /// take its time, so that the world does not hang meanwhile.
+  /// Looks again and again, with pauses, until `ready()` holds. Wait::connection may take its
+  /// time: the world does not hang meanwhile.
   virtual void await(const Wait& why, const std::function<bool()>& ready) = 0;
 };
 

@@ -36,6 +36,7 @@ std::string awaited(const Wait& wait) {
     case Wait::collective: return "the other ranks in a native collective";
     case Wait::bootstrap: return fmt::format("another rank to put {}", wait.other);
     case Wait::accelerator: return "its accelerator";
+    case Wait::connection: return fmt::format("the other ranks to connect stream {}", wait.other);
     case Wait::stream_end: return fmt::format("the end of stream {}", wait.other);
   }
   return "?";

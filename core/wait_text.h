@@ -24,6 +24,7 @@ struct Wait {
     collective,   // the other ranks, in a collective of the library's own
     bootstrap,    // what another rank puts under the key `other`
     accelerator,  // the stream's own accelerator
+    connection,   // the other ranks to connect stream `other`: may take long, has its own deadline
   } kind = none;
   int peer = -1;
   int tag = 0;

@@ -119,7 +119,7 @@ void NcclCommunicator::connect(const ncclUniqueId& id) {
   }
   std::shared_ptr<Milestone> connected;
   place_.issuer.run_slowly(
-      place_.waiter,
+      place_.waiter, {.kind = Wait::connection, .other = place_.stream_name},
       fmt::format("to connect rank {} with the others for stream {}", place_.rank,
                   place_.stream_name),
       [handle = handle_, queue = place_.queue, id, ranks = place_.size, rank = place_.rank,

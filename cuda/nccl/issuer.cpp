@@ -53,12 +53,12 @@ void Issuer::run(Waiter& waiter, const Wait& why, Call call) {
   if (job->error) std::rethrow_exception(job->error);
 }
 
-void Issuer::run_slowly(Waiter& waiter, const std::string& what, Call call,
+void Issuer::run_slowly(Waiter& waiter, const Wait& why, const std::string& what, Call call,
                         const std::function<bool()>& ended) {
   check();
   const auto job = enqueue(std::move(call));
   const auto deadline = std::chrono::steady_clock::now() + kStartUp;
-  waiter.await({}, [&] {
+  waiter.await(why, [&] {
     if (std::chrono::steady_clock::now() > deadline)
       throw HangError(fmt::format("{} has not ended after {} s", what, kStartUp.count()));
     if (!job->done.load(std::memory_order_acquire)) return false;

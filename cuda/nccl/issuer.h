@@ -31,7 +31,7 @@ class Issuer {
   void run(Waiter& waiter, const Wait& why, Call call);
   /// The same for what may take its time, as it waits for other ranks to start. Throws HangError,
   /// naming `what`, when it has not ended after two minutes.
-  void run_slowly(Waiter& waiter, const std::string& what, Call call,
+  void run_slowly(Waiter& waiter, const Wait& why, const std::string& what, Call call,
                   const std::function<bool()>& ended);
   /// The same without waiting; what it throws is lost.
   void post(Call call) noexcept;

@@ -45,7 +45,8 @@ struct Job {
 /// for it arrive. One mutex guards it all, and its thread alone sleeps on the condition variable:
 /// waking it never wakes another.
 struct Endpoint {
-  enum class State : unsigned char { absent, running, idle, blocked, ended };
+  /// Patient: it waits for what may take its time, and has a deadline of its own.
+  enum class State : unsigned char { absent, running, idle, blocked, patient, ended };
 
   Endpoint(World& its_world, const std::string& name, int its_rank)
       : world(its_world), stream(name), rank(its_rank) {}

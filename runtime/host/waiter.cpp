@@ -16,8 +16,9 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
     self.world.check_not_failed();
     if (AcceleratorBackend* const accelerator = self.world.accelerator()) accelerator->check();
     self.world.idle();
-    if (back_off.patient() && !reported && why.kind != Wait::none) {
-      self.set_state(Endpoint::State::blocked, why);
+    if (back_off.patient() && !reported) {
+      const bool may_last = why.kind == Wait::connection;
+      self.set_state(may_last ? Endpoint::State::patient : Endpoint::State::blocked, why);
       reported = true;
     }
     back_off.pause();

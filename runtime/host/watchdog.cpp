@@ -7,8 +7,10 @@ namespace trigram::host {
 void Look::add(Endpoint& endpoint) {
   std::lock_guard lock(endpoint.mutex);
   waits_over += endpoint.waits_over;
-  running |= endpoint.state == Endpoint::State::running;
-  if (endpoint.state == Endpoint::State::blocked) blocked.push_back(endpoint.wait_line());
+  const bool patient = endpoint.state == Endpoint::State::patient;
+  running |= patient || endpoint.state == Endpoint::State::running;
+  if (patient || endpoint.state == Endpoint::State::blocked)
+    blocked.push_back(endpoint.wait_line());
 }
 
 void Look::add(const Look& other) {

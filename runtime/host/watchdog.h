@@ -12,9 +12,9 @@ namespace trigram::host {
 
 /// What streams do at one moment, as a watchdog sees it.
 struct Look {
-  bool running = false;          // any of them
-  std::uint64_t waits_over = 0;  // so far, of all
-  std::vector<std::string> blocked;
+  bool running = false;              // any of them, or it waits for what may take its time
+  std::uint64_t waits_over = 0;      // so far, of all
+  std::vector<std::string> blocked;  // what waits, and for what
 
   void add(Endpoint& endpoint);
   void add(const Look& other);
