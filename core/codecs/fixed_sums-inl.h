@@ -32,6 +32,21 @@ class FixedSums {
     }
     Count();
   }
+  // Adds those of kWidth floats that are not below zero, and those that are.
+  HWY_INLINE void AddPositives(const float* x) {
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      const auto v = Load(x + i * kVector);
+      sums_[i] = hn::Add(sums_[i], hn::IfThenZeroElse(hn::Lt(v, hn::Zero(F64())), v));
+    }
+    Count();
+  }
+  HWY_INLINE void AddNegatives(const float* x) {
+    for (std::size_t i = 0; i < kVectors; ++i) {
+      const auto v = Load(x + i * kVector);
+      sums_[i] = hn::Add(sums_[i], hn::IfThenElseZero(hn::Lt(v, hn::Zero(F64())), v));
+    }
+    Count();
+  }
   HWY_INLINE double Total() {
     if (groups_ > 0) EndTile();
     return tree_sum(of_tiles_);

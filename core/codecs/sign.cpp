@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,13 +14,18 @@ namespace trigram {
 
 FieldTable<sign::Options> sign::option_fields() {
   return FieldTable<Options>{}.field(
-      "scale", &Options::scale, one_of<Scale>({{"l2", Scale::l2}, {"l1_mean", Scale::l1_mean}}),
-      "Magnitude of what is decoded: l2 is ||x||_2 / sqrt(n), l1_mean is ||x||_1 / n");
+      "scale", &Options::scale,
+      one_of<Scale>({{"l2", Scale::l2},
+                     {"l1_mean", Scale::l1_mean},
+                     {"one", Scale::one},
+                     {"means", Scale::means}}),
+      "Magnitude of what is decoded: l2 is ||x||_2 / sqrt(n), l1_mean is ||x||_1 / n, one is 1, "
+      "means are the mean of what is not below zero and the mean of what is");
 }
 
 namespace {
 
-using sign::kHeaderBytes;
+using sign::Levels;
 using sign::Options;
 using sign::Scale;
 
@@ -27,46 +34,65 @@ using sign::Scale;
 //   x^ = scale * sign(x)          sign(0) = sign(-0) = +1
 //   l2:       scale = ||x||_2 / sqrt(n)     (1-bit Adam, arXiv 2102.02888)
 //   l1_mean:  scale = ||x||_1 / n           (EF-signSGD, arXiv 1901.09847)
+//   one:      scale = 1                     (signSGD, arXiv 1802.04434)
+//   means:    x^ = the mean of all x >= 0, or of all x < 0  (1-bit SGD, Interspeech 2014)
 //
-// Biased: meant for error feedback. l1_mean is a contraction; l2 is one for vectors as dense as
-// gradients are, while ||x||_1 > sqrt(n)/2 ||x||_2. The sums are taken in f64, in one fixed order.
-// A chunk with a NaN or an infinity decodes to NaN everywhere, so that a diverged run stays
-// visible.
+// Biased: meant for error feedback, all but `one`, which can lose more than it is given. l1_mean
+// and means are contractions; l2 is one for vectors as dense as gradients are, while
+// ||x||_1 > sqrt(n)/2 ||x||_2. The sums are taken in f64, in one fixed order. A chunk with a NaN or
+// an infinity decodes to NaN everywhere, so that a diverged run stays visible.
 //
-// Wire: the scale as f32, then one bit per element, set where x < 0, lowest bit first; the last
-// byte filled up with zero bits. 4 + ceil(n / 8) bytes.
+// Wire: the scale as f32 (of means both, the positive one first), then one bit per element, set
+// where x < 0, lowest bit first; the last byte filled up with zero bits. 4 + ceil(n / 8) bytes, of
+// means 8 + ceil(n / 8).
 class Sign final : public Codec {
  public:
   explicit Sign(const Options& options) : options_(options) {}
 
-  std::size_t wire_bytes(std::size_t numel) const override {
-    return kHeaderBytes + (numel + 7) / 8;
-  }
+  std::size_t wire_bytes(std::size_t numel) const override { return header() + (numel + 7) / 8; }
   void encode(const Tensor& wire, const Tensor& x) override {
     check_wire(*this, wire, x);
-    const float scale = pack(x.floats().data(), x.numel(),
-                             reinterpret_cast<std::uint8_t*>(wire.data()) + kHeaderBytes);
-    std::memcpy(wire.data(), &scale, kHeaderBytes);
+    const Levels levels =
+        pack(x.floats().data(), x.numel(), reinterpret_cast<std::uint8_t*>(wire.data()) + header());
+    std::memcpy(wire.data(), &levels, header());
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     check_wire(*this, wire, x);
-    float scale = 0;
-    std::memcpy(&scale, wire.data(), kHeaderBytes);
-    sign::unpack(reinterpret_cast<const std::uint8_t*>(wire.data()) + kHeaderBytes, x.numel(),
-                 scale, x.floats().data());
+    Levels levels{};
+    std::memcpy(&levels, wire.data(), header());
+    if (options_.scale != Scale::means) levels.minus = -levels.plus;
+    sign::unpack(reinterpret_cast<const std::uint8_t*>(wire.data()) + header(), x.numel(), levels,
+                 x.floats().data());
   }
 
  private:
-  // Packs the signs and returns the scale.
-  float pack(const float* x, std::size_t n, std::uint8_t* bits) const {
-    if (n == 0) return 0;
+  std::size_t header() const { return sign::header_bytes(options_.scale); }
+
+  // Packs the signs and returns what they stand for.
+  Levels pack(const float* x, std::size_t n, std::uint8_t* bits) const {
+    if (n == 0) return {0, 0};
+    if (options_.scale == Scale::means) return pack_with_means(x, n, bits);
     const auto count = static_cast<double>(n);
     const double scale = options_.scale == Scale::l2
                              ? std::sqrt(sign::pack_and_sum_squares(x, n, bits) / count)
                              : sign::pack_and_sum_magnitudes(x, n, bits) / count;
-    if (!std::isfinite(scale)) return std::numeric_limits<float>::quiet_NaN();
-    return static_cast<float>(scale);
+    if (!std::isfinite(scale)) return {kNaN, kNaN};
+    const float rounded = options_.scale == Scale::one ? 1 : static_cast<float>(scale);
+    return {rounded, -rounded};
   }
+  static Levels pack_with_means(const float* x, std::size_t n, std::uint8_t* bits) {
+    const sign::SumsBySign sums = sign::pack_and_sum_by_sign(x, n, bits);
+    std::size_t below = 0;
+    for (std::size_t i = 0; i < (n + 7) / 8; ++i)
+      below += static_cast<std::size_t>(std::popcount(bits[i]));
+    const auto mean = [](double sum, std::size_t of) {
+      return sum / static_cast<double>(std::max<std::size_t>(of, 1));
+    };
+    const double plus = mean(sums.positives, n - below), minus = mean(sums.negatives, below);
+    if (!std::isfinite(plus + minus)) return {kNaN, kNaN};
+    return {static_cast<float>(plus), static_cast<float>(minus)};
+  }
+  static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
   Options options_;
 };
@@ -79,7 +105,8 @@ CodecEntry sign_codec_entry() {
       "1 bit per element: its sign, and one scale per chunk; biased, for use with error feedback "
       "(1-bit Adam, arXiv 2102.02888)",
       sign::option_fields(),
-      [](const Options& options, const CodecKey&) { return std::make_unique<Sign>(options); });
+      [](const Options& options, const CodecKey&) { return std::make_unique<Sign>(options); },
+      [](const Options& options) { return options.scale != Scale::one; });
 }
 
 }  // namespace trigram

@@ -40,21 +40,27 @@ HWY_INLINE void PackGroup(const float* x, std::uint8_t* bits) {
   }
 }
 
-template <void (FixedSums::*Add)(const float*)>
-HWY_INLINE double PackAndSum(const float* x, std::size_t n, std::uint8_t* bits) {
-  FixedSums sums;
+// Hands every group to `add`, the last one filled up with zeros.
+template <class Add>
+HWY_INLINE void PackAndAdd(const float* x, std::size_t n, std::uint8_t* bits, const Add& add) {
   std::size_t i = 0;
   for (; i + kGroup <= n; i += kGroup) {
     PackGroup(x + i, bits + i / 8);
-    (sums.*Add)(x + i);
+    add(x + i);
   }
-  if (i == n) return sums.Total();
+  if (i == n) return;
   float rest[kGroup] = {};
   std::uint8_t rest_bits[2];
   std::copy(x + i, x + n, rest);
   PackGroup(rest, rest_bits);
-  (sums.*Add)(rest);
+  add(rest);
   std::copy_n(rest_bits, (n - i + 7) / 8, bits + i / 8);
+}
+
+template <void (FixedSums::*Add)(const float*)>
+HWY_INLINE double PackAndSum(const float* x, std::size_t n, std::uint8_t* bits) {
+  FixedSums sums;
+  PackAndAdd(x, n, bits, [&](const float* group) HWY_ATTR { (sums.*Add)(group); });
   return sums.Total();
 }
 
@@ -64,6 +70,15 @@ double PackAndSumSquares(const float* x, std::size_t n, std::uint8_t* bits) {
 
 double PackAndSumMagnitudes(const float* x, std::size_t n, std::uint8_t* bits) {
   return PackAndSum<&FixedSums::AddMagnitudes>(x, n, bits);
+}
+
+SumsBySign PackAndSumBySign(const float* x, std::size_t n, std::uint8_t* bits) {
+  FixedSums positives, negatives;
+  PackAndAdd(x, n, bits, [&](const float* group) HWY_ATTR {
+    positives.AddPositives(group);
+    negatives.AddNegatives(group);
+  });
+  return {positives.Total(), negatives.Total()};
 }
 
 HWY_INLINE void UnpackGroup(const std::uint8_t* bits, hn::Vec<F32> plus, hn::Vec<F32> minus,
@@ -79,8 +94,8 @@ HWY_INLINE void UnpackGroup(const std::uint8_t* bits, hn::Vec<F32> plus, hn::Vec
   }
 }
 
-void Unpack(const std::uint8_t* bits, std::size_t n, float scale, float* x) {
-  const auto plus = hn::Set(F32(), scale), minus = hn::Neg(plus);
+void Unpack(const std::uint8_t* bits, std::size_t n, Levels levels, float* x) {
+  const auto plus = hn::Set(F32(), levels.plus), minus = hn::Set(F32(), levels.minus);
   std::size_t i = 0;
   for (; i + kGroup <= n; i += kGroup) UnpackGroup(bits + i / 8, plus, minus, x + i);
   if (i == n) return;
@@ -99,6 +114,7 @@ namespace trigram::sign {
 
 HWY_EXPORT(PackAndSumSquares);
 HWY_EXPORT(PackAndSumMagnitudes);
+HWY_EXPORT(PackAndSumBySign);
 HWY_EXPORT(Unpack);
 
 double pack_and_sum_squares(const float* x, std::size_t n, std::uint8_t* bits) {
@@ -107,8 +123,11 @@ double pack_and_sum_squares(const float* x, std::size_t n, std::uint8_t* bits) {
 double pack_and_sum_magnitudes(const float* x, std::size_t n, std::uint8_t* bits) {
   return HWY_DYNAMIC_DISPATCH(PackAndSumMagnitudes)(x, n, bits);
 }
-void unpack(const std::uint8_t* bits, std::size_t n, float scale, float* x) {
-  HWY_DYNAMIC_DISPATCH(Unpack)(bits, n, scale, x);
+SumsBySign pack_and_sum_by_sign(const float* x, std::size_t n, std::uint8_t* bits) {
+  return HWY_DYNAMIC_DISPATCH(PackAndSumBySign)(x, n, bits);
+}
+void unpack(const std::uint8_t* bits, std::size_t n, Levels levels, float* x) {
+  HWY_DYNAMIC_DISPATCH(Unpack)(bits, n, levels, x);
 }
 
 }  // namespace trigram::sign

@@ -12,7 +12,17 @@ namespace trigram::sign {
 double pack_and_sum_squares(const float* x, std::size_t n, std::uint8_t* bits);
 /// The same, with the sum of the magnitudes.
 double pack_and_sum_magnitudes(const float* x, std::size_t n, std::uint8_t* bits);
-/// x[i] = -scale where bit i is set, scale elsewhere.
-void unpack(const std::uint8_t* bits, std::size_t n, float scale, float* x);
+/// The same, with the sums of what is not below zero and of what is.
+struct SumsBySign {
+  double positives, negatives;
+};
+SumsBySign pack_and_sum_by_sign(const float* x, std::size_t n, std::uint8_t* bits);
+
+/// What signs stand for.
+struct Levels {
+  float plus, minus;
+};
+/// x[i] = minus where bit i is set, plus elsewhere.
+void unpack(const std::uint8_t* bits, std::size_t n, Levels levels, float* x);
 
 }  // namespace trigram::sign

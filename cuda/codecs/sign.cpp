@@ -35,12 +35,20 @@ class Sign final : public CudaCodec {
   }
 
  private:
+  sign::Scale scale() const {
+    switch (options_.scale) {
+      case trigram::sign::Scale::l1_mean: return sign::Scale::l1_mean;
+      case trigram::sign::Scale::one: return sign::Scale::one;
+      case trigram::sign::Scale::means: return sign::Scale::means;
+      default: return sign::Scale::l2;
+    }
+  }
   void encode_chunks(std::span<const Tensor> wires, std::span<const Tensor> xs,
                      std::span<const Tensor> residuals) {
     if (xs.empty()) return;
     sign::Batch batch = {};
     const Tensor table = list(batch, wires, xs, residuals);
-    const Tensor totals = scratch(batch.tiles * sign::kTileBytes);
+    const Tensor totals = scratch(batch.tiles * sign::kTileBytes * sign::sums_of(batch.scale));
     sign::encode(stream(), batch, reinterpret_cast<double*>(totals.data()), !residuals.empty());
   }
   Tensor list(sign::Batch& batch, std::span<const Tensor> wires, std::span<const Tensor> xs,
@@ -55,7 +63,7 @@ class Sign final : public CudaCodec {
     }
     batch.count = static_cast<std::uint32_t>(chunks.size());
     batch.tiles = number_tiles(chunks, sign::kTile);
-    batch.l1_mean = options_.scale == trigram::sign::Scale::l1_mean;
+    batch.scale = scale();
     return set_table(batch.chunks, chunks, device());
   }
 

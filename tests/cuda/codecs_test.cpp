@@ -35,6 +35,8 @@ std::vector<CodecSpec> specs() {
       {"bf16"},
       {"sign"},
       {"sign", {{"scale", "l1_mean"}}},
+      {"sign", {{"scale", "one"}}},
+      {"sign", {{"scale", "means"}}},
       {"qsgd"},
       {"qsgd", {{"levels", 7}, {"bucket", 100}}},
       {"qsgd", {{"levels", 1}, {"bucket", 1024}, {"norm", "max"}}},

@@ -139,6 +139,9 @@ INSTANTIATE_TEST_SUITE_P(Codecs, FusedCodecs,
                          ::testing::Values(CodecSpec{"minmax_uint8"}, CodecSpec{"bf16"},
                                            CodecSpec{"sign"}, CodecSpec{"qsgd"}, CodecSpec{"topk"}),
                          [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Means, FusedCodecs,
+                         ::testing::Values(CodecSpec{"sign", {{"scale", "means"}}}),
+                         [](const auto& tested) { return tested.param.name; });
 
 /// The three ways of MinMaxUInt8, each on vectors that plans would give to another.
 class Ways : public ::testing::TestWithParam<bool> {

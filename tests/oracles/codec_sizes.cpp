@@ -9,7 +9,7 @@ std::size_t codec_wire_bytes(const std::string& name, const nlohmann::json& opti
                              std::size_t numel) {
   if (name == "minmax_uint8") return 32 + (numel + 31) / 32 * 32;
   if (name == "fp16" || name == "bf16") return 2 * numel;
-  if (name == "sign") return 4 + (numel + 7) / 8;
+  if (name == "sign") return (options.at("scale") == "means" ? 8 : 4) + (numel + 7) / 8;
   if (name == "qsgd") {
     const std::size_t bucket = options.at("bucket");
     std::size_t bits = 0, bytes = 0;

@@ -19,6 +19,22 @@ inline double sign_scale(const std::vector<float>& x, bool l1_mean) {
   return static_cast<double>(l1_mean ? mean : std::sqrt(mean));
 }
 
+/// What signs stand for: the means of what is not below zero and of what is; 0 where there is none.
+struct SignLevels {
+  double plus = 0, minus = 0;
+};
+inline SignLevels sign_means(const std::vector<float>& x) {
+  long double sums[2] = {};
+  int counts[2] = {};
+  for (const float v : x) {
+    sums[v < 0] += static_cast<long double>(v);
+    ++counts[v < 0];
+  }
+  for (const int side : {0, 1})
+    if (counts[side] > 0) sums[side] /= counts[side];
+  return {static_cast<double>(sums[0]), static_cast<double>(sums[1])};
+}
+
 inline std::vector<std::uint8_t> sign_wire(const std::vector<float>& x, float scale) {
   std::vector<std::uint8_t> wire(4 + (x.size() + 7) / 8, 0);
   std::memcpy(wire.data(), &scale, 4);

@@ -20,6 +20,7 @@ inline std::vector<Json> codes_of_every_size() {
   return {"minmax_uint8",
           "bf16",
           "sign",
+          {{"name", "sign"}, {"scale", "means"}},
           {{"name", "qsgd"}, {"levels", 7}, {"bucket", 100}},
           {{"name", "topk"}, {"density", 0.1}},
           {{"name", "randk"}, {"density", 0.1}, {"unbiased", false}},

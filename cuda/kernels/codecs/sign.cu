@@ -20,16 +20,23 @@ struct Place {
         tile(blockIdx.x - chunk.first_tile) {}
 };
 
+/// Where the signs of a chunk begin: after its scale, or, with means, both of them.
+__device__ __forceinline__ std::byte* signs_of(const Chunk& chunk, Scale scale) {
+  return chunk.wire + (scale == Scale::means ? 2 : 1) * sizeof(float);
+}
+
 /// Bits 32 w .. 32 w + 31 of a chunk's signs, of which those of elements that exist are stored.
-__device__ __forceinline__ void store_bits(const Chunk& chunk, std::size_t w, std::uint32_t bits) {
-  std::byte* signs = chunk.wire + sizeof(float);
+__device__ __forceinline__ void store_bits(const Chunk& chunk, Scale scale, std::size_t w,
+                                           std::uint32_t bits) {
+  std::byte* signs = signs_of(chunk, scale);
   const std::size_t bytes = (chunk.numel + 7) / 8;
   if (4 * w + 4 <= bytes) return store_codes(signs, w, bits, is_aligned(signs, 4));
   for (std::size_t at = 4 * w; at < bytes; ++at, bits >>= 8) signs[at] = std::byte(bits & 0xFF);
 }
 
-/// Signs, and sums of squares or magnitudes. A team has one of the sums' tiles, the lanes of both
-/// teams of a warp vote on the signs of both. With feedback, x + e is coded, and becomes e.
+/// Signs, and sums of squares or magnitudes, or those that means need. A team has one of the sums'
+/// tiles, the lanes of both teams of a warp vote on the signs of both. With feedback, x + e is
+/// coded, and becomes e.
 template <bool kFeedback>
 __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* totals) {
   constexpr unsigned kGroups = fixed_sums::kTile / team::kSize;  // of sixteen elements
@@ -37,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* tota
   const unsigned lane = team::lane(), shift = threadIdx.x % 32 / team::kSize * team::kSize;
   const std::size_t tile = at.tile * kTeams + threadIdx.x / team::kSize;
   const std::size_t begin = tile * fixed_sums::kTile;
-  double sum = 0;
+  double sum = 0, negatives = 0, number = 0;
   std::uint32_t kept = 0;
 #pragma unroll 8
   for (unsigned group = 0; group < kGroups; ++group) {
@@ -48,58 +55,100 @@ __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* tota
       if (kFeedback) at.chunk.residual[i] = v = __fadd_rn(at.chunk.residual[i], v);
     }
     const double d = v;
-    sum = sum + (batch.l1_mean ? fabs(d) : d * d);
+    if (batch.scale == Scale::means) {
+      sum = sum + (v < 0 ? 0 : d);
+      negatives = negatives + (v < 0 ? d : 0);
+      number = number + (v < 0 ? 1 : 0);
+    } else {
+      sum = sum + (batch.scale == Scale::l2 ? d * d : fabs(d));
+    }
     const std::uint32_t votes = __ballot_sync(team::kAll, v < 0) >> shift & 0xFFFF;
     // Two groups are 32 bits, which one lane keeps until all lanes have some.
     if (group / 2 % team::kSize == lane) kept = group % 2 == 0 ? votes : kept | votes << 16;
     if (group % (2 * team::kSize) == 2 * team::kSize - 1)
-      store_bits(at.chunk, begin / 32 + group / (2 * team::kSize) * team::kSize + lane, kept);
+      store_bits(at.chunk, batch.scale, begin / 32 + group / (2 * team::kSize) * team::kSize + lane,
+                 kept);
   }
-  sum = team::tree_sum(sum);
-  if (lane == 0) totals[blockIdx.x * kTeams + threadIdx.x / team::kSize] = sum;
+  const std::size_t own = blockIdx.x * kTeams + threadIdx.x / team::kSize,
+                    all = std::size_t{batch.tiles} * kTeams;
+  const auto store = [&](std::size_t which, double of_lane) {
+    const double of_team = team::tree_sum(of_lane);
+    if (lane == 0) totals[which * all + own] = of_team;
+  };
+  store(0, sum);
+  if (batch.scale != Scale::means) return;
+  store(1, negatives);
+  store(2, number);
 }
 
-/// The scale of a chunk, on the wire.
+/// The bits of a level, rounded to f32.
+__device__ __forceinline__ std::uint32_t level_bits(double level, bool finite) {
+  return finite ? __float_as_uint(__double2float_rn(level)) : 0x7FC00000;  // NaN
+}
+
+/// The scale of a chunk, or both means, on the wire.
 __global__ void finish(const Batch batch, const double* totals) {
   const Chunk chunk = batch.chunks[blockIdx.x];
   const std::size_t tiles = (chunk.numel + fixed_sums::kTile - 1) / fixed_sums::kTile;
-  const double sum = team::sum_of_tiles(totals + std::size_t{chunk.first_tile} * kTeams, tiles);
-  if (threadIdx.x > 0) return;
+  const auto total = [&](std::size_t which) {
+    const std::size_t all = std::size_t{batch.tiles} * kTeams;
+    return team::sum_of_tiles(totals + which * all + std::size_t{chunk.first_tile} * kTeams, tiles);
+  };
+  const bool aligned = is_aligned(chunk.wire, 4);
+  const double sum = total(0);
   const auto count = static_cast<double>(chunk.numel);
-  const double scale = batch.l1_mean ? __ddiv_rn(sum, count) : __dsqrt_rn(__ddiv_rn(sum, count));
-  std::uint32_t bits = __float_as_uint(__double2float_rn(scale));
-  if (!(scale - scale == 0)) bits = 0x7FC00000;  // NaN
-  if (chunk.numel == 0) bits = 0;
-  store_codes(chunk.wire, 0, bits, is_aligned(chunk.wire, 4));
+  if (batch.scale == Scale::means) {
+    const double negatives = total(1), number = total(2);
+    if (threadIdx.x > 0) return;
+    const double plus = __ddiv_rn(sum, fmax(count - number, 1.0)),
+                 minus = __ddiv_rn(negatives, fmax(number, 1.0)), both = plus + minus;
+    store_codes(chunk.wire, 0, level_bits(plus, both - both == 0), aligned);
+    store_codes(chunk.wire, 1, level_bits(minus, both - both == 0), aligned);
+    return;
+  }
+  if (threadIdx.x > 0) return;
+  double scale = __ddiv_rn(sum, count);
+  if (batch.scale == Scale::l2) scale = __dsqrt_rn(scale);
+  const bool finite = scale - scale == 0;
+  if (batch.scale == Scale::one && finite) scale = 1;
+  store_codes(chunk.wire, 0, chunk.numel == 0 ? 0 : level_bits(scale, finite), aligned);
 }
 
-/// x = scale, or -scale where the sign is set.
-__device__ __forceinline__ float with_sign(std::uint32_t scale, bool negative) {
-  return __uint_as_float(scale ^ (negative ? 0x80000000 : 0));
-}
+/// What the signs of a chunk stand for.
+struct Levels {
+  float plus, minus;
+  __device__ __forceinline__ Levels(const Chunk& chunk, Scale scale) {
+    const bool aligned = is_aligned(chunk.wire, 4);
+    const std::uint32_t first = load_codes(chunk.wire, 0, aligned);
+    plus = __uint_as_float(first);
+    minus = __uint_as_float(scale == Scale::means ? load_codes(chunk.wire, 1, aligned)
+                                                  : first ^ 0x80000000);
+  }
+  __device__ __forceinline__ float of(bool negative) const { return negative ? minus : plus; }
+};
 
 /// e = x + e, which `pack` has put in its place, without what its code stands for.
 __global__ void __launch_bounds__(kThreads) subtract(const Batch batch) {
   const Place at(batch);
-  const std::uint32_t scale = load_codes(at.chunk.wire, 0, is_aligned(at.chunk.wire, 4));
+  const Levels levels(at.chunk, batch.scale);
   const std::size_t end = min(at.chunk.numel, (at.tile + 1) * kTile);
   for (std::size_t i = at.tile * kTile + threadIdx.x; i < end; i += kThreads) {
     const float v = at.chunk.residual[i];
-    at.chunk.residual[i] = __fsub_rn(v, with_sign(scale, v < 0));
+    at.chunk.residual[i] = __fsub_rn(v, levels.of(v < 0));
   }
 }
 
 __global__ void __launch_bounds__(kThreads) unpack(const Batch batch) {
   const Place at(batch);
-  const std::uint32_t scale = load_codes(at.chunk.wire, 0, is_aligned(at.chunk.wire, 4));
-  const auto* signs = reinterpret_cast<const std::uint8_t*>(at.chunk.wire) + sizeof(float);
+  const Levels levels(at.chunk, batch.scale);
+  const auto* signs = reinterpret_cast<const std::uint8_t*>(signs_of(at.chunk, batch.scale));
   const bool aligned = is_aligned(at.chunk.x, 16);
   const std::size_t words = (min(at.chunk.numel, (at.tile + 1) * kTile) + 3) / 4;
 #pragma unroll 4
   for (std::size_t w = at.tile * kTile / 4 + threadIdx.x; w < words; w += kThreads) {
     const unsigned bits = signs[w / 2] >> 4 * (w % 2);
-    const float4 v = {with_sign(scale, bits & 1), with_sign(scale, bits & 2),
-                      with_sign(scale, bits & 4), with_sign(scale, bits & 8)};
+    const float4 v = {levels.of(bits & 1), levels.of(bits & 2), levels.of(bits & 4),
+                      levels.of(bits & 8)};
     store_word(at.chunk.x, w, v, elements_of_word(at.chunk.numel, w), aligned);
   }
 }

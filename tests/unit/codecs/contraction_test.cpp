@@ -30,9 +30,9 @@ CodecSpec randk(double density, bool unbiased) {
 TEST(Contraction, CodecsThatAreOneLoseLessThanAllOfAnyVector) {
   for (const CodecSpec& spec :
        {CodecSpec{"minmax_uint8"}, CodecSpec{"fp16"}, CodecSpec{"bf16"}, CodecSpec{"topk"},
-        CodecSpec{"powersgd"}, CodecSpec{"sign", {{"scale", "l1_mean"}}}, CodecSpec{"qsgd"},
-        qsgd("l2", 12, 512), qsgd("max", 9, 512), qsgd("l2", 1, 3), randk(0.01, false),
-        randk(0.6, true)}) {
+        CodecSpec{"powersgd"}, CodecSpec{"sign", {{"scale", "l1_mean"}}},
+        CodecSpec{"sign", {{"scale", "means"}}}, CodecSpec{"qsgd"}, qsgd("l2", 12, 512),
+        qsgd("max", 9, 512), qsgd("l2", 1, 3), randk(0.01, false), randk(0.6, true)}) {
     EXPECT_TRUE(contracts(spec)) << spec.name << spec.options;
     for (const float first : {1.f, 0.01f, 20.f, 4 * 9.f})
       EXPECT_LT(loss(spec, with_first(Values(512, 1.f), first)), 1)
@@ -43,6 +43,9 @@ TEST(Contraction, CodecsThatAreOneLoseLessThanAllOfAnyVector) {
 
 /// On the vectors that are hardest for them.
 TEST(Contraction, CodecsThatAreNoneCanLoseMoreThanAll) {
+  const CodecSpec bare_signs{"sign", {{"scale", "one"}}};
+  EXPECT_FALSE(contracts(bare_signs));
+  EXPECT_GT(loss(bare_signs, Values(512, 0.25f)), 1.01);
   EXPECT_FALSE(contracts(randk(0.4, true)));
   EXPECT_FALSE(contracts({"randk"}));
   EXPECT_GT(loss(randk(0.4, true), normals(512)), 1.2);

@@ -29,6 +29,8 @@ std::vector<Case> cases() {
       {{"bf16"}, true},
       {{"sign"}},
       {{"sign", {{"scale", "l1_mean"}}}},
+      {{"sign", {{"scale", "one"}}}},
+      {{"sign", {{"scale", "means"}}}},
       {{"qsgd"}, false, true},
       {{"qsgd", {{"levels", 7}, {"bucket", 2048}}}, false, true},
       {{"qsgd", {{"levels", 20}, {"bucket", 100001}, {"norm", "max"}}}, false, true},

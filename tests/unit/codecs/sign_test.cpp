@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "core/codecs/registry.h"
@@ -32,6 +33,31 @@ TEST(Sign, EqualsTheReferenceOnEveryVectorTarget) {
       }
     }
   });
+}
+
+/// Signs of one sign only, too.
+TEST(Sign, MeansAreThoseOfWhatIsNotBelowZeroAndOfWhatIs) {
+  for_each_vector_target([&](const char* target) {
+    for (const std::size_t n : {1, 2, 3, 7, 8, 9, 31, 32, 33, 1000, 100003})
+      for (const float mean : {-1.f, 0.003f, 1.f}) {
+        const Values x = normals(n, 0.02f, mean);
+        const Coded coded = code({"sign", {{"scale", "means"}}}, x);
+        const SignLevels levels = sign_means(x);
+        ASSERT_EQ(coded.wire.size(), 8 + (n + 7) / 8);
+        const Bytes bits = sign_wire(x, 0);
+        ASSERT_TRUE(std::equal(bits.begin() + 4, bits.end(), coded.wire.begin() + 8)) << target;
+        for (std::size_t i = 0; i < n; ++i) {
+          ASSERT_FLOAT_EQ(coded.decoded[i],
+                          static_cast<float>(x[i] < 0 ? levels.minus : levels.plus))
+              << n << " on " << target;
+        }
+      }
+  });
+}
+
+TEST(Sign, OneIsTheSignAlone) {
+  EXPECT_EQ(code({"sign", {{"scale", "one"}}}, {3.f, -0.25f, 0.f, -0.f}).decoded,
+            (Values{1, -1, 1, 1}));
 }
 
 TEST(Sign, ZerosOfBothSignsArePositive) {
