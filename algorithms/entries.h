@@ -101,5 +101,17 @@ AlgorithmEntry wagma_entry();
 AlgorithmEntry parameter_server_entry();
 AlgorithmEntry async_parameter_server_entry();
 AlgorithmEntry adpsgd_entry();
+AlgorithmEntry onebit_sgd_entry();
+AlgorithmEntry ef_signsgd_entry();
+AlgorithmEntry signsgd_majority_entry();
+AlgorithmEntry terngrad_entry();
+AlgorithmEntry dgc_entry();
+AlgorithmEntry dropcompute_entry();
+AlgorithmEntry post_local_sgd_entry();
+AlgorithmEntry bmuf_entry();
+AlgorithmEntry diloco_entry();
+AlgorithmEntry gossipgrad_entry();
+AlgorithmEntry deepsqueeze_entry();
+AlgorithmEntry ecd_psgd_entry();
 
 }  // namespace trigram

@@ -26,15 +26,8 @@ class LocalSgd final : public Algorithm {
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
     const auto average = across(run.execution, full_average(options_.allreduce));
-    for (long t : run.steps) {
-      std::vector<std::shared_ptr<Work>> pending;
-      compute_by_part(ctx, run, [&](const Part& part) {
-        optimizer_step(ctx, run, part);
-        if ((t + 1) % options_.sync_every == 0)
-          pending.push_back(begin_exchange(*comm, ctx, run, part.weights, part.index, average));
-      });
-      for (const auto& work : pending) ctx.stream->wait(*work);
-    }
+    for (long t : run.steps)
+      local_step(ctx, run, *comm, average, (t + 1) % options_.sync_every == 0);
   }
 
   std::optional<Cycle> cycle(const Layout&) const override {

@@ -14,9 +14,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/averages.h"
+#include "algorithms/execution/outer_momentum.h"
 #include "algorithms/options.h"
 
 namespace trigram {
@@ -35,22 +36,11 @@ class SlowMo final : public Algorithm {
   explicit SlowMo(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, full_average(options_.allreduce));
-    const Tensor weights = run.workload.weights();
-    const Tensor start = ctx.device->empty_like(weights),
-                 momentum = ctx.device->empty_like(weights);
-    ctx.device->copy(start, weights);
-    ctx.device->fill(momentum, 0);
     float lr_before = 0;
-    for (long t : run.steps) {
-      const float lr = run.optimizer.learning_rate(run.workload.buckets()[0]);
-      local_step(ctx, run);
-      if ((t + 1) % options_.sync_every != 0) continue;
-      exchange_on(*comm, ctx, run, weights, average);
-      slow_step(*ctx.device, kept(lr, lr_before), weights, start, momentum);
-      lr_before = lr;
-    }
+    train_in_blocks(ctx, run, options_.sync_every, options_.allreduce, [&](float lr) {
+      return OuterStep{.kept = kept(lr, std::exchange(lr_before, lr)),
+                       .lr = static_cast<float>(options_.slow_lr)};
+    });
   }
 
   std::optional<Cycle> cycle(const Layout&) const override {
@@ -64,14 +54,6 @@ class SlowMo final : public Algorithm {
     const double ratio = static_cast<double>(lr) / static_cast<double>(lr_before);
     constexpr double kMost = std::numeric_limits<float>::max();
     return static_cast<float>(std::min(options_.slow_momentum * ratio, kMost));
-  }
-
-  void slow_step(Device& device, float kept, const Tensor& weights, const Tensor& start,
-                 const Tensor& momentum) const {
-    device.axpby(1, start, -1, weights);  // x_0 - x_H
-    device.axpby(1, weights, kept, momentum);
-    device.axpby(-static_cast<float>(options_.slow_lr), momentum, 1, start);
-    device.copy(weights, start);
   }
 
   Options options_;

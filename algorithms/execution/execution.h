@@ -68,6 +68,9 @@ void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
 /// One iteration without communication: `compute_gradients`, then `optimizer_step`.
 void local_step(Context ctx, Run& run);
 
+/// What is left of such an iteration when all gradients are there: their exchange, and the steps.
+void step_exchanged(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
+
 // The parts of an iteration, for methods that put them together in their own way.
 
 /// Forward and backward: all gradients, at the present weights.

@@ -26,6 +26,15 @@ void optimizer_step(Context ctx, Run& run, const Part& part) {
   for (Bucket& bucket : part.buckets) run.optimizer.step(ctx, bucket);
 }
 
+void local_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange, bool due) {
+  std::vector<std::shared_ptr<Work>> pending;
+  compute_by_part(ctx, run, [&](const Part& part) {
+    optimizer_step(ctx, run, part);
+    if (due) pending.push_back(begin_exchange(comm, ctx, run, part.weights, part.index, exchange));
+  });
+  for (const auto& work : pending) ctx.stream->wait(*work);
+}
+
 std::shared_ptr<Work> begin_exchange(Stream& comm, Context ctx, Run& run, const Tensor& x,
                                      int index, const Exchange& exchange) {
   const Slot slot{index, run.steps.current()};

@@ -28,6 +28,10 @@ void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&
 /// One step of the optimiser on a part.
 void optimizer_step(Context ctx, Run& run, const Part& part);
 
+/// One iteration without communication, after which, if it is `due`, `exchange` replaces the
+/// weights on `comm`: part by part, each as soon as it has made its step.
+void local_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange, bool due);
+
 /// Begins `exchange` of `x`, of the bucket or part `index`, on `comm`. Exchanges follow one
 /// another: whoever waits for one holds up all that come after, and whoever waits for these.
 std::shared_ptr<Work> begin_exchange(Stream& comm, Context ctx, Run& run, const Tensor& x,

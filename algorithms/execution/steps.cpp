@@ -62,6 +62,16 @@ void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange
       [&](Bucket& bucket) { run.optimizer.step(ctx, bucket); });
 }
 
+void step_exchanged(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
+  std::vector<std::shared_ptr<Work>> pending;
+  for (Bucket& bucket : run.workload.buckets())
+    pending.push_back(begin_exchange(comm, ctx, run, bucket.grad, bucket.index, exchange));
+  for (Bucket& bucket : run.workload.buckets()) {
+    ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
+    run.optimizer.step(ctx, bucket);
+  }
+}
+
 void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
   bucket_step(
       ctx, run, comm, exchange,

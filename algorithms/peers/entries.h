@@ -23,6 +23,7 @@ PeerGraphEntry static_exponential_graph();
 PeerGraphEntry one_peer_exponential_graph();
 PeerGraphEntry n_peer_exponential_graph();
 PeerGraphEntry shift_one_graph();
+PeerGraphEntry shuffled_exponential_graph();
 PeerGraphEntry random_matching_graph();
 PeerGraphEntry bipartite_graph();
 PeerGraphEntry butterfly_graph();

@@ -18,6 +18,7 @@ const std::vector<PeerGraphEntry>& peer_graphs() {
       one_peer_exponential_graph(),
       n_peer_exponential_graph(),
       shift_one_graph(),
+      shuffled_exponential_graph(),
       random_matching_graph(),
       bipartite_graph(),
       butterfly_graph(),

@@ -32,13 +32,13 @@ void Replicas::add_mixed(Context ctx, float a, const Tensor& y) const {
     ctx.device->axpby(a * peers_.receive_from[i].weight, others_[i], 1, y);
 }
 
-void Replicas::advance(Context ctx, const Tensor& z, Codec& codec) {
+void Replicas::advance(Context ctx, const Tensor& z, Codec& codec, Follow follow) {
   const Tensor code = codec.empty_wire(*ctx.device, z), decoded = ctx.device->empty_like(z);
   codec.encode(code, z);
   const std::vector<Tensor> arrived = exchange_with(ctx, code, peers_);
   const auto add = [&](const Tensor& replica, const Tensor& wire) {
     codec.decode(decoded, wire);
-    ctx.device->axpby(1, decoded, 1, replica);
+    ctx.device->axpby(follow.gain, decoded, follow.kept, replica);
   };
   add(own_, code);
   for (std::size_t i = 0; i < others_.size(); ++i) add(others_[i], arrived[i]);

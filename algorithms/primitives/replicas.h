@@ -21,9 +21,14 @@ class Replicas {
   const Tensor& own() const { return own_; }
   /// y += a sum over j of w_ij replica_j, the own one included.
   void add_mixed(Context ctx, float a, const Tensor& y) const;
-  /// replica_j += Q(z_j), of all peers and the own one: the code of `z` goes to every peer. (peers)
-  /// C bytes, where C is the size of the code.
-  void advance(Context ctx, const Tensor& z, Codec& codec);
+  /// How replicas follow what is decoded: replica = kept replica + gain decoded.
+  struct Follow {
+    float kept = 1, gain = 1;
+  };
+  /// replica_j += Q(z_j), or as `follow` has it, of all peers and the own one: the code of `z` goes
+  /// to every peer. (peers) C bytes, where C is the size of the code.
+  void advance(Context ctx, const Tensor& z, Codec& codec, Follow follow);
+  void advance(Context ctx, const Tensor& z, Codec& codec) { advance(ctx, z, codec, Follow{}); }
 
  private:
   Peers peers_;

@@ -1,0 +1,90 @@
+// DeepSqueeze: decentralised SGD on coded models, with error feedback (Tang et al., arXiv
+// 1907.07346).
+//
+//   y = x_i - lr U(g(x_i));  v = y + e_i;  c_i = C(v);  e_i = v - c_i
+//   x_i = y + gamma (sum_j W_ij c_j - c_i)
+//
+// W is symmetric. Whole models are coded, not differences: what a code loses is in proportion to
+// the weights, and gamma must be small if the code is coarse. No replicas are kept, so the peers
+// may change from step to step; C must lose less than all.
+//
+// The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
+// iteration, d peers: d messages and d C bytes. Memory: one model beside the weights.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
+#include "algorithms/peers/registry.h"
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  PeerGraphSpec graph;
+  CodecSpec codec;
+  double gamma = 0.5;
+};
+
+class DeepSqueeze final : public Algorithm {
+ public:
+  explicit DeepSqueeze(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const Tensor weights = run.workload.weights(), residual = ctx.device->empty_like(weights);
+    ctx.device->fill(residual, 0);
+    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
+    auto comm = ctx.stream->fork("comm");
+    const auto gossip =
+        across(run.execution, [residual, graph, options = options_, seed = run.seed](
+                                  Context c, const Tensor& x, Slot slot) {
+          const auto codec = c.device->codec(options.codec, codec_key(c, seed, slot));
+          const Tensor code = codec->empty_wire(*c.device, x), decoded = c.device->empty_like(x);
+          ErrorFeedback(*c.device, *codec, residual).encode(code, x);
+          const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
+          const auto arrived = exchange_with(c, code, peers);
+          const auto add = [&](double weight, const Tensor& wire) {
+            codec->decode(decoded, wire);
+            c.device->axpby(static_cast<float>(options.gamma * weight), decoded, 1, x);
+          };
+          add(double{peers.self_weight} - 1, code);
+          for (std::size_t i = 0; i < arrived.size(); ++i)
+            add(double{peers.receive_from[i].weight}, arrived[i]);
+        });
+    for ([[maybe_unused]] long t : run.steps) {
+      local_step(ctx, run);
+      exchange_on(*comm, ctx, run, weights, gossip);
+    }
+  }
+
+  std::optional<Cycle> cycle(const Layout& layout) const override {
+    return cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  require_graph(options.graph, {.undirected = true}, "deepsqueeze",
+                exchanging(options.execution, layout), pointer + "/graph");
+}
+
+}  // namespace
+
+AlgorithmEntry deepsqueeze_entry() {
+  return algorithm_entry<DeepSqueeze>(
+      {.name = "deepsqueeze",
+       .doc = "Decentralised SGD that exchanges coded models, with error feedback",
+       .trigram = kSyncLowDecentralised,
+       .execution_options = "H",
+       .source = "Tang et al., DeepSqueeze, arXiv 1907.07346"},
+      FieldTable<Options>{}
+          .field("graph", &Options::graph, peer_graph_kind(), "Who averages with whom; undirected")
+          .field("codec", &Options::codec, contraction_kind(), "Code of the models on the wire")
+          .field("gamma", &Options::gamma, number(0, 1, Open::below), "Step size of the gossip"),
+      check);
+}
+
+}  // namespace trigram

@@ -1,0 +1,120 @@
+// DGC, deep gradient compression: the largest of accumulated, momentum-corrected gradients travel
+// (Lin et al., arXiv 1712.01887).
+//
+//   g = g_i(x), scaled down to a norm of clip / sqrt(P)
+//   u = mu u + g;  v = v + u                                   momentum correction
+//   c_i = the k largest elements of v;  v = v - c_i
+//   u = 0 where v = 0                                          momentum factor masking
+//   x = x - lr U(1/P sum_j c_j)
+//
+// With Nesterov's momentum, u = mu (u + g) and v = v + u + g. Momentum is the algorithm's: best the
+// optimizer has none. k is a share of the bucket: 1/4 in a first stage of warm-up (an epoch in the
+// paper), a quarter of that in every later one, until it is the density. Steps and bytes per rank
+// and iteration: in a ring, P-1 messages and (P-1) 8 k bytes per bucket. Memory: two models.
+
+#include <cmath>
+#include <map>
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/options.h"
+#include "core/config/option_kinds.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  double density = 0.001;
+  double momentum = 0.9;
+  bool nesterov = false;
+  std::optional<double> clip;
+  std::int64_t warmup_every = 0;
+};
+
+/// The density of a stage of the warm-up.
+double density_of(long stage) { return std::ldexp(1.0, -2 * static_cast<int>(stage + 1)); }
+
+/// Steps of the warm-up.
+long warmup_steps(const Options& o) {
+  long stages = 0;
+  while (o.warmup_every > 0 && density_of(stages) > o.density) ++stages;
+  return stages * o.warmup_every;
+}
+
+double density_at(const Options& o, long step) {
+  return step < warmup_steps(o) ? density_of(step / o.warmup_every) : o.density;
+}
+
+/// What a bucket keeps from step to step: u, and v as the residual of its code.
+struct Memory {
+  Memory(Context ctx, const Tensor& g) : u(ctx.device->empty_like(g)), v(ctx, g) {
+    ctx.device->fill(u, 0);
+  }
+  Tensor u;
+  Feedback v;
+};
+
+void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Codec& codec) {
+  const auto mu = static_cast<float>(o.momentum);
+  if (o.clip) {
+    const double most = *o.clip / std::sqrt(c.size()), norm = c.device->norm2(g);
+    c.device->axpby(norm > most ? static_cast<float>(most / norm) : 1, g, 0, g);
+  }
+  if (o.nesterov) {
+    c.device->axpby(mu, g, mu, memory.u);
+    c.device->axpby(1, memory.u, 1, g);
+  } else {
+    c.device->axpby(1, g, mu, memory.u);
+    c.device->copy(g, memory.u);
+  }
+  if (c.size() == 1) return;
+  c_lp_gather(c, g, codec, &memory.v);  // of v + g, which leaves v: 0 where it was sent
+  c.device->nn().relu_grad(memory.v.worker, memory.u);
+}
+
+class Dgc final : public Algorithm {
+ public:
+  explicit Dgc(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto memories = std::make_shared<std::map<int, Memory>>();
+    const auto average = across(run.execution, [memories, options = options_, seed = run.seed](
+                                                   Context c, const Tensor& g, Slot slot) {
+      const CodecSpec sparse{"topk", {{"density", density_at(options, slot.step)}}};
+      const auto codec = c.device->codec(sparse, codec_key(c, seed, slot));
+      exchange(c, g, memories->try_emplace(slot.bucket, c, g).first->second, options, *codec);
+    });
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.from = warmup_steps(options_)};
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry dgc_entry() {
+  return algorithm_entry<Dgc>(
+      {.name = "dgc",
+       .doc = "Synchronous SGD on the largest elements of gradients with momentum correction",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Lin et al., Deep Gradient Compression, arXiv 1712.01887"},
+      FieldTable<Options>{}
+          .field("density", &Options::density, number(1e-9, 1), "Share of elements that travel")
+          .field("momentum", &Options::momentum, number(0, 1, Open::above), "mu")
+          .field("nesterov", &Options::nesterov, boolean(), "Nesterov's momentum")
+          .field("clip", &Options::clip, optional(number(0, 1e6, Open::below)),
+                 "Each worker scales a bucket's gradient down to a norm of this over sqrt(P); "
+                 "null: none")
+          .field("warmup_every", &Options::warmup_every, integer(0),
+                 "Steps per stage of the warm-up of the density; 0: no warm-up"));
+}
+
+}  // namespace trigram

@@ -1,0 +1,63 @@
+// DiLoCo: long blocks of local steps, whose average is the gradient of an outer optimizer
+// (Douillard et al., arXiv 2311.08105).
+//
+//   every H steps, from x_0 to the exact average x_H:
+//     d = x_0 - x_H;  v = mu v + d;  x_0 = x_0 - lr_out (d + mu v);  x_i = x_0
+//
+// The outer optimizer is SGD with Nesterov's momentum, in PyTorch's form; the inner one is AdamW in
+// the paper, the experiment's here; its state stays local. Steps and bytes per rank and average, S
+// bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two models more.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/outer_momentum.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t sync_every = 500;
+  double outer_lr = 0.7;
+  double outer_momentum = 0.9;
+  AllreduceSpec allreduce;
+};
+
+class DiLoCo final : public Algorithm {
+ public:
+  explicit DiLoCo(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const OuterStep outer{.kept = static_cast<float>(options_.outer_momentum),
+                          .lr = static_cast<float>(options_.outer_lr),
+                          .nesterov = true};
+    train_in_blocks(ctx, run, options_.sync_every, options_.allreduce,
+                    [outer](float) { return outer; });
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = options_.sync_every};
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry diloco_entry() {
+  return algorithm_entry<DiLoCo>(
+      {.name = "diloco",
+       .doc = "Long blocks of local steps, then an outer step of SGD with Nesterov's momentum",
+       .trigram = kSyncFullCentralised,
+       .execution_options = "H",
+       .source = "Douillard et al., DiLoCo, arXiv 2311.08105"},
+      FieldTable<Options>{}
+          .field("sync_every", &Options::sync_every, integer(1), "H: steps from average to average")
+          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
+          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
+                 "mu: share of the outer momentum kept")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+}
+
+}  // namespace trigram

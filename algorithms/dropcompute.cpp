@@ -1,0 +1,120 @@
+// DropCompute: synchronous SGD whose workers stop computing when a step has taken too long (Giladi
+// et al., arXiv 2306.10598).
+//
+//   g_i = 1/M sum of the gradients of m_i micro-batches;  x = x - lr U(1/P sum_j g_j)
+//
+// Worker i stops after M of them, or after the first that ends later than a threshold after its
+// last optimizer step.
+//
+// A micro-batch is one mini-batch of the workload, so a step takes M of them. As the reference code
+// can, 1/M may be 1 over the number that is done. Nothing is dropped in the first steps, of which
+// the automatic threshold (execution/compute_threshold.h) is taken. A micro-batch may turn out to
+// be the last, so nothing is exchanged before all are done. Steps and bytes per rank and iteration,
+// S bytes of gradient, ring: 2(P-1) messages per bucket, 2(P-1)/P S bytes; for the threshold, once,
+// I (M + 1) control messages to rank 0 and one back. Memory: one model.
+
+#include <limits>
+#include <vector>
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/execution/compute_threshold.h"
+#include "algorithms/options.h"
+#include "core/config/option_kinds.h"
+#include "core/config/units.h"
+
+namespace trigram {
+namespace {
+
+enum class Divisor { all, done };
+
+struct Options {
+  Execution execution;
+  std::int64_t micro_batches = 8;
+  std::optional<double> threshold_s;
+  std::int64_t profile_steps = 20;
+  Divisor divisor = Divisor::all;
+  AllreduceSpec allreduce;
+};
+
+constexpr long kFirst = 3;  // steps in which nothing is dropped, with a given threshold
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+class DropCompute final : public Algorithm {
+ public:
+  explicit DropCompute(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(run.execution, full_average(options_.allreduce));
+    const Tensor sum = ctx.device->empty_like(run.workload.gradients());
+    const double given = options_.threshold_s.value_or(kNever);
+    const bool finds = !options_.threshold_s && options_.profile_steps > 0;
+    double threshold = kNever, begin = ctx.stream->now();
+    ComputeTimes times;
+    for (long t : run.steps) {
+      if (t == kFirst && !finds) threshold = given;
+      const std::vector<double> done = compute(ctx, run, sum, begin, threshold);
+      step_exchanged(ctx, run, *comm, average);
+      ctx.stream->synchronize();
+      if (finds && t < options_.profile_steps) {
+        times.done_s.insert(times.done_s.end(), done.begin(), done.end());
+        times.exchange_s.push_back(ctx.stream->now() - begin - done.back());
+        if (t + 1 == options_.profile_steps)
+          threshold = agree_on_threshold(ctx, times, static_cast<int>(options_.micro_batches));
+      }
+      begin = ctx.stream->now();
+    }
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override {
+    if (options_.threshold_s || options_.profile_steps > 0) return std::nullopt;
+    return Cycle{};
+  }
+
+ private:
+  /// Gradients of micro-batches, until all are done or the threshold has passed; when each was.
+  std::vector<double> compute(Context ctx, Run& run, const Tensor& sum, double begin,
+                              double threshold) const {
+    std::vector<double> done;
+    const Tensor gradients = run.workload.gradients();
+    const auto M = static_cast<std::size_t>(options_.micro_batches);
+    do {
+      compute_gradients(ctx, run);
+      ctx.device->axpby(1, gradients, done.empty() ? 0 : 1, sum);
+      ctx.stream->synchronize();
+      done.push_back(ctx.stream->now() - begin);
+    } while (done.size() < M && done.back() <= threshold);
+    const std::size_t divisor = options_.divisor == Divisor::all ? M : done.size();
+    ctx.device->axpby(1 / static_cast<float>(divisor), sum, 0, gradients);
+    return done;
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry dropcompute_entry() {
+  return algorithm_entry<DropCompute>(
+      {.name = "dropcompute",
+       .doc = "Synchronous SGD whose workers leave out micro-batches when a step takes too long",
+       .trigram = kSyncFullCentralised,
+       .execution_options = "FH",
+       .source = "Giladi et al., DropCompute, arXiv 2306.10598"},
+      FieldTable<Options>{}
+          .field("micro_batches", &Options::micro_batches, integer(1, 1 << 20),
+                 "M: mini-batches of the workload in a step, as long as time allows")
+          .field("threshold", &Options::threshold_s, optional(quantity(Dimension::duration, true)),
+                 "Time after the last step at which workers stop; null: found automatically")
+          .field("profile_steps", &Options::profile_steps, integer(0, 1 << 20),
+                 "I: steps without drops that an automatic threshold is taken of; 0: never drop")
+          .only_where([](const Options& o) { return !o.threshold_s; },
+                      "a threshold is given; expected none, or no threshold")
+          .field("divisor", &Options::divisor,
+                 one_of<Divisor>({{"all", Divisor::all}, {"done", Divisor::done}}),
+                 "What sums of gradients are divided by: M, or what the worker has done")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+}
+
+}  // namespace trigram

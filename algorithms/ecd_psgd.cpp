@@ -1,0 +1,84 @@
+// ECD-PSGD: decentralised SGD with extrapolated, coded models (Tang et al., arXiv 1803.06443).
+//
+//   y = sum_j W_ij r_j - lr U(g(x_i))                          the next x_i; t = 1, 2, 3, ...
+//   z = (1 - t/2) x_i + t/2 y                                  an extrapolation
+//   r_j = (1 - 2/t) r_j + 2/t Q(z_j), of all peers and i       the replicas
+//   x_i = y
+//
+// W is symmetric and fixed; replicas start as the initial weights, which are equal. A replica is
+// the model but for a mean of what Q has lost, which is smaller than each loss if Q has no bias:
+// the paper's analysis needs that.
+//
+// The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
+// iteration, d peers: d messages and d C bytes. Memory: d + 2 models beside the weights.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
+#include "algorithms/peers/registry.h"
+#include "algorithms/primitives/replicas.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  PeerGraphSpec graph;
+  CodecSpec codec{"qsgd"};
+};
+
+class EcdPsgd final : public Algorithm {
+ public:
+  explicit EcdPsgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const Tensor weights = run.workload.weights(), before = ctx.device->empty_like(weights);
+    const auto replicas = std::make_shared<Replicas>(ctx, run, options_.graph);
+    auto comm = ctx.stream->fork("comm");
+    // From x = x_i - lr U(g) and `before` = x_i.
+    const auto mix =
+        across(run.execution, [replicas, before, codec = options_.codec, seed = run.seed](
+                                  Context c, const Tensor& x, Slot slot) {
+          const auto t = static_cast<float>(slot.step + 1);
+          c.device->axpby(-1, before, 1, x);
+          replicas->add_mixed(c, 1, x);
+          c.device->axpby(t / 2, x, 1 - t / 2, before);
+          const auto code = c.device->codec(codec, codec_key(c, seed, slot));
+          replicas->advance(c, before, *code, {.kept = 1 - 2 / t, .gain = 2 / t});
+        });
+    for ([[maybe_unused]] long t : run.steps) {
+      ctx.device->copy(before, weights);
+      local_step(ctx, run);
+      exchange_on(*comm, ctx, run, weights, mix);
+    }
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  require_graph(options.graph, {.undirected = true, .fixed = true}, "ecd_psgd",
+                exchanging(options.execution, layout), pointer + "/graph");
+}
+
+}  // namespace
+
+AlgorithmEntry ecd_psgd_entry() {
+  return algorithm_entry<EcdPsgd>(
+      {.name = "ecd_psgd",
+       .doc = "Decentralised SGD that exchanges coded extrapolations of the model",
+       .trigram = kSyncLowDecentralised,
+       .execution_options = "H",
+       .source = "Tang et al., arXiv 1803.06443"},
+      FieldTable<Options>{}
+          .field("graph", &Options::graph, peer_graph_kind(),
+                 "Who averages with whom; undirected and fixed")
+          .field("codec", &Options::codec, codec_kind(),
+                 "Code of the extrapolations on the wire; best one without bias"),
+      check);
+}
+
+}  // namespace trigram

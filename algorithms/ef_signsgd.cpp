@@ -1,0 +1,40 @@
+// EF-signSGD: SGD on scaled signs, with error feedback at the workers (Karimireddy et al., arXiv
+// 1901.09847).
+//
+//   v = g_i(x) + e_i;  c_i = ||v||_1 / n sign(v);  e_i = v - c_i
+//   x = x - lr U(1/P sum_j c_j)
+//
+// n elements of a bucket. Equations restated here; numbers of the paper are not quoted. Its e_i is
+// that of lr g_i, so it differs where lr changes: what was held back at a higher rate then counts
+// with the present one here. Every rank's code goes to every rank: in a ring, P-1 messages and
+// (P-1) C_b bytes per bucket, with C_b = n/8 + 4 bytes. It pays while P is below 64: an allreduce
+// takes 2(P-1)/P 4n.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/coded_training.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  CodecSpec codec{"sign", {{"scale", "l1_mean"}}};
+  bool error_feedback = true;
+};
+
+using EfSignSgd = TrainsOnCodedGradients<Options, gathered_average>;
+
+}  // namespace
+
+AlgorithmEntry ef_signsgd_entry() {
+  return algorithm_entry<EfSignSgd>(
+      {.name = "ef_signsgd",
+       .doc = "Synchronous SGD on the scaled signs of every worker's gradient, with error feedback",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Karimireddy et al., Error Feedback Fixes SignSGD, arXiv 1901.09847"},
+      coding_fields<Options>("gradients"), check_coding<Options>);
+}
+
+}  // namespace trigram

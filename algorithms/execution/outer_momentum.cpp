@@ -1,0 +1,39 @@
+#include "algorithms/execution/outer_momentum.h"
+
+namespace trigram {
+namespace {
+
+/// `weights`, the average x_H, and `start`, x_0, both become the next x_0.
+void outer_step(Device& device, const OuterStep& step, const Tensor& weights, const Tensor& start,
+                const Tensor& momentum) {
+  device.axpby(1, start, -1, weights);  // x_0 - x_H
+  device.axpby(step.gain, weights, step.kept, momentum);
+  if (step.nesterov) {
+    device.axpby(-step.lr * step.gain, weights, 1, start);
+    device.axpby(-step.lr * step.kept, momentum, 1, start);
+  } else {
+    device.axpby(-step.lr, momentum, 1, start);
+  }
+  device.copy(weights, start);
+}
+
+}  // namespace
+
+void train_in_blocks(Context ctx, Run& run, long sync_every, const AllreduceSpec& allreduce,
+                     const std::function<OuterStep(float inner_lr)>& outer) {
+  auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, full_average(allreduce));
+  const Tensor weights = run.workload.weights();
+  const Tensor start = ctx.device->empty_like(weights), momentum = ctx.device->empty_like(weights);
+  ctx.device->copy(start, weights);
+  ctx.device->fill(momentum, 0);
+  for (long t : run.steps) {
+    const float inner_lr = run.optimizer.learning_rate(run.workload.buckets()[0]);
+    local_step(ctx, run);
+    if ((t + 1) % sync_every != 0) continue;
+    exchange_on(*comm, ctx, run, weights, average);
+    outer_step(*ctx.device, outer(inner_lr), weights, start, momentum);
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,64 @@
+// GossipGraD: every worker averages its gradient with one other worker's (Daily et al., arXiv
+// 1803.05880).
+//
+//   g = (g_i(x_i) + g_j(x_j)) / 2;  x_i = x_i - lr U(g)          j is the partner of the step
+//
+// The partner goes round: 1, 2, 4, ... ranks behind, in an order of ranks that is shuffled anew
+// after each round. Models are never averaged, so they drift apart as far as gradients differ. In
+// the form of PyTorch's torchdistx. Steps and bytes per rank and iteration, S bytes of gradient: 1
+// message per bucket, S bytes.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/peers/registry.h"
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  PeerGraphSpec graph{"shuffled_exponential"};
+};
+
+class GossipGrad final : public Algorithm {
+ public:
+  explicit GossipGrad(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
+    auto comm = ctx.stream->fork("comm");
+    const auto gossip = across(run.execution, [graph](Context c, const Tensor& g, Slot slot) {
+      d_fp_s(c, g, graph->peers(c.rank(), c.size(), slot.step));
+    });
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, gossip);
+  }
+
+  std::optional<Cycle> cycle(const Layout& layout) const override {
+    return cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  require_graph(options.graph, {}, "gossipgrad", exchanging(options.execution, layout),
+                pointer + "/graph");
+}
+
+}  // namespace
+
+AlgorithmEntry gossipgrad_entry() {
+  return algorithm_entry<GossipGrad>(
+      {.name = "gossipgrad",
+       .doc = "Workers average gradients with one other worker, which changes every step",
+       .trigram = kSyncFullDecentralised,
+       .execution_options = "OFH",
+       .source = "Daily et al., GossipGraD, arXiv 1803.05880"},
+      FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
+                                  "Who averages gradients with whom"),
+      check);
+}
+
+}  // namespace trigram

@@ -1,0 +1,41 @@
+// 1-bit SGD: synchronous SGD on the signs of gradients, with error feedback (Seide et al.,
+// Interspeech 2014).
+//
+//   v = g_i(x) + e_i;  c_i = C(v);  e_i = v - c_i                          the worker
+//   w = 1/P sum_j c_j + e;  c = C(w);  e = w - c;  x = x - lr U(c)         the owner of a chunk
+//
+// C keeps one bit per element, and stands for the mean of all elements that are not below zero or
+// for the mean of all that are. Equations restated here; numbers of the paper are not quoted. The
+// paper takes these means by the column of a weight matrix; here by the chunk, 1/P of a bucket.
+// Steps and bytes per rank and iteration, P exchanging ranks, C_b bytes of code per bucket (about
+// S_b/32): 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/coded_training.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  CodecSpec codec{"sign", {{"scale", "means"}}};
+  bool error_feedback = true;
+  SecondPhase phase2 = SecondPhase::allgather;
+};
+
+using OneBitSgd = TrainsOnCodedGradients<Options, coded_average>;
+
+}  // namespace
+
+AlgorithmEntry onebit_sgd_entry() {
+  return algorithm_entry<OneBitSgd>(
+      {.name = "onebit_sgd",
+       .doc = "Synchronous SGD on the signs of gradients, with error feedback at both ends",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Seide et al., 1-Bit Stochastic Gradient Descent, Interspeech 2014"},
+      scatter_reduce_fields<Options>("gradients"), check_coding<Options>);
+}
+
+}  // namespace trigram

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <bit>
+
+#include "algorithms/peers/entries.h"
+#include "algorithms/peers/weights.h"
+#include "core/random/philox.h"
+
+namespace trigram {
+namespace {
+
+enum class Topology { dissemination, cube };
+
+struct Options {
+  Topology topology = Topology::dissemination;
+};
+
+/// One peer in every step, weights 1/2: in an order of all ranks, the one 2^i places behind
+/// (dissemination), or the one whose place differs in bit i (cube), for i in turn below log2 P. The
+/// order is shuffled before every such round (GossipGraD, arXiv 1803.05880).
+class ShuffledExponential final : public PeerGraph {
+ public:
+  ShuffledExponential(const Options& options, std::uint64_t seed)
+      : topology_(options.topology), seed_(seed) {}
+  Peers peers(int rank, int size, long step) const override {
+    if (size == 1) return {};
+    const auto order = Philox(seed_, 0, step / rounds(size), Purpose::peers)
+                           .permutation(static_cast<std::uint32_t>(size));
+    const auto at = std::find(order.begin(), order.end(), static_cast<std::uint32_t>(rank));
+    const int place = static_cast<int>(at - order.begin()), hop = 1 << (step % rounds(size));
+    const auto rank_at = [&](int where) {
+      return static_cast<int>(order[static_cast<std::size_t>(where)]);
+    };
+    if (topology_ == Topology::cube) return pair_with(rank, rank_at(place ^ hop));
+    Peers peers;
+    peers.self_weight = 0.5f;
+    peers.receive_from.push_back({rank_at(around(place, -hop, size)), 0.5f});
+    peers.send_to.push_back(rank_at(around(place, hop, size)));
+    return peers;
+  }
+  std::string unfit(int size) const override {
+    if (topology_ == Topology::dissemination || std::has_single_bit(static_cast<unsigned>(size)))
+      return {};
+    return "its cube needs a power of two";
+  }
+  long period(int size) const override { return size <= 2 ? 1 : kNever; }
+  bool directed() const override { return topology_ == Topology::dissemination; }
+
+ private:
+  static int rounds(int size) { return std::bit_width(static_cast<unsigned>(size - 1)); }
+
+  Topology topology_;
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+PeerGraphEntry shuffled_exponential_graph() {
+  return component<PeerGraph, std::uint64_t>(
+      "shuffled_exponential",
+      "One peer, 1, 2, 4, ... places away in an order shuffled anew after each round, weights 1/2 "
+      "(GossipGraD, arXiv 1803.05880)",
+      FieldTable<Options>{}.field(
+          "topology", &Options::topology,
+          one_of<Topology>({{"dissemination", Topology::dissemination}, {"cube", Topology::cube}}),
+          "dissemination: to the one ahead, from the one behind; cube: with the one whose place "
+          "differs in one bit"),
+      [](const Options& options, std::uint64_t seed) {
+        return std::make_unique<ShuffledExponential>(options, seed);
+      });
+}
+
+}  // namespace trigram

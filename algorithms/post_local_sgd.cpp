@@ -1,0 +1,65 @@
+// Post-local SGD: synchronous SGD at first, local SGD later (Lin et al., arXiv 1808.07217).
+//
+//   t < t_0:  x = x - lr U(1/P sum_j g_j(x))
+//   after:    x_i = x_i - lr U(g_i(x_i));  every H steps: x_i = 1/P sum_j x_j
+//
+// The paper switches where the learning rate decays for the first time. Equations restated here;
+// numbers of the paper are not quoted. The state of the optimizer stays local after the switch.
+// Steps and bytes per rank, S bytes of model, ring: before, 2(P-1) messages per bucket and
+// iteration and 2(P-1)/P S bytes; after, per average, 2(P-1) messages and 2(P-1)/P S bytes.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/execution/parts.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t switch_step = 100;
+  std::int64_t sync_every = 16;
+  AllreduceSpec allreduce;
+};
+
+class PostLocalSgd final : public Algorithm {
+ public:
+  explicit PostLocalSgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(run.execution, full_average(options_.allreduce));
+    for (long t : run.steps) {
+      const long alone = t - options_.switch_step;  // steps since the switch
+      if (alone < 0) gradient_step(ctx, run, *comm, average);
+      else local_step(ctx, run, *comm, average, (alone + 1) % options_.sync_every == 0);
+    }
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.from = options_.switch_step, .steps = options_.sync_every};
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry post_local_sgd_entry() {
+  return algorithm_entry<PostLocalSgd>(
+      {.name = "post_local_sgd",
+       .doc = "Synchronous SGD at first, then workers step alone and average every few steps",
+       .trigram = kSyncFullCentralised,
+       .execution_options = "OFH",
+       .source = "Lin et al., Don't Use Large Mini-Batches, Use Local SGD, arXiv 1808.07217"},
+      FieldTable<Options>{}
+          .field("switch_step", &Options::switch_step, integer(0),
+                 "t_0: steps on mean gradients, before workers step alone; where lr decays first")
+          .field("sync_every", &Options::sync_every, integer(1),
+                 "H: steps from average to average, later")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+}
+
+}  // namespace trigram

@@ -1,0 +1,77 @@
+// TernGrad: synchronous SGD on gradients of three values (Wen et al., arXiv 1705.07878).
+//
+//   g = g_i(x), cut off at +- c sigma;  s = max |g|
+//   t_i = s sign(g) b, b = 1 with probability |g| / s, else 0;  x = x - lr U(1/P sum_j t_j)
+//
+// tensor by tensor, by default: one s for each (or for every 2^24 elements). t_i is g without bias
+// but for what the cut takes; sigma is the root mean square of g, whose mean is near 0. Equations
+// restated here; numbers of the paper are not quoted. The paper's server adds the t_j up, by one
+// scale for all workers if it is asked to; here every worker has its own, and every rank adds up.
+// Steps and bytes per rank and iteration: in a ring, P-1 messages and (P-1) C_b bytes per bucket,
+// with C_b = n/4 + 4 bytes. It pays while P is below 32: an allreduce takes 2(P-1)/P 4n.
+
+#include <cmath>
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/options.h"
+#include "core/config/option_kinds.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution{.bucket_bytes = 0};
+  std::optional<double> clip = 2.5;
+};
+
+/// x = min(max(x, -limit), limit)
+void cut_off(Device& device, const Tensor& x, float limit) {
+  const Tensor floor = device.empty_like(x);
+  device.fill(floor, -limit);
+  for (int side = 0; side < 2; ++side) {
+    device.maximum(floor, x);
+    device.axpby(-1, x, 0, x);
+  }
+}
+
+class TernGrad final : public Algorithm {
+ public:
+  explicit TernGrad(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const CodecSpec ternary{"qsgd", {{"levels", 1}, {"norm", "max"}, {"bucket", 1 << 24}}};
+    const auto average = gathered_average({.codec = ternary, .seed = run.seed});
+    const auto exchange =
+        across(run.execution, [average, clip = options_.clip](Context c, const Tensor& g, Slot s) {
+          if (clip && g.numel() > 0) {
+            const double sigma = c.device->norm2(g) / std::sqrt(static_cast<double>(g.numel()));
+            cut_off(*c.device, g, static_cast<float>(*clip * sigma));
+          }
+          average(c, g, s);
+        });
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry terngrad_entry() {
+  return algorithm_entry<TernGrad>(
+      {.name = "terngrad",
+       .doc = "Synchronous SGD on gradients rounded at random to three values, without bias",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Wen et al., TernGrad, arXiv 1705.07878"},
+      FieldTable<Options>{}.field(
+          "clip", &Options::clip, optional(number(0, 1e6, Open::below)),
+          "c: elements beyond so many sigma of their bucket are cut off; null: none"));
+}
+
+}  // namespace trigram
