@@ -27,7 +27,7 @@ class CentralisedVolume : public ::testing::TestWithParam<Nodes> {
 
 /// The whole model, averaged after steps 2 and 4 of 5.
 TEST_P(CentralisedVolume, LocalMethods) {
-  for (const char* name : {"local_sgd", "slowmo"})
+  for (const char* name : {"local_sgd", "slowmo", "bmuf", "diloco"})
     for (const char* allreduce : {"ring", "rabenseifner"})
       for (const bool hierarchical : {false, true}) {
         SCOPED_TRACE(testing::Message() << name << " " << allreduce << " " << hierarchical);
@@ -40,6 +40,27 @@ TEST_P(CentralisedVolume, LocalMethods) {
         expect_volume(train(training),
                       gradient_allreduce_volume(layout(), {1003}, 2, allreduce, hierarchical));
       }
+}
+
+/// Two steps of gradients in buckets, then the whole model after steps 2 and 4 of those that
+/// follow.
+TEST_P(CentralisedVolume, PostLocalSgd) {
+  for (const bool hierarchical : {false, true}) {
+    SCOPED_TRACE(hierarchical);
+    Training training = training_of({{"name", "post_local_sgd"},
+                                     {"switch_step", 2},
+                                     {"sync_every", 2},
+                                     {"hierarchical", hierarchical},
+                                     {"bucket", "2kB"}},
+                                    GetParam());
+    training.steps = 7;
+    const Trained trained = train(training);
+    const Buckets buckets = buckets_of(trained);
+    EXPECT_GT(buckets.size(), 1u);
+    Traffic expected = gradient_allreduce_volume(layout(), buckets, 2, "ring", hierarchical);
+    expected += gradient_allreduce_volume(layout(), {1003}, 2, "ring", hierarchical);
+    expect_volume(trained, expected);
+  }
 }
 
 /// What a hierarchy does inside the nodes is at full precision; between ranks, every message of the
@@ -69,15 +90,17 @@ TEST_P(CentralisedVolume, QAdam) {
     training.steps = 5;
     const Trained trained = train(training);
     const Buckets buckets = buckets_of(trained);
-    const Traffic warm = gradient_allreduce_volume(layout(), buckets, 2, "ring", hierarchical);
-    const Traffic coded = bytegrad_volume(layout(), buckets, 3, hierarchical);
-    for (int rank : all_ranks(layout())) {
-      const Sent &a = warm.of(rank), &b = coded.of(rank);
-      const Sent both{a.bytes_intra + b.bytes_intra, a.bytes_inter + b.bytes_inter,
-                      a.messages_intra + b.messages_intra, a.messages_inter + b.messages_inter};
-      EXPECT_EQ(sent_by(trained.counters[static_cast<std::size_t>(rank)]), both) << "rank " << rank;
-    }
+    Traffic both = gradient_allreduce_volume(layout(), buckets, 2, "ring", hierarchical);
+    both += bytegrad_volume(layout(), buckets, 3, hierarchical);
+    expect_volume(trained, both);
   }
+}
+
+/// However many micro-batches there are, and whether a threshold is agreed on or not.
+TEST_P(CentralisedVolume, DropComputeIsAnAllreduce) {
+  for (const int profiled : {0, 2})
+    check({{"name", "dropcompute"}, {"micro_batches", 2}, {"profile_steps", profiled}},
+          [](Traffic& t, const Members& members, auto n) { add_allreduce(t, members, n, "ring"); });
 }
 
 /// Every rank's pairs of value and index go round the ring.
@@ -86,6 +109,40 @@ TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
   check({{"name", "topk"}, {"codec", codec}}, [&](Traffic& t, const Members& members, auto n) {
     add_code_allgather(t, members, n, code_bytes(codec));
   });
+}
+
+TEST_P(CentralisedVolume, SignsAndThreeValuesOfAllGoToEverybody) {
+  const Json signs = {{"name", "sign"}, {"scale", "l1_mean"}};
+  check({{"name", "ef_signsgd"}}, [&](Traffic& t, const Members& members, auto n) {
+    add_code_allgather(t, members, n, code_bytes(signs));
+  });
+  const auto two_bits = [](std::uint64_t n) { return n == 0 ? 0 : 4 + (2 * n + 7) / 8; };
+  check({{"name", "terngrad"}}, [&](Traffic& t, const Members& members, auto n) {
+    add_code_allgather(t, members, n, two_bits);
+  });
+}
+
+/// A quarter, then a 16th, then a hundredth of every bucket.
+TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
+  for (const bool hierarchical : {false, true}) {
+    Training training = training_of({{"name", "dgc"},
+                                     {"density", 0.01},
+                                     {"warmup_every", 2},
+                                     {"hierarchical", hierarchical},
+                                     {"bucket", "2kB"}},
+                                    GetParam());
+    training.steps = 10;  // two of each stage: 1/4, 1/16, 1/64; then 4 of 1/100
+    const Trained trained = train(training);
+    Traffic expected(layout());
+    for (const auto& [density, steps] :
+         {std::pair{1.0 / 4, 2}, {1.0 / 16, 2}, {1.0 / 64, 2}, {0.01, 4}})
+      expected += bucket_volume(
+          layout(), buckets_of(trained), steps, hierarchical,
+          [d = density](Traffic& t, const Members& members, std::uint64_t n) {
+            add_code_allgather(t, members, n, code_bytes({{"name", "topk"}, {"density", d}}));
+          });
+    expect_volume(trained, expected);
+  }
 }
 
 /// Two factors are averaged where they are shorter than the matrix, the most nearly square one that
@@ -115,6 +172,8 @@ TEST_P(CentralisedVolume, CodedScatterReduce) {
   check({{"name", "qsgd"}, {"codec", fine}}, by(fine));
   check({{"name", "bytegrad"}, {"codec", "fp16"}}, by("fp16"));
   check({{"name", "onebit_adam"}, {"warmup_steps", 0}}, by("sign"));
+  check({{"name", "onebit_sgd"}}, by({{"name", "sign"}, {"scale", "means"}}));
+  check({{"name", "signsgd_majority"}}, by({{"name", "sign"}, {"scale", "one"}}));
   check({{"name", "qadam"}, {"warmup_steps", 0}}, by("minmax_uint8"));
   check({{"name", "qsgd"}, {"phase2", "direct"}}, by("qsgd", "direct"));
   check({{"name", "onebit_adam"}, {"warmup_steps", 0}, {"phase2", "direct"}}, by("sign", "direct"));

@@ -51,6 +51,15 @@ TEST_P(PeerVolume, Sgp) {
         });
 }
 
+/// Gradients travel, bucket by bucket.
+TEST_P(PeerVolume, GossipGrad) {
+  check({{"name", "gossipgrad"}, {"bucket", "1kB"}}, {"ring", "one_peer_exponential", "star"},
+        [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
+          EXPECT_GT(buckets.size(), 1u);
+          return peer_volume_in_buckets(layout(), buckets, steps, graph, 0, hierarchical);
+        });
+}
+
 TEST_P(PeerVolume, InBuckets) {
   for (const char* name : {"dpsgd", "sgp"})
     check({{"name", name}, {"bucket", "1kB"}}, {"ring", "torus", "star"},
@@ -61,8 +70,8 @@ TEST_P(PeerVolume, InBuckets) {
           });
 }
 
-TEST_P(PeerVolume, DcdPsgdAndChocoSgd) {
-  for (const char* algorithm : {"dcd_psgd", "choco_sgd"})
+TEST_P(PeerVolume, OfCodedModels) {
+  for (const char* algorithm : {"dcd_psgd", "choco_sgd", "ecd_psgd", "deepsqueeze"})
     for (const Json& codec : codes_of_every_size())
       check({{"name", algorithm}, {"codec", codec}}, {"ring", "torus", "star"},
             [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
@@ -84,6 +93,9 @@ TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
     for (const Counters& c : trained.counters)
       EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3})) << graph;
   }
+  const Trained gossip = train(training_of({{"name", "gossipgrad"}}, Nodes{6, 1}));
+  ASSERT_EQ(gossip.counters.size(), 6u);
+  for (const Counters& c : gossip.counters) EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3}));
 }
 
 // Graphs that do not fit are refused before any worker starts.
@@ -112,13 +124,20 @@ TEST(PeerMethodsRefuse, WhatTheirGraphsCannotServe) {
   }
   const Json dpsgd = {{"name", "dpsgd"}, {"graph", "one_peer_exponential"}};
   EXPECT_NE(refusal(dpsgd, odd).find("directed"), std::string::npos);
-  for (const char* name : {"dcd_psgd", "choco_sgd"}) {
+  for (const char* name : {"dcd_psgd", "choco_sgd", "ecd_psgd"}) {
     EXPECT_NE(refusal({{"name", name}, {"graph", "static_exponential"}}, odd).find("directed"),
               std::string::npos);
     EXPECT_NE(refusal({{"name", name}, {"graph", "random_matching"}}, odd).find("fixed"),
               std::string::npos);
     EXPECT_EQ(refusal({{"name", name}, {"graph", "grid"}}, odd), "");
   }
+  EXPECT_NE(
+      refusal({{"name", "deepsqueeze"}, {"graph", "static_exponential"}}, odd).find("directed"),
+      std::string::npos);
+  EXPECT_EQ(refusal({{"name", "deepsqueeze"}, {"graph", "random_matching"}}, odd), "");
+  const Json cube = {{"name", "gossipgrad"},
+                     {"graph", {{"name", "shuffled_exponential"}, {"topology", "cube"}}}};
+  EXPECT_NE(refusal(cube, pairs).find("power of two"), std::string::npos);
 }
 
 }  // namespace

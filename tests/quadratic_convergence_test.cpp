@@ -89,6 +89,13 @@ const Json kServerTopK = {{"name", "async_parameter_server"},
                           {"codec", {{"name", "topk"}, {"density", 0.25}}}};
 const Json kOneBit = {{"name", "onebit_adam"}, {"warmup_steps", 20}};
 const Json kQAdam = {{"name", "qadam"}, {"warmup_steps", 20}};
+const Json kOneBitSgd = {{"name", "onebit_sgd"}};
+const Json kEfSign = {{"name", "ef_signsgd"}};
+const Json kTern = {{"name", "terngrad"}};
+const Json kDgc = {{"name", "dgc"}, {"density", 0.1}, {"momentum", 0.5}};
+const Json kPostLocal = {{"name", "post_local_sgd"}, {"switch_step", 10}, {"sync_every", 4}};
+const Json kBmuf = {{"name", "bmuf"}, {"sync_every", 4}};
+const Json kDiLoCo = {{"name", "diloco"}, {"sync_every", 4}};
 const Json kMomentum = {{"name", "sgd"}, {"momentum", 0.5}};
 constexpr double kSumLr = 0.1 / kRanks;  // where updates are added up
 
@@ -101,7 +108,9 @@ TEST_P(Exact, FindsTheOptimum) { EXPECT_LT(distance(GetParam()), 1e-3); }
 INSTANTIATE_TEST_SUITE_P(
     Agreeing, Exact,
     ::testing::Values(Case{"bytegrad", {{"name", "bytegrad"}}}, Case{"qsgd", {{"name", "qsgd"}}},
-                      Case{"topk", kTopK}, Case{"sign", kSigns},
+                      Case{"topk", kTopK}, Case{"sign", kSigns}, Case{"terngrad", kTern},
+                      Case{"onebit_sgd", kOneBitSgd}, Case{"ef_signsgd", kEfSign},
+                      Case{"dgc", kDgc, 0.05}, Case{"gossipgrad", {{"name", "gossipgrad"}}},
                       Case{"async_server", kServer, kSumLr},
                       Case{"async_server_topk", kServerTopK, kSumLr},
                       Case{"onebit_adam", kOneBit, 0.02, 0, 0, {{"name", "adam"}}, 800},
@@ -111,8 +120,12 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Disagreeing, Exact,
     ::testing::Values(Case{"gradient_allreduce", {{"name", "gradient_allreduce"}}, 0.1, 1},
+                      Case{"dropcompute", {{"name", "dropcompute"}, {"profile_steps", 0}}, 0.1, 1},
                       Case{"powersgd", kPowerSgd, 0.1, 1}, Case{"local_sgd", kLocalSgd, 0.1, 1},
                       Case{"slowmo", {{"name", "slowmo"}, {"sync_every", 4}}, 0.1, 1},
+                      Case{"post_local_sgd", kPostLocal, 0.1, 1},
+                      Case{"bmuf", kBmuf, 0.02, 1, 0, {{"name", "sgd"}}, 800},
+                      Case{"diloco", kDiLoCo, 0.1, 1, 0, {{"name", "sgd"}}, 800},
                       Case{"wagma", kWagma, 0.1, 1}, Case{"wagma_coded", kWagmaCoded, 0.1, 1},
                       Case{"eager_solo", kSolo, 0.1, 1}, Case{"eager_majority", kMajority, 0.1, 1}),
     name_of);
@@ -129,6 +142,14 @@ INSTANTIATE_TEST_SUITE_P(Disagreeing, FedBack,
                                            Case{"sign", kSigns, 0.1, 1},
                                            Case{"onebit_momentum", kOneBit, 0.05, 1, 0, kMomentum}),
                          name_of);
+
+/// Votes make steps of lr in every element, however small the gradient: where workers agree, the
+/// models end within some steps of the optimum.
+TEST(Majority, StaysAwayByTheLearningRate) {
+  const Case votes{"signsgd_majority", {{"name", "signsgd_majority"}}, 0.02};
+  EXPECT_LT(mean_distance(votes), 0.03);
+  EXPECT_NEAR(with_a_quarter(votes), 0.25, 0.1);
+}
 
 /// What is lost at random, without bias, is averaged over the last 1/lr steps.
 TEST(Unbiased, QsgdStaysAwayInProportionToTheRootOfTheLearningRate) {
@@ -175,8 +196,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"gradient_allreduce", {{"name", "gradient_allreduce"}}, 0.1, 0, 1},
                       Case{"qsgd", {{"name", "qsgd"}}, 0.1, 0, 1},
                       Case{"bytegrad", {{"name", "bytegrad"}}, 0.1, 0, 1},
-                      Case{"local_sgd", kLocalSgd, 0.1, 0, 1}, Case{"wagma", kWagma, 0.1, 0, 1},
-                      Case{"powersgd", kPowerSgd, 0.1, 0, 1}, Case{"eager_solo", kSolo, 0.1, 0, 1},
+                      Case{"local_sgd", kLocalSgd, 0.1, 0, 1},
+                      Case{"post_local_sgd", kPostLocal, 0.1, 0, 1},
+                      Case{"wagma", kWagma, 0.1, 0, 1}, Case{"powersgd", kPowerSgd, 0.1, 0, 1},
+                      Case{"eager_solo", kSolo, 0.1, 0, 1},
                       Case{"eager_majority", kMajority, 0.1, 0, 1},
                       Case{"async_server", kServer, kSumLr, 0, 1}),
     name_of);

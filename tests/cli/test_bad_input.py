@@ -86,7 +86,14 @@ CASES = {
             "/algorithm/codec",
             "loses less than all",
         )
-        for name in ("choco_sgd", "dcd_psgd", "wagma", "adpsgd", "async_parameter_server")
+        for name in (
+            "choco_sgd",
+            "dcd_psgd",
+            "deepsqueeze",
+            "wagma",
+            "adpsgd",
+            "async_parameter_server",
+        )
     },
     "variance that is never seen": (
         experiment(algorithm={"name": "onebit_adam", "warmup_steps": 0}, optimizer="adam"),
@@ -157,6 +164,30 @@ CASES = {
         ),
         "/algorithm/interval",
         "one of the two",
+    ),
+    "bare signs that are fed back": (
+        experiment(
+            algorithm={"name": "onebit_sgd", "codec": {"name": "sign", "scale": "one"}}
+        ),
+        "/algorithm/codec",
+        "loses less than all",
+    ),
+    "a threshold that is given and found": (
+        experiment(
+            algorithm={"name": "dropcompute", "threshold": "1s", "profile_steps": 5}
+        ),
+        "/algorithm/profile_steps",
+        "a threshold is given",
+    ),
+    "a threshold of no time": (
+        experiment(algorithm={"name": "dropcompute", "threshold": "0s"}),
+        "/algorithm/threshold",
+        "above 0",
+    ),
+    "a vote by other means": (
+        experiment(algorithm={"name": "signsgd_majority", "codec": "topk"}),
+        "/algorithm/codec",
+        "codec",
     ),
     "gossip that does not move": (
         experiment(algorithm={"name": "choco_sgd", "gamma": 0}),

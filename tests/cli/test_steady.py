@@ -31,7 +31,15 @@ REPEATING = [
     {"name": "half_precision_allreduce"},
     {"name": "local_sgd", "sync_every": 4},
     {"name": "slowmo", "sync_every": 3, "hierarchical": True},
+    {"name": "post_local_sgd", "switch_step": 5, "sync_every": 4, "bucket": "1MB"},
+    {"name": "bmuf", "sync_every": 3},
+    {"name": "diloco", "sync_every": 4, "hierarchical": True},
     {"name": "bytegrad", "bucket": "1MB", "hierarchical": True},
+    {"name": "terngrad"},
+    {"name": "onebit_sgd", "bucket": "1MB"},
+    {"name": "signsgd_majority", "bucket": "1MB"},
+    {"name": "ef_signsgd", "bucket": "1MB"},
+    {"name": "dgc", "bucket": "1MB", "warmup_every": 2},
     {"name": "qsgd", "bucket": "1MB"},
     {"name": "topk", "bucket": "1MB"},
     {"name": "powersgd", "bucket": "1MB"},
@@ -43,6 +51,8 @@ REPEATING = [
     {"name": "sgp"},
     {"name": "dcd_psgd"},
     {"name": "choco_sgd", "codec": "sign"},
+    {"name": "ecd_psgd"},
+    {"name": "deepsqueeze", "codec": "sign"},
     {"name": "parameter_server", "partition": "500kB"},
     {"name": "parameter_server", "priority": "need", "hierarchical": True},
 ]
@@ -54,6 +64,7 @@ FREE = [
     {"name": "adpsgd"},
     {"name": "async_parameter_server"},
     {"name": "dpsgd", "graph": "random_matching"},
+    {"name": "gossipgrad"},
 ]
 
 

@@ -17,11 +17,19 @@ using Vector = std::vector<float>;
 
 Vector minmax(const Vector& x) { return minmax_uint8_decode(minmax_uint8_encode(x), x.size()); }
 
-Vector signs(const Vector& x) {
-  const auto scale = static_cast<float>(sign_scale(x, false));
-  Vector decoded;
-  for (const float v : x) decoded.push_back(v < 0 ? -scale : scale);
-  return decoded;
+Coder signs(const std::string& scale) {
+  return [scale](const Vector& x) {
+    SignLevels levels{1, -1};
+    if (scale == "means") levels = sign_means(x);
+    else if (scale != "one") {
+      levels.plus = sign_scale(x, scale == "l1_mean");
+      levels.minus = -levels.plus;
+    }
+    Vector decoded;
+    for (const float v : x)
+      decoded.push_back(static_cast<float>(v < 0 ? levels.minus : levels.plus));
+    return decoded;
+  };
 }
 
 Coder largest(double density) {
@@ -59,7 +67,7 @@ Vector divided(Vector sum, std::size_t by) {
 
 Coder plain_coder(const CodecSpec& codec, const CodecKey& key) {
   if (codec.name == "minmax_uint8") return minmax;
-  if (codec.name == "sign") return signs;
+  if (codec.name == "sign") return signs(codec.options.value("scale", "l2"));
   if (codec.name == "topk") return largest(codec.options.at("density"));
   return itself(codec, key);
 }

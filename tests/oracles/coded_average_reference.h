@@ -13,7 +13,7 @@ namespace trigram::test {
 /// A vector as its code has it. One coder serves a rank for one bucket in one step.
 using Coder = std::function<std::vector<float>(const std::vector<float>&)>;
 
-/// Of minmax_uint8, sign (root mean square) and topk in plain loops; of others the codec itself,
+/// Of minmax_uint8, sign and topk in plain loops; of others the codec itself,
 /// whose random numbers every key has of its own. What it does with them is tested with the codecs.
 Coder plain_coder(const CodecSpec& codec, const CodecKey& key);
 

@@ -86,6 +86,17 @@ void Traffic::send(int source, int destination, std::uint64_t messages, std::uin
   (intra ? sent.bytes_intra : sent.bytes_inter) += bytes;
 }
 
+Traffic& Traffic::operator+=(const Traffic& other) {
+  for (std::size_t rank = 0; rank < sent_.size(); ++rank) {
+    const Sent& more = other.sent_[rank];
+    sent_[rank].bytes_intra += more.bytes_intra;
+    sent_[rank].bytes_inter += more.bytes_inter;
+    sent_[rank].messages_intra += more.messages_intra;
+    sent_[rank].messages_inter += more.messages_inter;
+  }
+  return *this;
+}
+
 Members all_ranks(const Layout& layout) {
   Members members(static_cast<std::size_t>(layout.ranks()));
   std::iota(members.begin(), members.end(), 0);

@@ -21,6 +21,8 @@ class Traffic {
  public:
   explicit Traffic(const Layout& layout) : layout_(layout), sent_(ranks(layout)) {}
   void send(int source, int destination, std::uint64_t messages, std::uint64_t bytes);
+  /// What another part of the same run sends, too.
+  Traffic& operator+=(const Traffic& other);
   const Sent& of(int rank) const { return sent_[static_cast<std::size_t>(rank)]; }
   const Layout& layout() const { return layout_; }
 

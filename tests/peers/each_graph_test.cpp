@@ -112,6 +112,55 @@ TEST(Grid, HasMetropolisWeightsAndBorders) {
   EXPECT_EQ(w[2][3], 0) << "no edge around the border";
 }
 
+/// In every round of three steps, for some order of eight ranks: 1, 2 and 4 places ahead on the
+/// circle, or across the edges of the cube.
+TEST(ShuffledExponential, GoesThroughPowersOfTwoOfAnOrderShuffledEveryRound) {
+  for (const bool cube : {false, true}) {
+    const PeerGraphSpec spec{"shuffled_exponential",
+                             {{"topology", cube ? "cube" : "dissemination"}}};
+    const auto graph = make_peer_graph(spec, 3);
+    std::set<std::vector<int>> orders;
+    for (long round = 0; round < 20; ++round) {
+      const auto next = [&](int rank, int i) {
+        return graph->peers(rank, 8, 3 * round + i).send_to.at(0);
+      };
+      std::vector<int> order = {0};  // that begins at rank 0
+      for (std::size_t place = 1; place < 8; ++place) {
+        const int bit = std::countr_zero(place);
+        order.push_back(cube ? next(order[place - (std::size_t{1} << bit)], bit)
+                             : next(order.back(), 0));
+      }
+      EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), 8u);
+      for (int i = 0; i < 3; ++i)
+        for (std::size_t place = 0; place < 8; ++place) {
+          const std::size_t hop = std::size_t{1} << i, to = cube ? place ^ hop : (place + hop) % 8;
+          EXPECT_EQ(next(order[place], i), order[to]) << "round " << round;
+          EXPECT_EQ(graph->peers(order[to], 8, 3 * round + i).receive_from.at(0).rank,
+                    order[place]);
+        }
+      orders.insert(order);
+    }
+    EXPECT_GT(orders.size(), 15u);
+    const auto path = [](const PeerGraph& of) {
+      std::vector<int> peers;
+      for (long t = 0; t < 12; ++t) peers.push_back(of.peers(0, 8, t).send_to.at(0));
+      return peers;
+    };
+    EXPECT_NE(path(*graph), path(*make_peer_graph(spec, 4))) << "the seed decides";
+  }
+  const auto cube = make_peer_graph({"shuffled_exponential", {{"topology", "cube"}}});
+  EXPECT_NE(cube->unfit(6), "");
+}
+
+TEST(ShuffledExponential, AveragesExactlyInARoundForPowersOfTwo) {
+  for (const char* topology : {"dissemination", "cube"})
+    for (const int size : {2, 4, 16})
+      for (const double x :
+           impulse(*make_peer_graph({"shuffled_exponential", {{"topology", topology}}}), size,
+                   std::bit_width(unsigned(size)) - 1))
+        EXPECT_EQ(x, 1.0 / size);
+}
+
 TEST(RandomMatching, IsPerfectAndChanges) {
   const auto graph = make_peer_graph({"random_matching"}, 3);
   std::set<std::vector<int>> matchings;

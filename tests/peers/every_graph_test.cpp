@@ -32,6 +32,7 @@ std::vector<PeerGraphSpec> every_graph() {
   all.push_back({"n_peer_exponential", {{"peers", 3}}});
   for (const int peers : {1, 2, 3, 4})
     all.push_back({"n_peer_exponential", {{"peers", peers}, {"hops", "powers"}}});
+  all.push_back({"shuffled_exponential", {{"topology", "cube"}}});
   all.push_back({"butterfly", {{"group", 1}}});
   all.push_back({"butterfly", {{"group", 4}}});
   return all;
@@ -95,7 +96,7 @@ TEST(EveryPeerGraph, IsSymmetricUnlessDirected) {
   for (const auto& entry : peer_graphs())
     if (make_peer_graph({entry.name})->directed()) directed.insert(entry.name);
   EXPECT_EQ(directed, (std::set<std::string>{"static_exponential", "one_peer_exponential",
-                                             "n_peer_exponential"}));
+                                             "n_peer_exponential", "shuffled_exponential"}));
 }
 
 TEST(EveryPeerGraph, RepeatsAfterItsPeriodAndNotBefore) {

@@ -211,6 +211,12 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                      {{"name", name}, {"hierarchical", hierarchical}, {option, value}}});
   };
   add("qsgd", nullptr, nullptr);
+  for (const char* name : {"terngrad", "onebit_sgd", "ef_signsgd", "signsgd_majority"})
+    add(name, nullptr, nullptr);
+  for (const bool hierarchical : {false, true})
+    all.push_back(
+        {hierarchical ? "dgc_hierarchical" : "dgc",
+         {{"name", "dgc"}, {"density", 0.1}, {"warmup_every", 1}, {"hierarchical", hierarchical}}});
   all.push_back({"topk", {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.25}}}}});
   all.push_back({"topk_hierarchical",
                  {{"name", "topk"},
@@ -220,7 +226,17 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   add_with("onebit_adam", "warmup_steps", 2);
   add_with("qadam", "warmup_steps", 2);
   add_with("local_sgd", "sync_every", 2);
+  add_with("dropcompute", "profile_steps", 0);
   add_with("slowmo", "sync_every", 2);
+  add_with("bmuf", "sync_every", 2);
+  add_with("diloco", "sync_every", 2);
+  all.push_back(
+      {"post_local_sgd", {{"name", "post_local_sgd"}, {"switch_step", 2}, {"sync_every", 2}}});
+  all.push_back({"post_local_sgd_hierarchical",
+                 {{"name", "post_local_sgd"},
+                  {"switch_step", 2},
+                  {"sync_every", 2},
+                  {"hierarchical", true}}});
   for (const char* mode : {"all", "shift_one", "ring"}) add("decentralized", "mode", mode);
   for (const char* graph : {"torus", "random_matching"}) add("dpsgd", "graph", graph);
   for (const char* graph : {"one_peer_exponential", "star"}) add("sgp", "graph", graph);
@@ -231,7 +247,10 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
       all.push_back({name + std::string("_in_buckets") + (hierarchical ? "_hierarchical" : ""),
                      std::move(spec)});
     }
+  for (const char* graph : {"shuffled_exponential", "ring"}) add("gossipgrad", "graph", graph);
   for (const char* graph : {"ring", "grid"}) add("dcd_psgd", "graph", graph);
+  add("ecd_psgd", "graph", "ring");
+  for (const char* graph : {"ring", "random_matching"}) add("deepsqueeze", "graph", graph);
   add("choco_sgd", "graph", "complete");
   all.push_back({"dcd_psgd_qsgd", {{"name", "dcd_psgd"}, {"codec", "qsgd"}}});
   all.push_back(
@@ -241,6 +260,10 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
 
 std::vector<NamedAlgorithm> every_algorithm() {
   auto all = deterministic_algorithms();
+  all.push_back({"dropcompute_given",
+                 {{"name", "dropcompute"}, {"micro_batches", 3}, {"threshold", "200us"}}});
+  all.push_back(
+      {"dropcompute_found", {{"name", "dropcompute"}, {"micro_batches", 3}, {"profile_steps", 2}}});
   all.push_back({"async_model_average_by_steps",
                  {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}}});
   all.push_back(

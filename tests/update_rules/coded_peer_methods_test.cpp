@@ -37,12 +37,12 @@ Vector local_step(const Vector& x, std::size_t rank) {
 
 Vector coded(const Vector& x) { return minmax_uint8_decode(minmax_uint8_encode(x), x.size()); }
 
-Vectors trained_vectors(const std::string& world, const Json& spec, int ranks) {
+Vectors trained_vectors(const std::string& world, const Json& spec, int ranks, long steps = 3) {
   Vectors weights;
   for (const AffineEnd& end : train({.world = world,
                               .cluster = flat_cluster(ranks),
                               .algorithm = spec,
-                              .steps = 3,
+                              .steps = steps,
                               .slope = kSlope,
                               .tilt = kTilt,
                               .lr = kLr,
@@ -122,6 +122,77 @@ TEST_P(CodedPeerMethods, ChocoGossipsOnReplicas) {
                           2e-5f);
       const Vectors exact = choco({graph}, n, 0.5f, [](const Vector& z) { return z; });
       EXPECT_GT(largest_difference(expected, exact), 1e-3) << "the code loses something";
+    }
+}
+
+/// DeepSqueeze: what a code loses of the model comes back with the next one.
+template <class Code>
+Vectors deepsqueeze(const PeerGraphSpec& graph, std::size_t P, float gamma, bool feedback,
+                    Code code) {
+  Vectors x(P, Vector(kNumel, 1)), error(P, Vector(kNumel, 0)), c(P);
+  for (long t = 0; t < 3; ++t) {
+    for (std::size_t r = 0; r < P; ++r) {
+      x[r] = local_step(x[r], r);
+      const Vector v = sum(1, x[r], 1, error[r]);
+      c[r] = code(v);
+      if (feedback) error[r] = sum(1, v, -1, c[r]);
+    }
+    const Matrix w = assemble(*make_peer_graph(graph), static_cast<int>(P), t);
+    for (std::size_t i = 0; i < P; ++i)
+      for (std::size_t j = 0; j < P; ++j)
+        x[i] = sum(1, x[i], gamma * static_cast<float>(w[i][j] - (i == j ? 1 : 0)), c[j]);
+  }
+  return x;
+}
+
+TEST_P(CodedPeerMethods, DeepSqueezeGossipsOnCodesOfModelsAndFeedsBackWhatTheyLose) {
+  for (const char* graph : {"ring", "star", "shift_one"})
+    for (const int P : {4, 8}) {
+      SCOPED_TRACE(testing::Message() << graph << " of " << P);
+      const auto n = static_cast<std::size_t>(P);
+      const Vectors expected = deepsqueeze({graph}, n, 0.4f, true, coded);
+      Json spec = over("deepsqueeze", graph);
+      spec["gamma"] = 0.4;
+      expect_vectors_near(trained_vectors(GetParam(), spec, P), expected, 3e-5f);
+      const auto itself = [](const Vector& z) { return z; };
+      EXPECT_GT(largest_difference(expected, deepsqueeze({graph}, n, 0.4f, true, itself)), 1e-3);
+      EXPECT_GT(largest_difference(expected, deepsqueeze({graph}, n, 0.4f, false, coded)), 1e-3);
+    }
+}
+
+/// ECD-PSGD with one replica per model, as all copies of it are equal.
+template <class Code>
+Vectors ecd(const PeerGraphSpec& graph, std::size_t P, Code code) {
+  Vectors x(P, Vector(kNumel, 1)), replica = x;
+  for (int t = 1; t <= 5; ++t) {
+    const Matrix w = assemble(*make_peer_graph(graph), static_cast<int>(P), t);
+    Vectors next;
+    for (std::size_t i = 0; i < P; ++i) {
+      next.push_back(sum(1, local_step(x[i], i), -1, x[i]));  // - lr g(x_i)
+      for (std::size_t j = 0; j < P; ++j)
+        next[i] = sum(1, next[i], static_cast<float>(w[i][j]), replica[j]);
+    }
+    const auto share = static_cast<float>(t) / 2;
+    for (std::size_t i = 0; i < P; ++i) {
+      const Vector z = sum(1 - share, x[i], share, next[i]);
+      replica[i] = sum(1 - 1 / share, replica[i], 1 / share, code(z));
+    }
+    x = next;
+  }
+  return x;
+}
+
+TEST_P(CodedPeerMethods, EcdMixesReplicasThatFollowCodedExtrapolations) {
+  for (const char* graph : {"ring", "star", "torus"})
+    for (const int P : {4, 8}) {
+      SCOPED_TRACE(testing::Message() << graph << " of " << P);
+      const auto n = static_cast<std::size_t>(P);
+      const Vectors expected = ecd({graph}, n, coded);
+      Json spec = over("ecd_psgd", graph);
+      spec["codec"] = "minmax_uint8";
+      expect_vectors_near(trained_vectors(GetParam(), spec, P, 5), expected, 1e-4f);
+      const Vectors exact = ecd({graph}, n, [](const Vector& z) { return z; });
+      EXPECT_GT(largest_difference(expected, exact), 1e-2) << "the code loses something";
     }
 }
 

@@ -156,6 +156,26 @@ TEST_P(PeerMethods, HierarchicalSgpPushesTheMeansOfNodes) {
   expect_near(trained(algorithm("sgp", {"star"}, true), nodes_of_two(3), 4), z);
 }
 
+/// Models stay where their own steps have brought them.
+TEST_P(PeerMethods, GossipGradMixesGradientsAlone) {
+  for (const PeerGraphSpec& graph : {PeerGraphSpec{"shuffled_exponential"},
+                                     {"shuffled_exponential", {{"topology", "cube"}}},
+                                     {"ring"}})
+    for (const int P : {4, 8}) {
+      SCOPED_TRACE(testing::Message() << graph.name << graph.options << " of " << P);
+      Numbers x(static_cast<std::size_t>(P), 1);
+      for (long t = 0; t < 5; ++t) x = step_down(x, times(mixing(graph, P, t), gradients(x)));
+      expect_near(trained(algorithm("gossipgrad", graph, false), flat_cluster(P), 5), x);
+    }
+  Numbers x(8, 1);
+  for (long t = 0; t < 5; ++t) {
+    const Numbers nodes = times(mixing({"shuffled_exponential"}, 4, t), node_means(gradients(x)));
+    x = step_down(x, to_ranks(nodes));
+  }
+  expect_near(trained(algorithm("gossipgrad", {"shuffled_exponential"}, true), nodes_of_two(4), 5),
+              x);
+}
+
 // Methods on replicas. Equal weights are coded without loss, which shows the mixing; what the code
 // does is shown in coded_peer_methods_test.cpp.
 

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "tests/support/affine_training.h"
+#include "tests/support/worlds.h"
+
+// Centralised methods, followed by hand on the gradient g_r(x) = slope x + r + 1. All weights of a
+// rank are equal: one number per rank is enough.
+
+namespace trigram::test::centralised {
+
+inline constexpr double kLr = 0.125, kSlope = 0.5;
+
+inline double gradient(double x, std::size_t rank) {
+  return kSlope * x + static_cast<double>(rank) + 1;
+}
+
+inline double mean_gradient(double x, std::size_t ranks) {
+  double sum = 0;
+  for (std::size_t r = 0; r < ranks; ++r) sum += gradient(x, r);
+  return sum / static_cast<double>(ranks);
+}
+
+class CentralisedRules : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string reason = world_unavailable(GetParam());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+  /// On 4 and 8 workers, flat and as nodes of two, against `expected(ranks)`.
+  template <class Expected>
+  void check(Json algorithm, long steps, const Expected& expected, const Json& optimizer = {}) {
+    for (const int nodes : {2, 4})
+      for (const bool hierarchical : {false, true}) {
+        SCOPED_TRACE(testing::Message() << nodes << " nodes, hierarchical: " << hierarchical);
+        algorithm["hierarchical"] = hierarchical;
+        Cluster cluster;
+        cluster.nodes = nodes;
+        cluster.workers_per_node = 2;
+        expect_near(common_weights(train({.world = GetParam(),
+                                          .cluster = cluster,
+                                          .algorithm = algorithm,
+                                          .steps = steps,
+                                          .slope = kSlope,
+                                          .lr = kLr,
+                                          .optimizer = optimizer})),
+                    expected(static_cast<std::size_t>(2 * nodes)));
+      }
+  }
+};
+
+}  // namespace trigram::test::centralised
