@@ -34,7 +34,7 @@ using sign::Scale;
 //   x^ = scale * sign(x)          sign(0) = sign(-0) = +1
 //   l2:       scale = ||x||_2 / sqrt(n)     (1-bit Adam, arXiv 2102.02888)
 //   l1_mean:  scale = ||x||_1 / n           (EF-signSGD, arXiv 1901.09847)
-//   one:      scale = 1                     (signSGD, arXiv 1802.04434)
+//   one:      scale = 1; of zeros alone, 0  (signSGD, arXiv 1802.04434)
 //   means:    x^ = the mean of all x >= 0, or of all x < 0  (1-bit SGD, Interspeech 2014)
 //
 // Biased: meant for error feedback, all but `one`, which can lose more than it is given. l1_mean
@@ -77,7 +77,8 @@ class Sign final : public Codec {
                              ? std::sqrt(sign::pack_and_sum_squares(x, n, bits) / count)
                              : sign::pack_and_sum_magnitudes(x, n, bits) / count;
     if (!std::isfinite(scale)) return {kNaN, kNaN};
-    const float rounded = options_.scale == Scale::one ? 1 : static_cast<float>(scale);
+    const bool one = options_.scale == Scale::one && scale > 0;
+    const float rounded = one ? 1 : static_cast<float>(scale);
     return {rounded, -rounded};
   }
   static Levels pack_with_means(const float* x, std::size_t n, std::uint8_t* bits) {

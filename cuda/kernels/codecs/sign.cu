@@ -110,7 +110,7 @@ __global__ void finish(const Batch batch, const double* totals) {
   double scale = __ddiv_rn(sum, count);
   if (batch.scale == Scale::l2) scale = __dsqrt_rn(scale);
   const bool finite = scale - scale == 0;
-  if (batch.scale == Scale::one && finite) scale = 1;
+  if (batch.scale == Scale::one && finite && scale > 0) scale = 1;
   store_codes(chunk.wire, 0, chunk.numel == 0 ? 0 : level_bits(scale, finite), aligned);
 }
 
