@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <utility>
 
 namespace trigram {
 namespace {
@@ -13,6 +12,13 @@ constexpr int kReport = 0, kAnswer = 1;  // tags
 void post_number(Context ctx, int dest, int tag, double number) {
   ctx.control->post(dest, tag, std::bit_cast<std::int64_t>(number));
 }
+
+/// A worker that is not stopped when it is done with a micro-batch, and ends the next one.
+struct Continuation {
+  double from;
+  std::size_t step;
+  double to;
+};
 
 /// The numbers of all ranks, at rank 0; each comes from its source in order.
 std::vector<ComputeTimes> gather(Context ctx, const ComputeTimes& own) {
@@ -36,28 +42,39 @@ double best_threshold(const std::vector<ComputeTimes>& workers, int micro_batche
   if (workers.empty()) return kNever;
   const std::size_t steps = workers[0].exchange_s.size(),
                     M = static_cast<std::size_t>(micro_batches);
-  std::vector<double> slowest(steps, 0), exchange(steps, kNever);
-  std::vector<std::pair<double, std::size_t>> done;  // when, in which step
+  // Of each step: the time of all, what exchanges take, and what there is below every threshold,
+  // the first micro-batch of each worker.
+  std::vector<double> all(steps, 0), exchange(steps, kNever), end(steps, 0),
+      count(steps, static_cast<double>(workers.size()));
+  std::vector<Continuation> continuations;
   for (const ComputeTimes& worker : workers)
     for (std::size_t i = 0; i < steps; ++i) {
+      const double* done = &worker.done_s[i * M];
+      all[i] = std::max(all[i], done[M - 1]);
+      end[i] = std::max(end[i], done[0]);
       exchange[i] = std::min(exchange[i], worker.exchange_s[i]);
-      for (std::size_t m = 0; m < M; ++m) done.emplace_back(worker.done_s[i * M + m], i);
-      slowest[i] = std::max(slowest[i], worker.done_s[(i + 1) * M - 1]);
+      for (std::size_t m = 0; m + 1 < M; ++m) continuations.push_back({done[m], i, done[m + 1]});
     }
-  std::sort(done.begin(), done.end());
-  std::vector<double> count(steps, 0);  // of micro-batches that are done by the threshold
+  std::sort(continuations.begin(), continuations.end(),
+            [](const Continuation& a, const Continuation& b) { return a.from < b.from; });
   double best = kNever, most = 0;
-  for (std::size_t k = 0; k < done.size(); ++k) {
-    const double threshold = done[k].first;
-    ++count[done[k].second];
-    if (k + 1 < done.size() && done[k + 1].first == threshold) continue;
-    double gain = 0;
-    for (std::size_t i = 0; i < steps; ++i)
-      gain +=
-          count[i] * (slowest[i] + exchange[i]) / (std::min(threshold, slowest[i]) + exchange[i]);
-    if (gain <= most) continue;
-    most = gain;
-    best = threshold;
+  for (std::size_t k = 0; k <= continuations.size(); ++k) {
+    // Those before k are made.
+    const double from = k == 0 ? 0 : continuations[k - 1].from,
+                 to = k == continuations.size() ? kNever : continuations[k].from;
+    if (to > from) {
+      double gain = 0;
+      for (std::size_t i = 0; i < steps; ++i)
+        gain += count[i] * (all[i] + exchange[i]) / (end[i] + exchange[i]);
+      if (gain > most) {
+        most = gain;
+        best = (from + to) / 2;
+      }
+    }
+    if (k == continuations.size()) break;
+    const Continuation& next = continuations[k];
+    ++count[next.step];
+    end[next.step] = std::max(end[next.step], next.to);
   }
   return best;
 }

@@ -13,14 +13,16 @@ struct ComputeTimes {
   std::vector<double> exchange_s;  // of each step
 };
 
-/// After which time of a step workers had best stop computing: DropCompute's automatic threshold
-/// (arXiv 2306.10598), of the times of all workers. With T_in(m) when worker n is done with its
-/// m-th micro-batch of step i, T_i when the last is done with all, and T_c what the exchange takes
-/// who comes to it last, it maximises the mean over the steps of
+/// The time of a step after which workers had best begin no other micro-batch: DropCompute's
+/// automatic threshold (arXiv 2306.10598), of the times of all workers. It maximises the mean over
+/// the steps of
 ///
-///   (T_i + T_c) / (min(th, T_i) + T_c)  x  the share of micro-batches that are done by th
+///   (T + T_c) / (T(th) + T_c)  x  the share of micro-batches that are done
 ///
-/// among all th = T_in(m); the smallest, if several do.
+/// where the last worker computes until T, or until T(th) if each stops after the first micro-batch
+/// that ends later than th, and T_c is what the exchange takes who comes to it last. (The paper has
+/// min(th, T) for T(th), as if workers stopped within a micro-batch.) In the middle between the two
+/// micro-batches that it parts; infinite if it is best to drop nothing.
 double best_threshold(const std::vector<ComputeTimes>& workers, int micro_batches);
 
 /// The same on all ranks, of what each has recorded. Collective, on the control plane: every rank
