@@ -262,8 +262,6 @@ std::vector<NamedAlgorithm> every_algorithm() {
   auto all = deterministic_algorithms();
   all.push_back({"dropcompute_given",
                  {{"name", "dropcompute"}, {"micro_batches", 3}, {"threshold", "200us"}}});
-  all.push_back(
-      {"dropcompute_found", {{"name", "dropcompute"}, {"micro_batches", 3}, {"profile_steps", 2}}});
   all.push_back({"async_model_average_by_steps",
                  {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}}});
   all.push_back(
