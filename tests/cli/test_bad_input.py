@@ -182,7 +182,7 @@ CASES = {
     "a threshold of no time": (
         experiment(algorithm={"name": "dropcompute", "threshold": "0s"}),
         "/algorithm/threshold",
-        "above 0",
+        "above zero",
     ),
     "a vote by other means": (
         experiment(algorithm={"name": "signsgd_majority", "codec": "topk"}),

@@ -65,6 +65,7 @@ FREE = [
     {"name": "async_parameter_server"},
     {"name": "dpsgd", "graph": "random_matching"},
     {"name": "gossipgrad"},
+    {"name": "dropcompute"},
 ]
 
 
