@@ -13,6 +13,8 @@ namespace {
 
 /// All pairs of NICs are looked at.
 constexpr int kMostNics = 4096;
+/// Each flow is an event or more: beyond this a simulated second takes minutes.
+constexpr double kMostFlowsPerSecond = 1e6;  // of a NIC
 
 /// Bytes per second that a link moves in the long run, when it is at its worst.
 double least_bandwidth(const Link& link, double least_factor) {
@@ -37,14 +39,29 @@ std::vector<double> asked_of(const Network& network, const Cluster& cluster) {
   return asked;
 }
 
+void check_flows(const Cluster& cluster, const std::string& pointer) {
+  const Background& background = cluster.inter.background;
+  const double asked_Bps =
+      background.load * cluster.transport.goodput * cluster.inter.bandwidth_Bps;
+  const double flows_per_s = asked_Bps / background.flow_bytes;
+  if (flows_per_s <= kMostFlowsPerSecond) return;
+  throw ConfigError(pointer,
+                    fmt::format("expected flows of at least {:.0f} B, not {:.6g} B: a NIC would "
+                                "send {:.3g} of them a second, and {:.0g} are the most",
+                                std::ceil(asked_Bps / kMostFlowsPerSecond), background.flow_bytes,
+                                flows_per_s, kMostFlowsPerSecond));
+}
+
 }  // namespace
 
 void check_background(const Cluster& cluster, const std::string& pointer) {
   const double load = cluster.inter.background.load;
   if (load == 0 || cluster.nodes == 1) return;
+  check_flows(cluster, child(pointer, "flow"));
+  const std::string at_load = child(pointer, "load");
   const auto nics = cluster.nics == Nics::shared ? cluster.nodes : cluster.ranks();
   if (nics > kMostNics)
-    throw ConfigError(pointer, fmt::format("expected at most {} NICs where others have traffic, "
+    throw ConfigError(at_load, fmt::format("expected at most {} NICs where others have traffic, "
                                            "not {}",
                                            kMostNics, nics));
   const auto network = make_network(cluster);
@@ -62,7 +79,7 @@ void check_background(const Cluster& cluster, const std::string& pointer) {
   }
   if (most <= kMostBackground * (1 + 1e-9)) return;
   throw ConfigError(
-      pointer, fmt::format("expected at most {}, not {}: that asks for {:.3g} of what the link {} "
+      at_load, fmt::format("expected at most {}, not {}: that asks for {:.3g} of what the link {} "
                            "moves, and {} is the most",
                            std::floor(100 * load * kMostBackground / most + 1e-9) / 100, load, most,
                            network->name(where), kMostBackground));

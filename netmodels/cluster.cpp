@@ -199,7 +199,7 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
   if (cluster.inter.shaping.exists() && !cluster.inter.profile.empty())
     throw ConfigError(child(inter, "profile"),
                       "expected links that change with time, or shaping, not both");
-  check_background(cluster, child(child(inter, "background"), "load"));
+  check_background(cluster, child(inter, "background"));
   if (cluster.stragglers.count > cluster.ranks())
     throw ConfigError(child(child(pointer, "stragglers"), "count"),
                       fmt::format("expected at most {}, the number of workers, not {}",

@@ -129,6 +129,13 @@ TEST(Background, MayAskNoLinkForMoreThanItMoves) {
   const auto load = [](double share) { return Json{{"background", {{"load", share}}}}; };
   EXPECT_EQ(error(load(0.9), {{"kind", "flat"}}), "no error");
   EXPECT_THAT(error(load(0.95), {{"kind", "flat"}}), HasSubstr("/cluster/inter/background/load"));
+  Json tiny = load(0.5);
+  tiny["background"]["flow"] = 500;  // a million a second
+  EXPECT_EQ(error(tiny, {{"kind", "flat"}}), "no error");
+  tiny["background"]["flow"] = 1;
+  EXPECT_THAT(
+      error(tiny, {{"kind", "flat"}}),
+      HasSubstr("/cluster/inter/background/flow: expected flows of at least 500 B, not 1 B"));
   // 4 nodes of each leaf send 4/7 of their bytes, and that over one link of four times as much.
   const Json tapered = {{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"taper", 4}};
   EXPECT_EQ(error(load(0.39), tapered), "no error");

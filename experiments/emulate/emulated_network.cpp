@@ -14,7 +14,9 @@
 namespace trigram {
 namespace {
 
-constexpr int kMostNodes = 1000;  // a bridge has 1,023 ports
+constexpr int kMostNodes = 1000;                           // a bridge has 1,023 ports
+constexpr double kSlowest_bps = 1e3, kFastest_bps = 1e12;  // that tc's token buckets represent
+constexpr double kMostQueued = 1e9;  // bytes: the kernel's numbers have 31 bits
 constexpr int kMtu = 1500;
 // A token bucket counts Ethernet frames, of which IP's and TCP's headers, with timestamps, and
 // Ethernet's own are no payload.
@@ -67,6 +69,24 @@ void check_cluster(const Cluster& cluster) {
 /// What a queue holds at most: as much as all connections into it may have under way.
 double window_bytes(const EmulatedNetwork& network, double Bps) {
   return std::max(512e3, 4 * Bps * network.latency_s);
+}
+
+/// What the kernel's numbers do not hold.
+void check_rates(const EmulatedNetwork& network) {
+  for (int node = 0; node < network.nodes; ++node) {
+    const double Bps = network.nic_Bps[static_cast<std::size_t>(node)];
+    if (8 * Bps < kSlowest_bps || 8 * Bps > kFastest_bps)
+      throw ConfigError("/cluster/inter/bandwidth",
+                        fmt::format("expected NICs of 1 kbit/s to 1 Tbit/s, which the kernel "
+                                    "emulates; that of node {} would move {:.4g} bit/s",
+                                    node, 8 * Bps));
+    const double queued = network.nodes * window_bytes(network, Bps);
+    if (network.latency_s > 0 && queued > kMostQueued)
+      throw ConfigError("/cluster/inter/latency",
+                        fmt::format("expected a shorter one: at {:.4g} bit/s the kernel would hold "
+                                    "{:.3g} B for {} nodes, and {:.0g} B are the most",
+                                    8 * Bps, queued, network.nodes, kMostQueued));
+  }
 }
 
 /// The queue of one direction of a NIC; with a latency where messages leave.
@@ -141,6 +161,7 @@ EmulatedNetwork emulated_network(const Experiment& e) {
   for (int node = 0; node < network.nodes; ++node)
     network.nic_Bps.push_back(std::min(cluster.transport.goodput * cluster.nic_bandwidth(node),
                                        cluster.transport.node_cap_Bps));
+  check_rates(network);
   return network;
 }
 

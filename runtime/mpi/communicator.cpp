@@ -12,8 +12,9 @@ namespace trigram::mpi {
 namespace {
 
 constexpr int kTag = 0;
-constexpr std::size_t kLargestPiece = std::size_t{1} << 30;  // counts are ints
-constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
+// What is under way for long, on a slow network, moves piece by piece as the watchdog sees it. They
+// are large enough to cost nothing.
+constexpr std::size_t kLargestPiece = std::size_t{16} << 20;
 
 }  // namespace
 
@@ -126,9 +127,9 @@ void MpiCommunicator::post(std::size_t half) {
   post_piece(half, true, &header, sizeof header, payload + filler == 0);
   for (std::size_t at = 0; at < payload; at += kLargestPiece)
     post_piece(half, false, x.data() + at, std::min(payload - at, kLargestPiece), true);
-  if (filler > 0) call_->filler.resize(kFillerPiece);
-  for (std::size_t at = 0; at < filler; at += kFillerPiece)
-    post_piece(half, false, call_->filler.data(), std::min(filler - at, kFillerPiece), true);
+  if (filler > 0) call_->filler.resize(kLargestPiece);
+  for (std::size_t at = 0; at < filler; at += kLargestPiece)
+    post_piece(half, false, call_->filler.data(), std::min(filler - at, kLargestPiece), true);
 }
 
 void MpiCommunicator::post_piece(std::size_t half, bool header, void* data, std::size_t bytes,
@@ -199,6 +200,8 @@ std::size_t MpiCommunicator::complete() {
     const std::size_t half = of(i).half;
     call_->halves[half].done = --call_->open[half] == 0;
   }
+  // A part of a wait is over, as the watchdog sees it.
+  if (self_.state == host::Endpoint::State::blocked) ++self_.waits_over;
   return static_cast<std::size_t>(done);
 }
 

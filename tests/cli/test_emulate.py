@@ -48,6 +48,13 @@ class Emulation(NamespaceTest):
         again = self.trigram("emulate", self.write(self.traffic(numel)))
         self.assertNotIn("Mbit/s", again.stderr)
 
+    def test_a_message_may_be_under_way_for_longer_than_the_watchdog_waits(self) -> None:
+        numel = 16_000_000  # each half: 6.4 s at 40 Mbit/s
+        config = self.traffic(numel, runtime={"name": "mpi", "watchdog": "5s"}, steps=1)
+        self.trigram("emulate", self.write(config))
+        (manifest,) = self.manifests()
+        self.assertGreater(manifest["summary"]["step_s"], 2 * 4 * numel / 2 / 5e6)
+
     def test_a_sweep_of_the_network_has_a_network_for_each_run(self) -> None:
         sweep = {"/cluster/inter/bandwidth": ["20Mbps", "80Mbps"]}
         self.trigram("emulate", self.write(self.traffic(50_000, sweep=sweep)))
@@ -136,6 +143,8 @@ class Emulation(NamespaceTest):
             (cluster(topology={"kind": "torus", "dimensions": [2]}), "/cluster/topology: "),
             (cluster(nics="per_worker", workers_per_node=2), "/cluster/nics: "),
             (cluster(transport={"window": "4MiB"}), "/cluster/transport/window: "),
+            (cluster(inter={"bandwidth": "1bps", "latency": 0}), "/cluster/inter/bandwidth: "),
+            (cluster(inter={"bandwidth": "10Tbps", "latency": 0}), "/cluster/inter/bandwidth: "),
             (self.config(stepz=3), '/stepz: unknown key "stepz"'),
         ]
         for config, message in cases:
