@@ -143,8 +143,8 @@ class Emulation(NamespaceTest):
             (cluster(topology={"kind": "torus", "dimensions": [2]}), "/cluster/topology: "),
             (cluster(nics="per_worker", workers_per_node=2), "/cluster/nics: "),
             (cluster(transport={"window": "4MiB"}), "/cluster/transport/window: "),
-            (cluster(inter={"bandwidth": "1bps", "latency": 0}), "/cluster/inter/bandwidth: "),
-            (cluster(inter={"bandwidth": "10Tbps", "latency": 0}), "/cluster/inter/bandwidth: "),
+            (cluster(inter={"bandwidth": "1bps", "latency": "0s"}), "/cluster/inter/bandwidth: "),
+            (cluster(inter={"bandwidth": "10Tbps", "latency": "0s"}), "/cluster/inter/bandwidth: "),
             (self.config(stepz=3), '/stepz: unknown key "stepz"'),
         ]
         for config, message in cases:
