@@ -130,9 +130,9 @@ TEST(Background, MayAskNoLinkForMoreThanItMoves) {
   EXPECT_EQ(error(load(0.9), {{"kind", "flat"}}), "no error");
   EXPECT_THAT(error(load(0.95), {{"kind", "flat"}}), HasSubstr("/cluster/inter/background/load"));
   Json tiny = load(0.5);
-  tiny["background"]["flow"] = 500;  // a million a second
+  tiny["background"]["flow"] = "500B";  // a million a second
   EXPECT_EQ(error(tiny, {{"kind", "flat"}}), "no error");
-  tiny["background"]["flow"] = 1;
+  tiny["background"]["flow"] = "1B";
   EXPECT_THAT(
       error(tiny, {{"kind", "flat"}}),
       HasSubstr("/cluster/inter/background/flow: expected flows of at least 500 B, not 1 B"));
