@@ -35,8 +35,8 @@ class Qsgd final : public CudaCodec {
       }
     }
     const Tensor table = set_table(batch.chunks, chunks, device());
-    if (!qsgd::needs_scratch(format_)) return qsgd::encode(stream(), batch, {});
-    const std::size_t tiles = batch.buckets * qsgd::tiles_of_bucket(format_);
+    if (!qsgd::needs_scratch(batch.format)) return qsgd::encode(stream(), batch, {});
+    const std::size_t tiles = batch.buckets * qsgd::tiles_of_bucket(batch.format);
     const Tensor totals = scratch(tiles * sizeof(double));
     const Tensor magnitudes = zeroed_scratch(batch.buckets * sizeof(std::uint32_t));
     qsgd::encode(stream(), batch,
@@ -56,13 +56,17 @@ class Qsgd final : public CudaCodec {
                                      std::span<const Tensor> xs) const {
     TRIGRAM_CHECK(wires.size() == xs.size(), "{} vectors on {} wires", xs.size(), wires.size());
     std::vector<qsgd::Chunk> chunks;
+    std::size_t longest = 1;
     for (std::size_t i = 0; i < xs.size(); ++i) {
       check_wire(*this, wires[i], xs[i]);
+      longest = std::max(longest, xs[i].numel());
       chunks.push_back({floats(xs[i]), wires[i].data(), xs[i].numel(), 0, 0});
     }
     batch.count = static_cast<std::uint32_t>(chunks.size());
-    batch.buckets = number_tiles(chunks, format_.bucket);
+    // Kernels have threads for whole buckets: no more than there are elements.
     batch.format = format_;
+    batch.format.bucket = std::min(format_.bucket, longest);
+    batch.buckets = number_tiles(chunks, batch.format.bucket);
     batch.key = random_.key();
     batch.counter = random_.counter(0);
     return chunks;

@@ -13,13 +13,18 @@ namespace {
 
 constexpr int kTag = 0;
 // What is under way for long, on a slow network, moves piece by piece as the watchdog sees it. They
-// are large enough to cost nothing.
-constexpr std::size_t kLargestPiece = std::size_t{16} << 20;
+// are large enough to cost nothing, and few are on their way at once, as these end together.
+constexpr std::size_t kLargestPiece = std::size_t{8} << 20;
+constexpr std::size_t kMostOnTheWay = 2 * kLargestPiece;  // to one rank
 
 }  // namespace
 
 MpiCommunicator::MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self)
-    : world_(world), comm_(comm), self_(self), collective_(make_collective()) {}
+    : world_(world),
+      comm_(comm),
+      self_(self),
+      collective_(make_collective()),
+      on_the_way_(static_cast<std::size_t>(size())) {}
 MpiCommunicator::~MpiCommunicator() = default;
 
 bool MpiCommunicator::native(const Collective& collective) {
@@ -84,6 +89,7 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
   call_->delayed.clear();
   call_->pieces.clear();
   call_->requests.clear();
+  call_->waiting.clear();
   try {
     for (const Transfer::Kind kind : {Transfer::recv, Transfer::send})
       for (std::size_t i = 0; i < batch.size(); ++i)
@@ -130,27 +136,57 @@ void MpiCommunicator::post(std::size_t half) {
   if (filler > 0) call_->filler.resize(kLargestPiece);
   for (std::size_t at = 0; at < filler; at += kLargestPiece)
     post_piece(half, false, call_->filler.data(), std::min(filler - at, kLargestPiece), true);
+  start_waiting();
 }
 
 void MpiCommunicator::post_piece(std::size_t half, bool header, void* data, std::size_t bytes,
                                  bool last) {
-  const host::Half& h = call_->halves[half];
-  MPI_Request request;
-  const int count = static_cast<int>(bytes);
-  if (h.kind == Transfer::recv)
-    check(MPI_Irecv(data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Irecv");
-  else if (last)
-    check(MPI_Issend(data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Issend");
-  else check(MPI_Isend(data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Isend");
-  call_->pieces.push_back({half, header});
-  call_->requests.push_back(request);
   ++call_->open[half];
+  const Piece piece{half, header, data, bytes, last};
+  const host::Half& h = call_->halves[half];
+  if (h.kind == Transfer::recv || (call_->waiting.empty() && has_room(piece))) start(piece);
+  else call_->waiting.push_back(piece);
+}
+
+bool MpiCommunicator::has_room(const Piece& piece) const {
+  const std::size_t there = on_the_way_[static_cast<std::size_t>(call_->halves[piece.half].peer)];
+  return there == 0 || there + piece.bytes <= kMostOnTheWay;
+}
+
+void MpiCommunicator::start(const Piece& piece) {
+  const host::Half& h = call_->halves[piece.half];
+  MPI_Request request;
+  const int count = static_cast<int>(piece.bytes);
+  if (h.kind == Transfer::recv)
+    check(MPI_Irecv(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Irecv");
+  else if (piece.last)
+    check(MPI_Issend(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Issend");
+  else check(MPI_Isend(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Isend");
+  if (h.kind == Transfer::send) on_the_way_[static_cast<std::size_t>(h.peer)] += piece.bytes;
+  call_->pieces.push_back(piece);
+  call_->requests.push_back(request);
+}
+
+/// Pieces that wait leave in their order, rank by rank: theirs is the order of the receives.
+void MpiCommunicator::start_waiting() {
+  std::vector<int> full;
+  std::erase_if(call_->waiting, [&](const Piece& piece) {
+    const int peer = call_->halves[piece.half].peer;
+    if (std::find(full.begin(), full.end(), peer) != full.end()) return false;
+    if (!has_room(piece)) {
+      full.push_back(peer);
+      return false;
+    }
+    start(piece);
+    return true;
+  });
 }
 
 void MpiCommunicator::await_completion() {
   host::BackOff back_off = host::BackOff::of_a_message();
   bool reported = false;  // that this stream waits
-  for (std::size_t done = 0; done < call_->requests.size() || !call_->delayed.empty();) {
+  for (std::size_t done = 0;
+       done < call_->requests.size() || !call_->delayed.empty() || !call_->waiting.empty();) {
     const bool leave = !call_->delayed.empty() && host::Clock::now() >= call_->leave_at;
     if (leave) post_delayed();
     const std::size_t now_done = complete();
@@ -187,7 +223,7 @@ std::size_t MpiCommunicator::complete() {
                                 &done, completed_.data(), statuses_.data());
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
   if (done == MPI_UNDEFINED) return 0;
-  const auto of = [&](int i) {
+  const auto of = [&](int i) -> const Piece& {
     return call_->pieces[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
   };
   // Headers first: they say why a payload did not fit.
@@ -195,13 +231,19 @@ std::size_t MpiCommunicator::complete() {
     if (of(i).header && call_->halves[of(i).half].kind == Transfer::recv) check_header(of(i).half);
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < done; ++i)
     check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "a message");
-  std::lock_guard lock(self_.mutex);
+  if (done == 0) return 0;
+  std::unique_lock lock(self_.mutex);
   for (int i = 0; i < done; ++i) {
-    const std::size_t half = of(i).half;
-    call_->halves[half].done = --call_->open[half] == 0;
+    const Piece& piece = of(i);
+    host::Half& half = call_->halves[piece.half];
+    half.done = --call_->open[piece.half] == 0;
+    if (half.kind == Transfer::send)
+      on_the_way_[static_cast<std::size_t>(half.peer)] -= piece.bytes;
   }
   // A part of a wait is over, as the watchdog sees it.
   if (self_.state == host::Endpoint::State::blocked) ++self_.waits_over;
+  lock.unlock();
+  start_waiting();
   return static_cast<std::size_t>(done);
 }
 

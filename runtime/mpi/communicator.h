@@ -40,6 +40,9 @@ class MpiCommunicator final : public Communicator {
   struct Piece {
     std::size_t half;
     bool header;
+    void* data;
+    std::size_t bytes;
+    bool last;  // with it, the half is received
   };
   /// The call in progress, with all that MPI may still read or write.
   struct Call {
@@ -52,6 +55,7 @@ class MpiCommunicator final : public Communicator {
     host::Clock::time_point leave_at;  // when they do
     std::vector<Piece> pieces;
     std::vector<MPI_Request> requests;
+    std::vector<Piece> waiting;  // to be sent when what is before them has arrived
     std::vector<std::byte> filler;
   };
 
@@ -60,6 +64,9 @@ class MpiCommunicator final : public Communicator {
   void post_delayed();
   void post(std::size_t half);
   void post_piece(std::size_t half, bool header, void* data, std::size_t bytes, bool last);
+  bool has_room(const Piece& piece) const;
+  void start(const Piece& piece);
+  void start_waiting();
   void await_completion();
   std::unique_ptr<MpiCollective> make_collective() const;
   void await(MpiCollective& collective);
@@ -71,6 +78,7 @@ class MpiCommunicator final : public Communicator {
   host::Endpoint& self_;
   std::unique_ptr<Call> call_ = std::make_unique<Call>();  // kept for its memory
   std::unique_ptr<MpiCollective> collective_;
+  std::vector<std::size_t> on_the_way_;  // bytes to each rank
   std::vector<int> completed_;
   std::vector<MPI_Status> statuses_;
 };
