@@ -21,7 +21,7 @@ export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 failed=0
 for program in "$@"; do
-  if ! output=$(timeout 480 mpirun -n "$ranks" "$program" "--gtest_filter=$filter" --gtest_brief=1 --gtest_color=no 2>&1); then
+  if ! output=$(timeout 840 mpirun -n "$ranks" "$program" "--gtest_filter=$filter" --gtest_brief=1 --gtest_color=no 2>&1); then
     echo "== $(basename "$program") with $ranks ranks"
     echo "$output" | head -100
     failed=1
