@@ -1,6 +1,7 @@
 #include "runtime/mpi/post_office.h"
 
 #include <cstring>
+#include <thread>
 
 #include "runtime/mpi/session.h"
 
@@ -79,9 +80,22 @@ bool PostOffice::poll() {
           "MPI_Irecv");
     for (int done = 0; !done;)  // its envelope is here, so it comes
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    deliver_(status.MPI_SOURCE, from_bytes(bytes));
     any = true;
+    const Letter letter = from_bytes(bytes);
+    if (letter.kind == Letter::last) ++last_letters_;
+    else deliver_(status.MPI_SOURCE, letter);
   }
+}
+
+bool PostOffice::close(int rank, int ranks, host::Clock::duration patience) {
+  for (int other = 0; other < ranks; ++other)
+    if (other != rank) send(other, {.kind = Letter::last});
+  const auto deadline = host::Clock::now() + patience;
+  while (last_letters_ < ranks - 1 || !idle()) {
+    if (host::Clock::now() > deadline) return false;
+    if (!poll()) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+  return true;
 }
 
 bool PostOffice::idle() {

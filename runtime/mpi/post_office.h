@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -21,6 +22,7 @@ struct Letter {
     ended,    // the sender's main task has; a: in a failed world, b: which the sender has failed
     put,      // of the bootstrap: the key, a zero, the value
     status,   // what the sender's streams do (to rank 0); and that rank 0 lives (from it)
+    last,     // no letter of the sender follows; not delivered
   } kind = control;
   std::int64_t stream = 0, tag = 0, a = 0, b = 0;
   std::string text = {};
@@ -43,6 +45,10 @@ class PostOffice {
   bool poll();
   /// True when everything that was sent has left.
   bool idle();
+  /// Takes what others have sent until nothing can be on its way, so that the communicator may be
+  /// freed: a letter that comes later may come to another communicator, in the place of one of its
+  /// own. All ranks call it, as their last use. False if some rank does not within `patience`.
+  bool close(int rank, int ranks, host::Clock::duration patience);
 
  private:
   struct Outgoing {
@@ -63,6 +69,7 @@ class PostOffice {
   std::mutex delivery_;  // one thread delivers at a time, or letters would overtake one another
   std::mutex outgoing_mutex_;
   std::list<Outgoing> outgoing_;
+  std::atomic<int> last_letters_ = 0;
   std::deque<Waiting> waiting_;  // the one that is due first comes first: delays are equal
 };
 

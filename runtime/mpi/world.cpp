@@ -113,7 +113,7 @@ void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_acceler
   last_words::set(fmt::format("rank {} is between two runs", rank()));
   rank_log::print("the world has {} on all ranks", failed() ? "failed" : "ended");
   const std::exception_ptr error = ending_.first_error();
-  if (!failed()) free_communicators();
+  if (!failed()) free_communicators();  // of a world that has failed, messages may be on their way
   if (error) std::rethrow_exception(error);
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
 }
@@ -196,6 +196,7 @@ void MpiWorld::deliver(int source, const Letter& letter) {
     case Letter::ended: return ending_.hear_of_end(source, letter);
     case Letter::put: return bootstrap_.hear(letter.text);
     case Letter::status: return watch_.hear(source, look_from(letter));
+    case Letter::last: return;
   }
 }
 
@@ -215,7 +216,12 @@ void MpiWorld::await_the_others() {
   ending_.stop();
 }
 
+/// Unless the ranks do not agree that all went well: what they may have sent keeps its
+/// communicator.
 void MpiWorld::free_communicators() {
+  const auto patience = std::chrono::duration_cast<host::Clock::duration>(
+      std::chrono::duration<double>(watch_.longest_silence_s()));
+  if (!post_office_.close(rank(), layout().ranks(), patience)) return;
   groups_.free();
   check(MPI_Comm_free(&letters_), "MPI_Comm_free");
 }
