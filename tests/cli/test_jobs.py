@@ -43,6 +43,13 @@ class Jobs(JobTest):
         for name in ("gradient_allreduce", "bytegrad", "decentralized", "parameter_server"):
             self.assertEqual(here[name], there[name], name)
 
+    def test_letters_of_a_run_do_not_come_to_the_next(self) -> None:
+        """Ranks send their status often here, the last of it when others have ended already."""
+        runtime = {"name": "mpi", "watchdog": "40ms"}
+        path = self.write(experiment(runtime=runtime, steps=2, sweep={"/seed": list(range(150))}))
+        self.job(4, "run", path, "--quiet", "--no-table")
+        self.assertEqual(len(self.done()), 150)
+
     def test_native_collectives_train_alike_and_count_alike(self) -> None:
         algorithms = [{"name": "gradient_allreduce", "allreduce": a} for a in ("ring", "native")]
         path = self.write(experiment(runtime="mpi", sweep={"/algorithm": algorithms}))
