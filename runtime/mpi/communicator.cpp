@@ -143,8 +143,7 @@ void MpiCommunicator::post_piece(std::size_t half, bool header, void* data, std:
                                  bool last) {
   ++call_->open[half];
   const Piece piece{half, header, data, bytes, last};
-  const host::Half& h = call_->halves[half];
-  if (h.kind == Transfer::recv || (call_->waiting.empty() && has_room(piece))) start(piece);
+  if (call_->halves[half].kind == Transfer::recv) start(piece);
   else call_->waiting.push_back(piece);
 }
 

@@ -83,6 +83,14 @@ Session::Session() {
   rank_log::print("MPI is there: rank {} of {}", rank_, size_);
 }
 
+MPI_Comm Session::duplicate(double patience_s) const {
+  MPI_Comm copy;
+  MPI_Request request;
+  check(MPI_Comm_idup(base_, &copy, &request), "MPI_Comm_idup");
+  complete(request, patience_s);
+  return copy;
+}
+
 void Session::meet(double patience_s) {
   last_words::set(fmt::format("rank {} waits for others to begin a world", rank_));
   const auto processes = static_cast<std::size_t>(size_);

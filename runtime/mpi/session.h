@@ -30,6 +30,8 @@ class Session {
   /// All processes; errors are returned. For what is done outside worlds, which have duplicates of
   /// it.
   MPI_Comm base() const { return base_; }
+  /// Of base(), made by all processes. Aborts the job as `complete` does.
+  MPI_Comm duplicate(double patience_s) const;
   /// Returns when all processes have called it. Aborts the job, and names those that have not come,
   /// after `patience_s`.
   void meet(double patience_s);

@@ -24,19 +24,11 @@ constexpr std::int64_t kMainStream = 1;
 constexpr std::int64_t kForksPerStream = 64;
 constexpr int kWatchdogExit = 124;
 
-MPI_Comm duplicate(MPI_Comm comm, double patience_s) {
-  MPI_Comm copy;
-  MPI_Request request;
-  check(MPI_Comm_idup(comm, &copy, &request), "MPI_Comm_idup");
-  complete(request, patience_s);
-  return copy;
-}
-
 /// What a world begins with: all processes have come.
 MPI_Comm first_duplicate(Session& session, double watchdog_s) {
   const double patience_s = RankWatch::longest_silence_s(watchdog_s);
   session.meet(patience_s);
-  return duplicate(session.base(), patience_s);
+  return session.duplicate(patience_s);
 }
 
 }  // namespace
@@ -53,7 +45,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       bootstrap_(post_office_, session.rank(), session.size()),
       ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), watchdog_s) {
-  groups_.add(*this, "main", kMainStream, duplicate(session.base(), watch_.longest_silence_s()));
+  groups_.add(*this, "main", kMainStream, session.duplicate(watch_.longest_silence_s()));
   align_clocks();
   rank_log::print("all {} processes have met; a world begins", layout.ranks());
 }
