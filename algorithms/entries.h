@@ -101,6 +101,7 @@ AlgorithmEntry wagma_entry();
 AlgorithmEntry parameter_server_entry();
 AlgorithmEntry async_parameter_server_entry();
 AlgorithmEntry adpsgd_entry();
+AlgorithmEntry zeroone_adam_entry();
 AlgorithmEntry onebit_sgd_entry();
 AlgorithmEntry ef_signsgd_entry();
 AlgorithmEntry signsgd_majority_entry();

@@ -35,6 +35,7 @@ std::vector<AlgorithmEntry> own_algorithms() {
       ef_signsgd_entry(),
       signsgd_majority_entry(),
       onebit_adam_entry(),
+      zeroone_adam_entry(),
       qadam_entry(),
       powersgd_entry(),
       topk_entry(),

@@ -50,7 +50,7 @@ void Codec::encode_mean(Device& device, const Tensor& wire, std::span<const Tens
 }
 
 Tensor Codec::empty_wire(Device& device, const Tensor& x) const {
-  return device.empty(wire_bytes(x.numel()), DType::u8, wire_bytes(x.priced_numel()));
+  return device.empty(wire_bytes(x.numel()), DType::u8, priced_bytes(x.priced_numel()));
 }
 
 }  // namespace trigram

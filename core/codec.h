@@ -35,6 +35,9 @@ class Codec {
   virtual ~Codec() = default;
   /// Bytes on the wire for `numel` elements.
   virtual std::size_t wire_bytes(std::size_t numel) const = 0;
+  /// What these count as, and take of a simulated network: fewer where the wire holds in fixed
+  /// places what would travel in a form whose length depends on the values.
+  virtual std::size_t priced_bytes(std::size_t numel) const { return wire_bytes(numel); }
   /// Writes the code of `x` (f32) to `wire` (u8, `wire_bytes(x.numel())` long).
   virtual void encode(const Tensor& wire, const Tensor& x) = 0;
   /// Writes the vector that `wire` stands for to `x`.

@@ -8,7 +8,7 @@ void Optimizer::accumulate(Context, Bucket&) {
   TRIGRAM_CHECK(false, "this optimizer has no moment to accumulate into");
 }
 
-void Optimizer::advance(Context, Bucket&) {
+void Optimizer::advance(Context, Bucket&, float) {
   TRIGRAM_CHECK(false, "this optimizer has no moment to advance along");
 }
 

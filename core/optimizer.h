@@ -23,8 +23,11 @@ class Optimizer {
   virtual void accumulate(Context ctx, Bucket& bucket);
   /// weight <- a step along the moment as it is; of the other state, only the step is counted, and
   /// with it grow all bias corrections.
-  virtual void advance(Context ctx, Bucket& bucket);
-  /// From here on `advance` freezes the bias corrections of what it leaves as it is, too.
+  void advance(Context ctx, Bucket& bucket) { advance(ctx, bucket, learning_rate(bucket)); }
+  /// The same with another learning rate.
+  virtual void advance(Context ctx, Bucket& bucket, float lr);
+  /// From here on `advance` freezes the bias corrections of what it leaves as it is, too: they grow
+  /// with `step` only.
   virtual void freeze_corrections() {}
 };
 

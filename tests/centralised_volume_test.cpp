@@ -170,6 +170,8 @@ TEST_P(CentralisedVolume, CodedScatterReduce) {
   check({{"name", "qsgd"}}, by("qsgd"));
   const Json fine = {{"name", "qsgd"}, {"levels", 20}, {"bucket", 64}};
   check({{"name", "qsgd"}, {"codec", fine}}, by(fine));
+  const Json elias = {{"name", "qsgd"}, {"levels", 7}, {"bucket", 64}, {"coding", "elias"}};
+  check({{"name", "qsgd"}, {"codec", elias}}, by(elias));
   check({{"name", "bytegrad"}, {"codec", "fp16"}}, by("fp16"));
   check({{"name", "onebit_adam"}, {"warmup_steps", 0}}, by("sign"));
   check({{"name", "onebit_sgd"}}, by({{"name", "sign"}, {"scale", "means"}}));

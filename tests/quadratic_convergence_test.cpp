@@ -88,6 +88,8 @@ const Json kServer = {{"name", "async_parameter_server"}};
 const Json kServerTopK = {{"name", "async_parameter_server"},
                           {"codec", {{"name", "topk"}, {"density", 0.25}}}};
 const Json kOneBit = {{"name", "onebit_adam"}, {"warmup_steps", 20}};
+const Json kZeroOne = {
+    {"name", "zeroone_adam"}, {"freeze_step", 60}, {"local_doubling", 40}, {"max_local_steps", 4}};
 const Json kQAdam = {{"name", "qadam"}, {"warmup_steps", 20}};
 const Json kOneBitSgd = {{"name", "onebit_sgd"}};
 const Json kEfSign = {{"name", "ef_signsgd"}};
@@ -115,6 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"async_server_topk", kServerTopK, kSumLr},
                       Case{"onebit_adam", kOneBit, 0.02, 0, 0, {{"name", "adam"}}, 800},
                       Case{"qadam", kQAdam, 0.02, 0, 0, {{"name", "adam"}}, 800},
+                      Case{"zeroone_adam", kZeroOne, 0.02, 0, 0, {{"name", "adam"}}, 800},
                       Case{"onebit_momentum", kOneBit, 0.05, 0, 0, kMomentum}),
     name_of);
 INSTANTIATE_TEST_SUITE_P(

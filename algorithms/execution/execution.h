@@ -49,6 +49,14 @@ struct Exchanging {
 };
 Exchanging exchanging(const Execution& execution, const Layout& layout);
 
+/// One iteration of a method that exchanges something of every bucket: forward, backward;
+/// `exchange` of the tensor `exchanged(bucket)` on `comm` as soon as the bucket's gradient is
+/// ready, or only after backward; `apply(bucket)` as soon as it is back: early buckets step while
+/// late ones travel.
+void exchange_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
+                   const std::function<Tensor(Bucket&)>& exchanged,
+                   const std::function<void(Bucket&)>& apply);
+
 /// One iteration of a method that exchanges gradients: forward, backward, every bucket's gradient
 /// exchanged on `comm` (as soon as it is ready, or only after backward), every bucket stepped as
 /// soon as it is back.

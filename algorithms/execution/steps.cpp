@@ -12,28 +12,6 @@ CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot) {
 
 namespace {
 
-/// Forward, backward; `exchanged(bucket)` on `comm` as soon as a bucket is ready, or only after
-/// backward; `apply(bucket)` as soon as it is back: early buckets step while late ones travel.
-template <class Exchanged, class Apply>
-void bucket_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
-                 const Exchanged& exchanged, const Apply& apply) {
-  std::vector<std::shared_ptr<Work>> pending;
-  auto issue = [&](Bucket& bucket) {
-    pending.push_back(begin_exchange(comm, ctx, run, exchanged(bucket), bucket.index, exchange));
-  };
-  run.workload.forward(ctx);
-  if (run.execution.overlap) {
-    run.workload.backward(ctx, issue);
-  } else {
-    run.workload.backward(ctx, [](Bucket&) {});
-    for (Bucket& bucket : run.workload.buckets()) issue(bucket);
-  }
-  for (Bucket& bucket : run.workload.buckets()) {
-    ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
-    apply(bucket);
-  }
-}
-
 void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                         const Exchange& exchange) {
   std::vector<Tensor> rooms;  // of the parts, one after another in `exchanged`
@@ -56,8 +34,28 @@ void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& excha
 
 }  // namespace
 
+void exchange_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
+                   const std::function<Tensor(Bucket&)>& exchanged,
+                   const std::function<void(Bucket&)>& apply) {
+  std::vector<std::shared_ptr<Work>> pending;
+  auto issue = [&](Bucket& bucket) {
+    pending.push_back(begin_exchange(comm, ctx, run, exchanged(bucket), bucket.index, exchange));
+  };
+  run.workload.forward(ctx);
+  if (run.execution.overlap) {
+    run.workload.backward(ctx, issue);
+  } else {
+    run.workload.backward(ctx, [](Bucket&) {});
+    for (Bucket& bucket : run.workload.buckets()) issue(bucket);
+  }
+  for (Bucket& bucket : run.workload.buckets()) {
+    ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
+    apply(bucket);
+  }
+}
+
 void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
-  bucket_step(
+  exchange_step(
       ctx, run, comm, exchange, [](Bucket& bucket) { return bucket.grad; },
       [&](Bucket& bucket) { run.optimizer.step(ctx, bucket); });
 }
@@ -73,7 +71,7 @@ void step_exchanged(Context ctx, Run& run, Stream& comm, const Exchange& exchang
 }
 
 void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
-  bucket_step(
+  exchange_step(
       ctx, run, comm, exchange,
       [&](Bucket& bucket) {
         run.optimizer.accumulate(ctx, bucket);

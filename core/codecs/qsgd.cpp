@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/check.h"
+#include "core/codecs/elias.h"
 #include "core/codecs/entries.h"
 #include "core/codecs/qsgd.h"
 #include "core/codecs/wire.h"
@@ -19,7 +20,14 @@ FieldTable<qsgd::Options> qsgd::option_fields() {
       .field("bucket", &Options::bucket, integer(1, 1 << 24), "Elements per norm")
       .field("norm", &Options::norm, one_of<Norm>({{"l2", Norm::l2}, {"max", Norm::max}}),
              "What is divided into levels: the Euclidean norm, or the largest magnitude, whose "
-             "error is smaller");
+             "error is smaller")
+      .field(
+          "coding", &Options::coding,
+          one_of<Coding>({{"fixed", Coding::fixed}, {"elias", Coding::elias}}),
+          "What codes count as on the wire: as they are, of fixed length, or the bound of the mean "
+          "length of Elias codes")
+      .only_where([](const Options& o) { return o.norm == Norm::l2; },
+                  "Elias codes have a bound for the Euclidean norm only");
 }
 
 qsgd::Format qsgd::format_of(const Options& options) {
@@ -33,6 +41,7 @@ qsgd::Format qsgd::format_of(const Options& options) {
 
 namespace {
 
+using qsgd::Coding;
 using qsgd::Norm;
 using qsgd::Options;
 
@@ -55,14 +64,25 @@ using qsgd::Options;
 // A bucket with a NaN, an infinity, or a norm beyond f32 decodes to NaN everywhere, so that a
 // diverged run stays visible; one whose norm is below 2^-100 decodes to zeros.
 //
+// As coding `elias` a bucket counts as 4 bytes of norm and elias::mean_bits, in whole bytes: the
+// wire of a real run is that of `fixed` all the same, for receivers must know how long it is.
+//
 // Wire, bucket by bucket: the norm as f32, then level + s in ceil(log2(2s + 1)) bits per element,
 // lowest bit first, filled up to whole bytes.
 class Qsgd final : public Codec {
  public:
   Qsgd(const Options& options, const CodecKey& key)
-      : format_(qsgd::format_of(options)), random_(key.seed, key.rank, key.use, Purpose::codec) {}
+      : format_(qsgd::format_of(options)),
+        elias_(options.norm == Norm::l2 && options.coding == Coding::elias),
+        random_(key.seed, key.rank, key.use, Purpose::codec) {}
 
   std::size_t wire_bytes(std::size_t numel) const override { return format_.wire_bytes(numel); }
+  std::size_t priced_bytes(std::size_t numel) const override {
+    if (!elias_) return wire_bytes(numel);
+    const std::size_t rest = numel % format_.bucket;
+    return numel / format_.bucket * elias_bytes(format_.bucket) +
+           (rest > 0 ? elias_bytes(rest) : 0);
+  }
   void encode(const Tensor& wire, const Tensor& x) override {
     check_wire(*this, wire, x);
     each_bucket(x, wire, [this](float* values, std::size_t n, std::byte* to) {
@@ -98,7 +118,13 @@ class Qsgd final : public Codec {
     }
   }
 
+  std::size_t elias_bytes(std::size_t bucket) const {
+    const double bits = elias::mean_bits(format_.levels, bucket);
+    return sizeof(float) + static_cast<std::size_t>(std::ceil(bits / 8));
+  }
+
   qsgd::Format format_;
+  bool elias_;
   Philox random_;
   std::uint32_t next_block_ = 0;
 };

@@ -24,6 +24,7 @@ class Prices final : public Codec {
  public:
   Prices(const Codec& priced, Stream& stream) : priced_(priced), stream_(stream) {}
   std::size_t wire_bytes(std::size_t numel) const override { return priced_.wire_bytes(numel); }
+  std::size_t priced_bytes(std::size_t numel) const override { return priced_.priced_bytes(numel); }
   void encode(const Tensor& wire, const Tensor& x) override { charge_both(wire, x); }
   void decode(const Tensor& x, const Tensor& wire) override { charge_both(wire, x); }
 
@@ -45,6 +46,7 @@ class TimedCodec final : public Codec {
   TimedCodec(std::unique_ptr<Codec> inner, Device& device, Stream& stream)
       : inner_(std::move(inner)), device_(device), stream_(stream), prices_(*inner_, stream) {}
   std::size_t wire_bytes(std::size_t numel) const override { return inner_->wire_bytes(numel); }
+  std::size_t priced_bytes(std::size_t numel) const override { return inner_->priced_bytes(numel); }
   void encode(const Tensor& wire, const Tensor& x) override {
     inner_->encode(wire, x);
     prices_.encode(wire, x);

@@ -30,12 +30,13 @@ Adam::Adam(const AdamOptions& options, WeightDecay kind, const Context& ctx, Wor
   }
 }
 
-AdamStep Adam::next_step(State& own) const {
+AdamStep Adam::next_step(State& own, float lr, bool updated) const {
+  ++own.steps;
   own.beta1_power *= options_.beta1;
-  if (!variance_correction_frozen_) own.beta2_power *= options_.beta2;
+  if (updated || !variance_correction_frozen_) own.beta2_power *= options_.beta2;
   const auto decay = static_cast<float>(options_.weight_decay);
   const bool decoupled = kind_ == WeightDecay::decoupled;
-  return {.lr = lr_.at(own.steps++),
+  return {.lr = lr,
           .beta1 = static_cast<float>(options_.beta1),
           .beta2 = static_cast<float>(options_.beta2),
           .eps = static_cast<float>(options_.eps),
@@ -47,7 +48,8 @@ AdamStep Adam::next_step(State& own) const {
 
 void Adam::step(Context ctx, Bucket& bucket) {
   State& own = state(bucket);
-  ctx.device->adam(next_step(own), bucket.weight, bucket.grad, own.mean, own.variance);
+  ctx.device->adam(next_step(own, learning_rate(bucket), true), bucket.weight, bucket.grad,
+                   own.mean, own.variance);
 }
 
 float Adam::learning_rate(const Bucket& bucket) const { return lr_.at(state(bucket).steps); }
@@ -63,9 +65,9 @@ void Adam::accumulate(Context ctx, Bucket& bucket) {
                       mean);
 }
 
-void Adam::advance(Context ctx, Bucket& bucket) {
+void Adam::advance(Context ctx, Bucket& bucket, float lr) {
   State& own = state(bucket);
-  AdamStep step = next_step(own);
+  AdamStep step = next_step(own, lr, false);
   step.beta1 = step.beta2 = 1;  // the moments stay as they are
   step.weight_decay = 0;        // is in the moment
   ctx.device->adam(step, bucket.weight, bucket.grad, own.mean, own.variance);

@@ -28,7 +28,8 @@ class Adam final : public Optimizer {
   float learning_rate(const Bucket& bucket) const override;
   Tensor moment(const Bucket& bucket) const override;
   void accumulate(Context ctx, Bucket& bucket) override;
-  void advance(Context ctx, Bucket& bucket) override;
+  using Optimizer::advance;
+  void advance(Context ctx, Bucket& bucket, float lr) override;
   void freeze_corrections() override { variance_correction_frozen_ = true; }
 
  private:
@@ -41,8 +42,8 @@ class Adam final : public Optimizer {
   const State& state(const Bucket& bucket) const {
     return states_.at(static_cast<std::size_t>(bucket.index));
   }
-  /// The next step of a bucket, which is counted.
-  AdamStep next_step(State& own) const;
+  /// The next step of a bucket, which is counted; its variance, too, where that is `updated`.
+  AdamStep next_step(State& own, float lr, bool updated) const;
 
   AdamOptions options_;
   WeightDecay kind_;

@@ -42,9 +42,10 @@ void Sgd::accumulate(Context ctx, Bucket& bucket) {
     ctx.device->axpby(static_cast<float>(options_.weight_decay), bucket.weight, 1, m);
 }
 
-void Sgd::advance(Context ctx, Bucket& bucket) {
+void Sgd::advance(Context ctx, Bucket& bucket, float lr) {
   State& own = state(bucket);
-  ctx.device->axpby(-lr_.at(own.steps++), own.momentum, 1, bucket.weight);
+  ++own.steps;
+  ctx.device->axpby(-lr, own.momentum, 1, bucket.weight);
 }
 
 }  // namespace trigram

@@ -24,7 +24,8 @@ class Sgd final : public Optimizer {
   float learning_rate(const Bucket& bucket) const override;
   Tensor moment(const Bucket& bucket) const override;
   void accumulate(Context ctx, Bucket& bucket) override;
-  void advance(Context ctx, Bucket& bucket) override;
+  using Optimizer::advance;
+  void advance(Context ctx, Bucket& bucket, float lr) override;
 
  private:
   struct State {

@@ -24,6 +24,7 @@ class CudaCodec : public Codec {
   CudaCodec(const CodecContext& context, std::shared_ptr<const Codec> host)
       : context_(context), host_(std::move(host)) {}
   std::size_t wire_bytes(std::size_t numel) const final { return host_->wire_bytes(numel); }
+  std::size_t priced_bytes(std::size_t numel) const final { return host_->priced_bytes(numel); }
 
  protected:
   Device& device() const { return context_.device; }

@@ -1,6 +1,7 @@
 #include "tests/oracles/codec_sizes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace trigram::test {
@@ -32,6 +33,42 @@ std::size_t codec_wire_bytes(const std::string& name, const nlohmann::json& opti
     return 4 * std::min(numel, options.at("rank").get<std::size_t>() * sum);
   }
   throw std::invalid_argument("no wire format is stated for " + name);
+}
+
+namespace {
+
+// The two bounds of the stated form, term by term.
+double dense_bits(double s, double n) {
+  const double zeros_and_ones = n, lengths = n * std::log2(std::pow(1 + s / std::sqrt(n), 2));
+  return zeros_and_ones + lengths + std::min(n, s * std::sqrt(n));
+}
+
+double sparse_bits(double s, double n) {
+  const double k = std::min(n, s * std::sqrt(n)), large = std::min(n, s * s / std::exp(1.0));
+  return std::log2(2 * std::pow(k + 1, 2)) + k * std::log2(8 * std::pow(n / k, 2)) +
+         large * std::log2(s * s / large);
+}
+
+}  // namespace
+
+bool codec_counts_dense(int s, std::size_t n) {
+  const auto levels = static_cast<double>(s), numel = static_cast<double>(n);
+  return dense_bits(levels, numel) < sparse_bits(levels, numel);
+}
+
+std::size_t codec_priced_bytes(const std::string& name, const nlohmann::json& options,
+                               std::size_t numel) {
+  if (name != "qsgd" || options.at("norm") != "l2" || options.at("coding") != "elias")
+    return codec_wire_bytes(name, options, numel);
+  const double s = options.at("levels");
+  const std::size_t bucket = options.at("bucket");
+  std::size_t bytes = 0;
+  for (std::size_t left = numel; left > 0; left -= std::min(left, bucket)) {
+    const auto n = static_cast<double>(std::min(left, bucket));
+    bytes +=
+        4 + static_cast<std::size_t>(std::ceil(std::min(dense_bits(s, n), sparse_bits(s, n)) / 8));
+  }
+  return bytes;
 }
 
 }  // namespace trigram::test

@@ -6,12 +6,12 @@
 
 namespace trigram::test {
 
-/// What the vectors' codes take on the wire, by the oracle; `codec` is "name" or {"name": ...,
+/// What the vectors' codes count as on the wire, by the oracle; `codec` is "name" or {"name": ...,
 /// options}.
 inline CodeBytes code_bytes(const Json& codec) {
   const Json resolved = resolve_component(codecs(), "codec", codec, "/codec");
   return [name = resolved.at("name").get<std::string>(), resolved](std::uint64_t n) {
-    return std::uint64_t{codec_wire_bytes(name, resolved, n)};
+    return std::uint64_t{codec_priced_bytes(name, resolved, n)};
   };
 }
 
@@ -22,6 +22,7 @@ inline std::vector<Json> codes_of_every_size() {
           "sign",
           {{"name", "sign"}, {"scale", "means"}},
           {{"name", "qsgd"}, {"levels", 7}, {"bucket", 100}},
+          {{"name", "qsgd"}, {"levels", 7}, {"bucket", 100}, {"coding", "elias"}},
           {{"name", "topk"}, {"density", 0.1}},
           {{"name", "randk"}, {"density", 0.1}, {"unbiased", false}},
           {{"name", "powersgd"}, {"rank", 2}}};

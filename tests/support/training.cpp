@@ -211,6 +211,9 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                      {{"name", name}, {"hierarchical", hierarchical}, {option, value}}});
   };
   add("qsgd", nullptr, nullptr);
+  all.push_back(
+      {"qsgd_elias",
+       {{"name", "qsgd"}, {"codec", {{"name", "qsgd"}, {"levels", 7}, {"coding", "elias"}}}}});
   for (const char* name : {"terngrad", "onebit_sgd", "ef_signsgd", "signsgd_majority"})
     add(name, nullptr, nullptr);
   for (const bool hierarchical : {false, true})
@@ -224,6 +227,14 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                   {"hierarchical", true}}});
   add_with("powersgd", "rank", 1);
   add_with("onebit_adam", "warmup_steps", 2);
+  for (const bool hierarchical : {false, true})
+    all.push_back({hierarchical ? "zeroone_adam_hierarchical" : "zeroone_adam",
+                   {{"name", "zeroone_adam"},
+                    {"freeze_step", 2},
+                    {"variance_doubling", 1},
+                    {"local_doubling", 1},
+                    {"max_local_steps", 2},
+                    {"hierarchical", hierarchical}}});
   add_with("qadam", "warmup_steps", 2);
   add_with("local_sgd", "sync_every", 2);
   add_with("dropcompute", "profile_steps", 0);

@@ -33,6 +33,7 @@ std::vector<Case> cases() {
       {{"sign", {{"scale", "means"}}}},
       {{"qsgd"}, false, true},
       {{"qsgd", {{"levels", 7}, {"bucket", 2048}}}, false, true},
+      {{"qsgd", {{"levels", 7}, {"bucket", 2048}, {"coding", "elias"}}}, false, true},
       {{"qsgd", {{"levels", 20}, {"bucket", 100001}, {"norm", "max"}}}, false, true},
       {{"topk"}},
       {{"topk", {{"density", 0.2}}}},
@@ -66,10 +67,11 @@ TEST_P(EveryCodec, WireSizesFollowFromTheLengthAndArePriced) {
     auto codec = device->codec(spec());
     for (std::size_t n : {0, 1, 2, 3, 5, 31, 32, 33, 511, 512, 513, 1000, 1000003, 335141888}) {
       EXPECT_EQ(codec->wire_bytes(n), codec_wire_bytes(spec().name, options, n)) << n;
+      EXPECT_EQ(codec->priced_bytes(n), codec_priced_bytes(spec().name, options, n)) << n;
     }
     const Tensor wire = codec->empty_wire(*device, device->empty(5, DType::f32, 100000));
     EXPECT_EQ(wire.numel(), codec->wire_bytes(5));
-    EXPECT_EQ(wire.priced_numel(), codec->wire_bytes(100000));
+    EXPECT_EQ(wire.priced_numel(), codec->priced_bytes(100000));
   }
 }
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <algorithm>
+
+namespace trigram {
+
+/// An interval of one step that doubles whenever `every` more have been counted, up to `most`.
+class DoublingInterval {
+ public:
+  DoublingInterval(long every, long most) : every_(every), most_(most) {}
+  /// Whether `step`, from 0 on, is a multiple of the interval as it is now.
+  bool ends_at(long step) const { return step % steps_ == 0; }
+  void count() {
+    if (++counted_ % every_ == 0) steps_ = std::min(2 * steps_, most_);
+  }
+
+ private:
+  long every_, most_, steps_ = 1, counted_ = 0;
+};
+
+}  // namespace trigram

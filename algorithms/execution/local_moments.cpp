@@ -1,0 +1,51 @@
+#include "algorithms/execution/local_moments.h"
+
+namespace trigram {
+
+LocalMoments::LocalMoments(Context ctx, Run& run) {
+  for (const Bucket& bucket : run.workload.buckets())
+    sums_.push_back({ctx.device->empty_like(bucket.weight), ctx.device->empty_like(bucket.weight)});
+}
+
+void LocalMoments::begin(Context ctx, Run& run) {
+  for (const Bucket& bucket : run.workload.buckets()) {
+    Sum& own = sum(bucket);
+    ctx.device->copy(own.start, bucket.weight);
+    ctx.device->fill(own.moved, 0);
+    own.lr = 0;
+  }
+}
+
+void LocalMoments::step(Context ctx, Run& run, Stream& comm, const Exchange& average, bool due) {
+  if (due)
+    return exchange_step(
+        ctx, run, comm, average, [&](Bucket& bucket) { return add(ctx, run, bucket); },
+        [&](Bucket& bucket) { step_averaged(ctx, run, bucket); });
+  compute_gradients(ctx, run);
+  for (Bucket& bucket : run.workload.buckets()) {
+    add(ctx, run, bucket);
+    run.optimizer.advance(ctx, bucket);
+  }
+}
+
+Tensor LocalMoments::add(Context ctx, Run& run, Bucket& bucket) {
+  Sum& own = sum(bucket);
+  const float lr = run.optimizer.learning_rate(bucket);
+  run.optimizer.accumulate(ctx, bucket);
+  ctx.device->axpby(lr, run.optimizer.moment(bucket), 1, own.moved);
+  own.lr += lr;
+  return own.moved;
+}
+
+void LocalMoments::step_averaged(Context ctx, Run& run, Bucket& bucket) {
+  Sum& own = sum(bucket);
+  // Learning rates that have come down to 0 leave nothing to divide by, and nothing moved.
+  if (own.lr > 0) ctx.device->axpby(1 / own.lr, own.moved, 0, run.optimizer.moment(bucket));
+  ctx.device->copy(bucket.weight, own.start);
+  run.optimizer.advance(ctx, bucket, own.lr);
+  ctx.device->copy(own.start, bucket.weight);
+  ctx.device->fill(own.moved, 0);
+  own.lr = 0;
+}
+
+}  // namespace trigram

@@ -1,0 +1,104 @@
+// 0/1 Adam: signs from the first step, a variance that is updated ever less often, and local steps
+// once it is frozen (Lu et al., arXiv 2202.06009; schedules as in DeepSpeed's code).
+//
+//   t < freeze_step, every K-th step:  g = 1/P sum_j g_j(x);  Adam(g)
+//     all others:                      g = C(1/P sum_j C(g_j(x)))
+//                                      m = b1 m + (1 - b1) g;  x = x - lr m / (sqrt(v) + eps)
+//   after:  m_i = b1 m_i + (1 - b1) g_i(x_i);  u_i = u_i + lr m_i
+//           x_i = x_i - lr m_i / (sqrt(v) + eps)
+//     every H-th step:  u = C(1/P sum_j C(u_j));  m_i = u / (sum of lr since the last);  u_i = 0
+//                       x_i = x_0 = x_0 - u / (sqrt(v) + eps)
+//
+// K begins at 1 and doubles after every `variance_doubling` updates; so does H, after every
+// `local_doubling` steps, up to `max_local_steps`. C is sign times norm with error feedback at the
+// worker and at the owner of each chunk, one for gradients and one for u. Unlike in DeepSpeed's
+// code, Adam's bias corrections are kept: that of v counts the updates of v, that of m all steps.
+//
+// Steps and bytes per rank, P exchanging ranks, C_b = S_b/32 bytes of code per bucket: those of an
+// allreduce where v is updated; else, and at every average, 2(P-1) messages and 2(P-1)/P C_b bytes
+// per bucket. Memory: two models (u, x_0), and the residuals of both codings.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/execution/doubling_interval.h"
+#include "algorithms/execution/local_moments.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  CodecSpec codec{"sign"};
+  bool error_feedback = true;
+  SecondPhase phase2 = SecondPhase::allgather;
+  AllreduceSpec allreduce;
+  std::int64_t freeze_step = 100;
+  std::int64_t variance_doubling = 16;
+  std::int64_t local_doubling = 32678;
+  std::int64_t max_local_steps = 16;
+};
+
+class ZeroOneAdam final : public Algorithm {
+ public:
+  explicit ZeroOneAdam(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const Coding coding{options_.codec, options_.error_feedback, run.seed, options_.phase2};
+    const auto average = across(run.execution, full_average(options_.allreduce));
+    const auto average_gradients = across(run.execution, coded_average(coding));
+    const auto average_moved = across(run.execution, coded_average(coding));
+    auto comm = ctx.stream->fork("comm");
+    LocalMoments local(ctx, run);
+    const auto gradient = [](Bucket& bucket) { return bucket.grad; };
+    const auto along_gradient = [&](Bucket& bucket) {
+      run.optimizer.accumulate(ctx, bucket);
+      run.optimizer.advance(ctx, bucket);
+    };
+    DoublingInterval variance(options_.variance_doubling, options_.freeze_step),
+        averages(options_.local_doubling, options_.max_local_steps);
+    run.optimizer.freeze_corrections();  // for steps that leave the variance as it is
+    for (long t : run.steps) {
+      if (t < options_.freeze_step && variance.ends_at(t)) {
+        gradient_step(ctx, run, *comm, average);
+        variance.count();
+      } else if (t < options_.freeze_step) {
+        exchange_step(ctx, run, *comm, average_gradients, gradient, along_gradient);
+      } else {
+        const long since = t - options_.freeze_step;
+        if (since == 0) local.begin(ctx, run);
+        local.step(ctx, run, *comm, average_moved, averages.ends_at(since));
+        averages.count();
+      }
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry zeroone_adam_entry() {
+  return algorithm_entry<ZeroOneAdam>(
+      {.name = "zeroone_adam",
+       .doc = "Adam on signs, whose variance is updated ever less often, then with local steps",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Lu et al., 0/1 Adam, arXiv 2202.06009",
+       .exchanges_moment = true},
+      scatter_reduce_fields<Options>("gradients and sums of moments")
+          .field("allreduce", &Options::allreduce, allreduce_kind(),
+                 "Algorithm of the allreduce where the variance is updated")
+          .field("freeze_step", &Options::freeze_step, integer(1),
+                 "Steps before the variance is frozen and local steps begin")
+          .field("variance_doubling", &Options::variance_doubling, integer(1),
+                 "Updates of the variance after which the interval between them doubles")
+          .field("local_doubling", &Options::local_doubling, integer(1),
+                 "Local steps after which the interval between averages doubles")
+          .field("max_local_steps", &Options::max_local_steps, integer(1),
+                 "The longest interval between averages, in steps"),
+      check_coding<Options>);
+}
+
+}  // namespace trigram
