@@ -38,6 +38,7 @@ std::vector<AlgorithmEntry> own_algorithms() {
       qadam_entry(),
       powersgd_entry(),
       topk_entry(),
+      gtopk_entry(),
       dgc_entry(),
       half_precision_allreduce_entry(),
       decentralized_entry(),

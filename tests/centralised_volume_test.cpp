@@ -111,6 +111,13 @@ TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
   });
 }
 
+/// A pair of value and index for each of the k largest elements, up the tree and down.
+TEST_P(CentralisedVolume, GTopKSendsOneCodeAlongEveryEdgeEitherWay) {
+  check({{"name", "gtopk"}, {"density", 0.1}}, [&](Traffic& t, const Members& members, auto n) {
+    add_code_tree(t, members, n, [](std::uint64_t of) { return 8 * ((of + 9) / 10); });
+  });
+}
+
 TEST_P(CentralisedVolume, SignsAndThreeValuesOfAllGoToEverybody) {
   const Json signs = {{"name", "sign"}, {"scale", "l1_mean"}};
   check({{"name", "ef_signsgd"}}, [&](Traffic& t, const Members& members, auto n) {

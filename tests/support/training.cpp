@@ -222,6 +222,9 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                  {{"name", "topk"},
                   {"codec", {{"name", "topk"}, {"density", 0.25}}},
                   {"hierarchical", true}}});
+  for (const bool hierarchical : {false, true})
+    all.push_back({hierarchical ? "gtopk_hierarchical" : "gtopk",
+                   {{"name", "gtopk"}, {"density", 0.25}, {"hierarchical", hierarchical}}});
   add_with("powersgd", "rank", 1);
   add_with("onebit_adam", "warmup_steps", 2);
   add_with("qadam", "warmup_steps", 2);
