@@ -160,6 +160,15 @@ void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
   });
 }
 
+void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t most) {
+  const std::size_t P = members.size();
+  for (std::size_t r = 0; r < P && P > 1; ++r) {
+    for (std::size_t j = 0; j < P; ++j)
+      if (j != r) traffic.send(members[r], members[j], 1, 8 * most);
+    traffic.send(members[r], members[(r + 1) % P], P - 1, 8 * most * (P - 1));
+  }
+}
+
 void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step) {
   const auto m = static_cast<long>(members.size());
   if (m == 1) return;
