@@ -107,6 +107,8 @@ AlgorithmEntry ef_signsgd_entry();
 AlgorithmEntry signsgd_majority_entry();
 AlgorithmEntry terngrad_entry();
 AlgorithmEntry dgc_entry();
+AlgorithmEntry gtopk_entry();
+AlgorithmEntry oktopk_entry();
 AlgorithmEntry dropcompute_entry();
 AlgorithmEntry post_local_sgd_entry();
 AlgorithmEntry bmuf_entry();

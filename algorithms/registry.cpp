@@ -39,6 +39,8 @@ std::vector<AlgorithmEntry> own_algorithms() {
       qadam_entry(),
       powersgd_entry(),
       topk_entry(),
+      gtopk_entry(),
+      oktopk_entry(),
       dgc_entry(),
       half_precision_allreduce_entry(),
       decentralized_entry(),

@@ -111,6 +111,43 @@ TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
   });
 }
 
+/// A pair of value and index for each of the k largest elements, up the tree and down.
+TEST_P(CentralisedVolume, GTopKSendsOneCodeAlongEveryEdgeEitherWay) {
+  check({{"name", "gtopk"}, {"density", 0.1}}, [&](Traffic& t, const Members& members, auto n) {
+    add_code_tree(t, members, n, [](std::uint64_t of) { return 8 * ((of + 9) / 10); });
+  });
+}
+
+/// Of the k largest elements, one and a half P-th for every region, whose owners send as many; and
+/// in the first and third of three steps, where regions begin. Messages are as long as the most
+/// that they could hold, whatever they hold.
+TEST_P(CentralisedVolume, OkTopKSendsRoomForAShareOfEveryRegion) {
+  for (const char* bucket : {"0B", "2kB", "10MiB"})
+    for (const std::uint64_t tenths : {1u, 10u})
+      for (const bool hierarchical : {false, true}) {
+        SCOPED_TRACE(testing::Message() << bucket << " " << tenths << " " << hierarchical);
+        const Trained trained = train(training_of({{"name", "oktopk"},
+                                                   {"density", 0.1 * static_cast<double>(tenths)},
+                                                   {"slack", 1.5},
+                                                   {"rebalance_every", 2},
+                                                   {"bucket", bucket},
+                                                   {"hierarchical", hierarchical}},
+                                                  GetParam()));
+        const auto sums = [&](Traffic& t, const Members& members, std::uint64_t n) {
+          const std::uint64_t P = members.size(), k = (tenths * n + 9) / 10;
+          add_regional_average(t, members, std::min(k, (3 * k + 2 * P - 1) / (2 * P)));
+        };
+        const auto sums_and_cuts = [&](Traffic& t, const Members& members, std::uint64_t n) {
+          sums(t, members, n);
+          add_allreduce(t, members, members.size() - 1, "recursive_doubling");
+        };
+        const Buckets buckets = buckets_of(trained);
+        Traffic expected = bucket_volume(layout(), buckets, 1, hierarchical, sums);
+        expected += bucket_volume(layout(), buckets, 2, hierarchical, sums_and_cuts);
+        expect_volume(trained, expected);
+      }
+}
+
 TEST_P(CentralisedVolume, SignsAndThreeValuesOfAllGoToEverybody) {
   const Json signs = {{"name", "sign"}, {"scale", "l1_mean"}};
   check({{"name", "ef_signsgd"}}, [&](Traffic& t, const Members& members, auto n) {

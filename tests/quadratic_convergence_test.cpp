@@ -83,6 +83,8 @@ const Json kSolo = {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 4}};
 const Json kMajority = {{"name", "eager_sgd"}, {"mode", "majority"}, {"sync_every", 4}};
 const Json kPowerSgd = {{"name", "powersgd"}, {"rank", 1}};
 const Json kTopK = {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.1}}}};
+const Json kGTopK = {{"name", "gtopk"}, {"density", 0.1}};
+const Json kOkTopK = {{"name", "oktopk"}, {"density", 0.1}};
 const Json kSigns = {{"name", "bytegrad"}, {"codec", "sign"}, {"error_feedback", true}};
 const Json kServer = {{"name", "async_parameter_server"}};
 const Json kServerTopK = {{"name", "async_parameter_server"},
@@ -110,9 +112,10 @@ TEST_P(Exact, FindsTheOptimum) { EXPECT_LT(distance(GetParam()), 1e-3); }
 INSTANTIATE_TEST_SUITE_P(
     Agreeing, Exact,
     ::testing::Values(Case{"bytegrad", {{"name", "bytegrad"}}}, Case{"qsgd", {{"name", "qsgd"}}},
-                      Case{"topk", kTopK}, Case{"sign", kSigns}, Case{"terngrad", kTern},
-                      Case{"onebit_sgd", kOneBitSgd}, Case{"ef_signsgd", kEfSign},
-                      Case{"dgc", kDgc, 0.05}, Case{"gossipgrad", {{"name", "gossipgrad"}}},
+                      Case{"topk", kTopK}, Case{"gtopk", kGTopK}, Case{"oktopk", kOkTopK},
+                      Case{"sign", kSigns}, Case{"terngrad", kTern}, Case{"onebit_sgd", kOneBitSgd},
+                      Case{"ef_signsgd", kEfSign}, Case{"dgc", kDgc, 0.05},
+                      Case{"gossipgrad", {{"name", "gossipgrad"}}},
                       Case{"async_server", kServer, kSumLr},
                       Case{"async_server_topk", kServerTopK, kSumLr},
                       Case{"onebit_adam", kOneBit, 0.02, 0, 0, {{"name", "adam"}}, 800},
@@ -142,6 +145,7 @@ TEST_P(FedBack, StaysAwayInProportionToTheLearningRate) {
 }
 INSTANTIATE_TEST_SUITE_P(Disagreeing, FedBack,
                          ::testing::Values(Case{"topk", kTopK, 0.1, 1},
+                                           Case{"oktopk", kOkTopK, 0.1, 1},
                                            Case{"sign", kSigns, 0.1, 1},
                                            Case{"onebit_momentum", kOneBit, 0.05, 1, 0, kMomentum}),
                          name_of);

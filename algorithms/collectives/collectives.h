@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "core/context.h"
@@ -79,6 +80,10 @@ void pipelined_broadcast(Context ctx, std::span<const Tensor> pieces, int root);
 
 /// Root ends with the reduction; elsewhere x is scratch. Binomial tree: ceil(lg P)(a + n b).
 void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root);
+/// The same up the tree for what operators do not say: `merge` takes what a child has sent, as long
+/// as x, into x. Called for the children in the order of their distance, on the stream of ctx.
+void binomial_reduce(Context ctx, const Tensor& x, int root,
+                     const std::function<void(const Tensor& arrived)>& merge);
 
 /// The same by a chain from the rank after the root, in `segments` pieces; sums are formed in the
 /// order of the chain. (P-2+segments)(a + n/segments b).

@@ -24,7 +24,8 @@ void binomial_broadcast(Context ctx, const Tensor& x, int root) {
     if (tree.self + child < tree.size) send(ctx, x, tree.world(tree.self + child));
 }
 
-void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root) {
+void binomial_reduce(Context ctx, const Tensor& x, int root,
+                     const std::function<void(const Tensor& arrived)>& merge) {
   const Rooted tree(ctx, root);
   if (tree.size == 1) return;
   const Scratch scratch(ctx, x);
@@ -32,9 +33,13 @@ void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root) {
     if (tree.self & child) return send(ctx, x, tree.world(tree.self - child));
     if (tree.self + child >= tree.size) continue;
     receive(ctx, scratch.like(x), tree.world(tree.self + child));
-    accumulate(ctx, op, scratch.like(x), x);
+    merge(scratch.like(x));
   }
-  finish_reduction(ctx, op, x);
+}
+
+void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root) {
+  binomial_reduce(ctx, x, root, [&](const Tensor& arrived) { accumulate(ctx, op, arrived, x); });
+  if (ctx.size() > 1 && ctx.rank() == root) finish_reduction(ctx, op, x);
 }
 
 }  // namespace trigram

@@ -42,4 +42,6 @@ Exchange coded_average(const Coding& coding) {
 
 Exchange gathered_average(const Coding& coding) { return coded(coding, c_lp_gather); }
 
+Exchange tree_average(const Coding& coding) { return coded(coding, c_lp_tree); }
+
 }  // namespace trigram

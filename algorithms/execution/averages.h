@@ -26,4 +26,7 @@ Exchange coded_average(const Coding& coding);
 /// Of every rank's code, which goes to every rank (`c_lp_gather`).
 Exchange gathered_average(const Coding& coding);
 
+/// Of all ranks' codes, merged up a tree (`c_lp_tree`).
+Exchange tree_average(const Coding& coding);
+
 }  // namespace trigram

@@ -62,4 +62,31 @@ void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* fee
   codec.decode_mean(*ctx.device, x, codes);
 }
 
+void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
+  if (ctx.size() == 1) return;
+  Device& device = *ctx.device;
+  const Tensor wire = codec.empty_wire(device, x), decoded = device.empty_like(x);
+  Tensor own;  // what the rank's code stands for
+  if (feedback) device.axpby(1, feedback->worker, 1, x);
+  codec.encode(wire, x);
+  if (feedback) {
+    device.copy(feedback->worker, x);
+    own = device.empty_like(x);
+    codec.decode(own, wire);
+  }
+  binomial_reduce(ctx, wire, 0, [&](const Tensor& arrived) {
+    codec.decode(x, wire);
+    codec.decode(decoded, arrived);
+    device.axpby(1, decoded, 1, x);
+    codec.encode(wire, x);
+  });
+  binomial_broadcast(ctx, wire, 0);
+  codec.decode(x, wire);
+  if (feedback) {
+    device.nn().relu_grad(x, own);  // 0 where the last code has nothing
+    device.axpby(-1, own, 1, feedback->worker);
+  }
+  device.axpby(1.0f / static_cast<float>(ctx.size()), x, 0, x);
+}
+
 }  // namespace trigram

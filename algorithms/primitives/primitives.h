@@ -8,9 +8,9 @@
 #include "core/codec.h"
 
 // The four synchronous primitives of BAGUA (arXiv 2107.01499, section 3), centralised or
-// decentralised, full or low precision, and c_lp_gather beside them. All average, in place, over
-// the ranks of ctx.comm. Q is the codec. S is the size of x in bytes, C that of its code; per rank
-// and call:
+// decentralised, full or low precision, and c_lp_gather and c_lp_tree beside them. All average, in
+// place, over the ranks of ctx.comm. Q is the codec. S is the size of x in bytes, C that of its
+// code; per rank and call:
 //
 //   c_fp_s   2(P-1)/P S     x_i = mean of all x_j
 //   c_lp_s   2(P-1)/P C     x_i = Q(mean of all Q(x_j)), chunk by chunk
@@ -40,6 +40,15 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2 = Sec
 /// every rank's code goes to every rank, (P-1) C bytes, and all decode them in rank order.
 /// `feedback` is on the rank's own code.
 void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
+
+/// x = 1/P of the sum of all Q(x_j), coded anew wherever two parts of the sum meet, for codes that
+/// keep some elements and leave out the others: codes are merged up a binomial tree, the last one
+/// is broadcast down it, C bytes along each of its P-1 edges either way. Every rank ends with the
+/// same x.
+///
+/// With `feedback`, what comes too late in the tree is not lost either: of x_j + e_j, the rank's
+/// residual keeps all but the elements that are both in its own code and in the last one.
+void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
 
 void d_fp_s(Context ctx, const Tensor& x, const Peers& peers);
 

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "core/config/fields.h"
 
 // The options of the codecs that send a part of the elements.
@@ -11,6 +16,10 @@ struct Options {
   double density = 0.01;
 };
 FieldTable<Options> option_fields();
+/// Of an element on the wire: its index as u32, its value as f32.
+inline constexpr std::size_t kElementBytes = 8;
+/// Which elements are on a wire, in host memory; ascending.
+std::vector<std::uint32_t> indices_on(std::span<const std::byte> wire);
 }  // namespace topk
 
 namespace randk {

@@ -21,6 +21,13 @@ FieldTable<topk::Options> topk::option_fields() {
                                      "Part of the elements that travels, rounded up, at least one");
 }
 
+std::vector<std::uint32_t> topk::indices_on(std::span<const std::byte> wire) {
+  std::vector<std::uint32_t> indices(wire.size() / kElementBytes);
+  if (!indices.empty())
+    std::memcpy(indices.data(), wire.data(), indices.size() * sizeof(std::uint32_t));
+  return indices;
+}
+
 namespace {
 
 using topk::Options;
@@ -84,7 +91,7 @@ class TopK final : public Codec {
   explicit TopK(const Options& options) : options_(options) {}
 
   std::size_t wire_bytes(std::size_t numel) const override {
-    return kept(options_.density, numel) * (sizeof(std::uint32_t) + sizeof(float));
+    return kept(options_.density, numel) * topk::kElementBytes;
   }
   void encode(const Tensor& wire, const Tensor& x) override {
     check_wire(*this, wire, x);
@@ -108,9 +115,8 @@ class TopK final : public Codec {
     const std::size_t n = x.numel(), k = kept(options_.density, n);
     if (k == 0) return;
     float* to = x.floats().data();
-    std::vector<std::uint32_t> indices(k);
+    const auto indices = topk::indices_on({wire.data(), wire.numel()});
     std::vector<float> values(k);
-    std::memcpy(indices.data(), wire.data(), k * sizeof(std::uint32_t));
     std::memcpy(values.data(), wire.data() + k * sizeof(std::uint32_t), k * sizeof(float));
     std::fill_n(to, n, std::isnan(values[0]) ? values[0] : 0.0f);
     for (std::size_t i = 0; i < k; ++i) {

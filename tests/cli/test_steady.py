@@ -42,6 +42,8 @@ REPEATING = [
     {"name": "dgc", "bucket": "1MB", "warmup_every": 2},
     {"name": "qsgd", "bucket": "1MB"},
     {"name": "topk", "bucket": "1MB"},
+    {"name": "gtopk", "bucket": "1MB"},
+    {"name": "oktopk", "bucket": "1MB", "rebalance_every": 3},
     {"name": "powersgd", "bucket": "1MB"},
     {"name": "onebit_adam", "warmup_steps": 7},
     {"name": "qadam", "warmup_steps": 5, "bucket": "1MB"},

@@ -152,6 +152,23 @@ void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t 
     traffic.send(members[r], members[(r + 1) % P], P - 1, (P - 1) * code(n));
 }
 
+void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
+                   const CodeBytes& code) {
+  for_each_edge(members, [&](int child, int parent) {
+    traffic.send(child, parent, 1, code(n));
+    traffic.send(parent, child, 1, code(n));
+  });
+}
+
+void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t most) {
+  const std::size_t P = members.size();
+  for (std::size_t r = 0; r < P && P > 1; ++r) {
+    for (std::size_t j = 0; j < P; ++j)
+      if (j != r) traffic.send(members[r], members[j], 1, 8 * most);
+    traffic.send(members[r], members[(r + 1) % P], P - 1, 8 * most * (P - 1));
+  }
+}
+
 void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step) {
   const auto m = static_cast<long>(members.size());
   if (m == 1) return;

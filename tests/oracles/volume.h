@@ -58,6 +58,12 @@ void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std
 /// Everybody's code of the whole vector to everybody, by a ring.
 void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
                         const CodeBytes& code);
+/// Codes of the whole vector up a binomial tree to the first member, and down again.
+void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
+                   const CodeBytes& code);
+/// Pairs of value and index, 8 bytes: `most` of every region to the rank that owns it, and as many
+/// from every owner to all by a ring.
+void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t most);
 /// The whole vector to the partner of `step`.
 void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step);
 /// The whole vector to both neighbours.

@@ -225,6 +225,16 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                  {{"name", "topk"},
                   {"codec", {{"name", "topk"}, {"density", 0.25}}},
                   {"hierarchical", true}}});
+  for (const bool hierarchical : {false, true}) {
+    const std::string suffix = hierarchical ? "_hierarchical" : "";
+    all.push_back(
+        {"gtopk" + suffix, {{"name", "gtopk"}, {"density", 0.25}, {"hierarchical", hierarchical}}});
+    all.push_back({"oktopk" + suffix,
+                   {{"name", "oktopk"},
+                    {"density", 0.25},
+                    {"rebalance_every", 2},
+                    {"hierarchical", hierarchical}}});
+  }
   add_with("powersgd", "rank", 1);
   add_with("onebit_adam", "warmup_steps", 2);
   for (const bool hierarchical : {false, true})

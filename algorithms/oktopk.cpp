@@ -1,0 +1,77 @@
+// Ok-Topk: each rank adds up one region of what all find largest, and all choose among the sums (Li
+// and Hoefler, arXiv 2201.07598).
+//
+//   v = g_i(x) + e_i;  s_i = the k largest elements of v
+//   m_j = 1/P sum_i (s_i in region j), at rank j, which sends its largest elements to all
+//   g = the k largest elements of m_1, ..., m_P
+//   e_i = v, but 0 where both what i has sent and g have an element
+//   x = x - lr U(g)
+//
+// Regions are cut so that about k/P elements of every rank lie in each: at the mean over the ranks
+// of where each would cut its own k, which they agree on every `rebalance_every` steps.
+//
+// The paper sends as many elements as there are: messages differ, from 2 to 6 k(P-1)/P words per
+// rank in all. Here, where sizes must be known before values are, a message has room for `slack`
+// k/P elements and takes as long as a full one; what finds no room stays in the residual. That is
+// 4 slack k(P-1)/P words, with a slack of 1.5 the most that the paper has. The paper takes the k
+// largest to be those above a threshold, which it finds exactly every so many steps and corrects in
+// between, to choose in less time; here both choices, of a rank's elements and of those of all
+// regions, are exact in every step, and are priced so.
+//
+// Steps and bytes per rank and iteration, with k_b elements of a bucket: P-1 messages to the owners
+// and P-1 around a ring, each of 8 ceil(slack k_b/P) bytes; and, every `rebalance_every` steps, an
+// allreduce of P-1 floats, lg P messages. Memory: the residual; a bucket and its codes of scratch.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/regional_average.h"
+#include "core/codecs/density.h"
+#include "core/config/option_kinds.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  Regional regional;
+};
+
+class OkTopK final : public Algorithm {
+ public:
+  explicit OkTopK(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(run.execution, regional_average(options_.regional));
+    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  }
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = options_.regional.rebalance_every};
+  }
+
+ private:
+  Options options_;
+};
+
+FieldTable<Regional> regional_fields() {
+  return FieldTable<Regional>{}
+      .field("density", &Regional::density, density_kind(),
+             "Share of elements that are chosen, k over their number")
+      .field("slack", &Regional::slack, number(1, 1024),
+             "Room in a message for a region's elements, in shares k/P")
+      .field("rebalance_every", &Regional::rebalance_every, integer(1),
+             "Steps until regions are cut anew");
+}
+
+}  // namespace
+
+AlgorithmEntry oktopk_entry() {
+  return algorithm_entry<OkTopK>(
+      {.name = "oktopk",
+       .doc = "Synchronous SGD on the largest elements of all gradients, added up in regions",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "Li and Hoefler, Ok-Topk, arXiv 2201.07598"},
+      FieldTable<Options>{}.include(&Options::regional, regional_fields()));
+}
+
+}  // namespace trigram
