@@ -1,26 +1,26 @@
 // Ok-Topk: each rank adds up one region of what all find largest, and all choose among the sums (Li
 // and Hoefler, arXiv 2201.07598).
 //
-//   v = g_i(x) + e_i;  s_i = the k largest elements of v
-//   m_j = 1/P sum_i (s_i in region j), at rank j, which sends its largest elements to all
-//   g = the k largest elements of m_1, ..., m_P
-//   e_i = v, but 0 where both what i has sent and g have an element
+//   v = g_i(x) + e_i;  s_i = the elements of v with |v| >= h_i
+//   m_j = 1/P sum_i (s_i in region j), at rank j, which sends all those with |m| >= h
+//   g = m_1, ..., m_P;  e_i = v, but 0 where both what i has sent and g have an element
 //   x = x - lr U(g)
 //
+// The thresholds h_i and h are those of the k largest elements in every `threshold_every`-th step;
+// in the others they go up or down by a percent where far more or fewer than k have reached them.
 // Regions are cut so that about k/P elements of every rank lie in each: at the mean over the ranks
 // of where each would cut its own k, which they agree on every `rebalance_every` steps.
 //
 // The paper sends as many elements as there are: messages differ, from 2 to 6 k(P-1)/P words per
 // rank in all. Here, where sizes must be known before values are, a message has room for `slack`
-// k/P elements and takes as long as a full one; what finds no room stays in the residual. That is
-// 4 slack k(P-1)/P words, with a slack of 1.5 the most that the paper has. The paper takes the k
-// largest to be those above a threshold, which it finds exactly every so many steps and corrects in
-// between, to choose in less time; here both choices, of a rank's elements and of those of all
-// regions, are exact in every step, and are priced so.
+// k/P elements, the largest, and takes as long as a full one; what finds no room stays in the
+// residual. That is 4 slack k(P-1)/P words, with a slack of 1.5 the most that the paper has.
 //
 // Steps and bytes per rank and iteration, with k_b elements of a bucket: P-1 messages to the owners
 // and P-1 around a ring, each of 8 ceil(slack k_b/P) bytes; and, every `rebalance_every` steps, an
 // allreduce of P-1 floats, lg P messages. Memory: the residual; a bucket and its codes of scratch.
+
+#include <numeric>
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/regional_average.h"
@@ -45,7 +45,8 @@ class OkTopK final : public Algorithm {
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
   std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.regional.rebalance_every};
+    return Cycle{
+        .steps = std::lcm(options_.regional.threshold_every, options_.regional.rebalance_every)};
   }
 
  private:
@@ -58,6 +59,8 @@ FieldTable<Regional> regional_fields() {
              "Share of elements that are chosen, k over their number")
       .field("slack", &Regional::slack, number(1, 1024),
              "Room in a message for a region's elements, in shares k/P")
+      .field("threshold_every", &Regional::threshold_every, integer(1),
+             "Steps until thresholds are found exactly anew")
       .field("rebalance_every", &Regional::rebalance_every, integer(1),
              "Steps until regions are cut anew");
 }

@@ -57,6 +57,8 @@ class Device {
   virtual void axpby(float a, const Tensor& x, float b, const Tensor& y) = 0;
   /// y = max(x, y), element by element.
   virtual void maximum(const Tensor& x, const Tensor& y) = 0;
+  /// x = 0 where |x| < magnitude. A NaN stays.
+  virtual void cut_below(float magnitude, const Tensor& x) = 0;
   virtual void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) = 0;
   virtual void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
                     const Tensor& v) = 0;

@@ -53,7 +53,7 @@ float a(std::size_t i) { return std::sin(static_cast<float>(i)) * 3; }
 float b(std::size_t i) { return std::cos(static_cast<float>(i) * 1.7f); }
 float positive(std::size_t i) { return 0.1f + b(i) * b(i); }
 
-TEST_P(DeviceTest, FillCopyAxpbyMaximum) {
+TEST_P(DeviceTest, FillCopyAxpbyMaximumCut) {
   run([](Context ctx) {
     for (std::size_t n : kLengths) {
       Guarded x(ctx, n, a), y(ctx, n, b);
@@ -66,6 +66,11 @@ TEST_P(DeviceTest, FillCopyAxpbyMaximum) {
       Guarded z(ctx, n, b);
       ctx.device->maximum(*x, *z);
       z.expect([](std::size_t i) { return std::max(a(i), b(i)); });
+      ctx.device->cut_below(0.5f, *z);
+      z.expect([](std::size_t i) {
+        const double larger = std::max(a(i), b(i));
+        return std::abs(larger) < 0.5 ? 0 : larger;
+      });
       ctx.device->fill(*z, 0.25f);
       z.expect([](std::size_t) { return 0.25; });
       x.expect(a);

@@ -1,11 +1,13 @@
 #include "algorithms/execution/regional_average.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/primitives/balanced_regions.h"
+#include "algorithms/primitives/threshold.h"
 #include "core/codecs/density.h"
 #include "core/codecs/sparse.h"
 
@@ -33,17 +35,48 @@ class RegionCodes {
     }
     return *codec;
   }
+  /// Room for the code of a region.
   Tensor empty_wire(std::size_t region) {
-    return device_.empty(of(region).wire_bytes(regions_.length(region)), DType::u8,
-                         priced_most_ * topk::kElementBytes);
+    return device_.empty(bytes(region), DType::u8, priced_bytes());
+  }
+  /// Room for those of all regions, side by side.
+  Tensor empty_wires() {
+    std::size_t sum = 0;
+    for (std::size_t j = 0; j < regions_.size(); ++j) sum += bytes(j);
+    return device_.empty(sum, DType::u8, regions_.size() * priced_bytes());
+  }
+  std::vector<Tensor> each_of(const Tensor& wires) {
+    std::vector<Tensor> parts;
+    for (std::size_t j = 0, begin = 0; j < regions_.size(); begin += bytes(j++))
+      parts.push_back(wires.slice(begin, bytes(j), priced_bytes()));
+    return parts;
+  }
+  /// How many elements of such codes are not 0; none of a phantom.
+  std::size_t found(const Tensor& wires) {
+    const auto codes = device_.download<std::byte>(wires);
+    if (codes.empty()) return 0;
+    std::size_t count = 0;
+    for (std::size_t j = 0, begin = 0; j < regions_.size(); begin += bytes(j++))
+      for (const float value : topk::values_on({codes.data() + begin, bytes(j)}))
+        if (value != 0) ++count;
+    return count;
   }
 
  private:
+  std::size_t bytes(std::size_t region) { return of(region).wire_bytes(regions_.length(region)); }
+  std::size_t priced_bytes() const { return priced_most_ * topk::kElementBytes; }
+
   Device& device_;
   const BalancedRegions& regions_;
   std::size_t most_, priced_most_;
   std::map<std::size_t, std::unique_ptr<Codec>> by_length_;  // P of them make few different ones
 };
+
+float smallest(const std::vector<float>& values) {
+  float least = values.empty() ? 0 : std::fabs(values[0]);
+  for (const float value : values) least = std::min(least, std::fabs(value));
+  return least;
+}
 
 /// What is kept of a tensor from step to step.
 struct Kept {
@@ -52,6 +85,8 @@ struct Kept {
   }
   Tensor residual;
   BalancedRegions regions;
+  Threshold own{{.most = 5.0 / 4, .factor = 1.012}};     // of v
+  Threshold common{{.most = 4.0 / 3, .factor = 1.008}};  // of the mean
 };
 
 /// The state of a run, by bucket. Used on one stream.
@@ -63,35 +98,50 @@ class RegionalAverage {
     const auto P = static_cast<std::size_t>(c.size()), self = static_cast<std::size_t>(c.rank());
     if (P == 1) return;
     Device& device = *c.device;
-    auto& [residual, regions] = kept_.try_emplace(slot.bucket, c, x).first->second;
-
+    Kept& bucket = kept_.try_emplace(slot.bucket, c, x).first->second;
+    const bool exact = slot.step % options_.threshold_every == 0;
+    const bool rebalance = slot.step % options_.rebalance_every == 0;
     const auto whole = largest(device, options_.density);
     const Tensor wire = whole->empty_wire(device, x), own = device.empty_like(x);
-    device.axpby(1, x, 1, residual);  // v
-    whole->encode(wire, residual);
-    whole->decode(own, wire);
-    if (slot.step % options_.rebalance_every == 0)
-      regions.balance(c, topk::indices_on(device.download<std::byte>(wire)));
+    device.axpby(1, x, 1, bucket.residual);  // v
+    if (exact || rebalance) {
+      whole->encode(wire, bucket.residual);
+      const auto chosen = device.download<std::byte>(wire);
+      if (exact) bucket.own.set(smallest(topk::values_on(chosen)));
+      if (rebalance) bucket.regions.balance(c, topk::indices_on(chosen));
+    }
+    device.copy(own, bucket.residual);
+    device.cut_below(bucket.own.magnitude(), own);
 
+    const BalancedRegions& regions = bucket.regions;
     RegionCodes codes(device, regions, most(x.numel(), P), most(x.priced_numel(), P));
-    std::vector<Tensor> sent, arrived, means;
+    const Tensor all_sent = codes.empty_wires(), all_means = codes.empty_wires();
+    std::vector<Tensor> sent = codes.each_of(all_sent), means = codes.each_of(all_means), arrived;
     for (std::size_t j = 0; j < P; ++j) {
-      sent.push_back(codes.empty_wire(j));
       arrived.push_back(codes.empty_wire(self));
-      means.push_back(codes.empty_wire(j));
       codes.of(j).encode(sent[j], regions.of(own, j));
     }
     pairwise_alltoall(c, sent, arrived);
-    codes.of(self).encode_mean(device, means[self], arrived, regions.of(x, self), nullptr);
+    const Tensor mean = regions.of(x, self);
+    codes.of(self).decode_mean(device, mean, arrived);
+    if (!exact) device.cut_below(bucket.common.magnitude(), mean);
+    codes.of(self).encode(means[self], mean);
     ring_allgather(c, means);
     for (std::size_t j = 0; j < P; ++j) {
       codes.of(j).decode(regions.of(x, j), means[j]);
       codes.of(j).decode(regions.of(own, j), sent[j]);
     }
-    whole->encode(wire, x);
-    whole->decode(x, wire);
+    if (exact) {
+      whole->encode(wire, x);
+      bucket.common.set(smallest(topk::values_on(device.download<std::byte>(wire))));
+      device.cut_below(bucket.common.magnitude(), x);
+    } else {
+      const std::size_t k = kept(options_.density, x.numel());
+      bucket.own.correct(codes.found(all_sent), k);
+      bucket.common.correct(codes.found(all_means), k);
+    }
     device.nn().relu_grad(x, own);  // 0 where all have chosen nothing
-    device.axpby(-1, own, 1, residual);
+    device.axpby(-1, own, 1, bucket.residual);
   }
 
  private:

@@ -8,19 +8,24 @@ namespace trigram {
 struct Regional {
   double density = 0.01;              // k over the number of elements
   double slack = 1.5;                 // room for a region's elements in a message, in shares k/P
+  std::int64_t threshold_every = 32;  // steps
   std::int64_t rebalance_every = 64;  // steps
 };
 
-/// Leaves the mean over the ranks of the k elements in which it is the largest, the others 0, the
-/// same on all ranks (Ok-Topk, Li and Hoefler, arXiv 2201.07598): of what each rank finds largest,
-/// every rank averages one region, and all ranks choose among the largest of all regions. With
-/// v = x + e_i:
+/// Leaves the mean over the ranks of about the k elements in which it is the largest, the others 0,
+/// the same on all ranks (Ok-Topk, Li and Hoefler, arXiv 2201.07598): of what each rank finds
+/// large, every rank averages one region, and all ranks take what is large of all regions. With v =
+/// x + e_i:
 ///
-///   s_i = the k largest elements of v
-///   m_j = 1/P sum_i (of s_i in region j the c largest)      at rank j, which sends its c largest
-///   x = the k largest elements of m_1, ..., m_P;  e_i = v, but 0 where i has sent what x has
+///   s_i = the elements of v that reach a threshold of the rank's own; of each region j the c
+///   largest m_j = 1/P sum_i (s_i in region j)     at rank j, which sends the c largest that reach
+///   a common
+///                                         threshold
+///   x = m_1, ..., m_P;  e_i = v, but 0 where both s_i and x have an element
 ///
-/// where c = ceil(slack k/P). Regions are cut anew every so many steps (BalancedRegions).
+/// where c = ceil(slack k/P). Every `threshold_every` steps the thresholds are such that k elements
+/// of v reach the one, and of what is sent of m_1, ..., m_P the other; in between they are
+/// corrected (Threshold). Regions are cut anew every `rebalance_every` steps (BalancedRegions).
 Exchange regional_average(const Regional& options);
 
 }  // namespace trigram

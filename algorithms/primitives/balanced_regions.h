@@ -22,6 +22,7 @@ class BalancedRegions {
   /// Collective: an allreduce of P-1 floats by recursive doubling.
   void balance(Context ctx, std::span<const std::uint32_t> chosen);
 
+  std::size_t size() const { return cuts_.size() - 1; }
   std::size_t length(std::size_t region) const { return cuts_[region + 1] - cuts_[region]; }
   /// A region of a vector.
   Tensor of(const Tensor& x, std::size_t region) const;

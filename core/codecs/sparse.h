@@ -18,8 +18,9 @@ struct Options {
 FieldTable<Options> option_fields();
 /// Of an element on the wire: its index as u32, its value as f32.
 inline constexpr std::size_t kElementBytes = 8;
-/// Which elements are on a wire, in host memory; ascending.
+/// Which elements are on a wire, in host memory, ascending; and what they are, in that order.
 std::vector<std::uint32_t> indices_on(std::span<const std::byte> wire);
+std::vector<float> values_on(std::span<const std::byte> wire);
 }  // namespace topk
 
 namespace randk {

@@ -28,6 +28,14 @@ std::vector<std::uint32_t> topk::indices_on(std::span<const std::byte> wire) {
   return indices;
 }
 
+std::vector<float> topk::values_on(std::span<const std::byte> wire) {
+  std::vector<float> values(wire.size() / kElementBytes);
+  if (!values.empty())
+    std::memcpy(values.data(), wire.data() + values.size() * sizeof(std::uint32_t),
+                values.size() * sizeof(float));
+  return values;
+}
+
 namespace {
 
 using topk::Options;
@@ -115,9 +123,9 @@ class TopK final : public Codec {
     const std::size_t n = x.numel(), k = kept(options_.density, n);
     if (k == 0) return;
     float* to = x.floats().data();
-    const auto indices = topk::indices_on({wire.data(), wire.numel()});
-    std::vector<float> values(k);
-    std::memcpy(values.data(), wire.data() + k * sizeof(std::uint32_t), k * sizeof(float));
+    const std::span<const std::byte> code(wire.data(), wire.numel());
+    const auto indices = topk::indices_on(code);
+    const auto values = topk::values_on(code);
     std::fill_n(to, n, std::isnan(values[0]) ? values[0] : 0.0f);
     for (std::size_t i = 0; i < k; ++i) {
       TRIGRAM_CHECK(indices[i] < n, "element {} of {} on the wire", indices[i], n);

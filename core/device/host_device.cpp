@@ -47,6 +47,10 @@ void HostDevice::maximum(const Tensor& x, const Tensor& y) {
   vector_ops::maximum(x.numel(), floats(x), floats(y));
 }
 
+void HostDevice::cut_below(float magnitude, const Tensor& x) {
+  vector_ops::cut_below(x.numel(), magnitude, floats(x));
+}
+
 void HostDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
   require_equal_length(w, g);
   float* momentum = nullptr;

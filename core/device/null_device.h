@@ -19,6 +19,7 @@ class NullDevice final : public Device {
   void copy(const Tensor&, const Tensor&) override {}
   void axpby(float, const Tensor&, float, const Tensor&) override {}
   void maximum(const Tensor&, const Tensor&) override {}
+  void cut_below(float, const Tensor&) override {}
   void sgd(const SgdStep&, const Tensor&, const Tensor&, const Tensor&) override {}
   void adam(const AdamStep&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) override {}
   double norm2(const Tensor&) override;

@@ -121,6 +121,11 @@ void TimedDevice::maximum(const Tensor& x, const Tensor& y) {
   charge(stream_, maximum_cost(y));
 }
 
+void TimedDevice::cut_below(float magnitude, const Tensor& x) {
+  inner_.cut_below(magnitude, x);
+  charge(stream_, x, 2, 1);
+}
+
 void TimedDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
   inner_.sgd(step, w, g, m);
   if (step.momentum == 0) return charge(stream_, w, 3, 4);  // reads w, g; writes w

@@ -29,6 +29,7 @@ class TimedDevice final : public Device {
   void copy(const Tensor& dst, const Tensor& src) override;
   void axpby(float a, const Tensor& x, float b, const Tensor& y) override;
   void maximum(const Tensor& x, const Tensor& y) override;
+  void cut_below(float magnitude, const Tensor& x) override;
   void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) override;
   void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
             const Tensor& v) override;

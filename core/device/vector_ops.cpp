@@ -24,6 +24,10 @@ void maximum(std::size_t n, const float* x, float* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] = x[i] > y[i] ? x[i] : y[i];
 }
 
+void cut_below(std::size_t n, float magnitude, float* x) {
+  for (std::size_t i = 0; i < n; ++i) x[i] = std::fabs(x[i]) < magnitude ? 0 : x[i];
+}
+
 void sgd(std::size_t n, const SgdStep& step, float* w, const float* g, float* m) {
   const auto [lr, momentum, decay] = step;
   if (momentum == 0) {

@@ -93,6 +93,10 @@ void CudaDevice::maximum(const Tensor& x, const Tensor& y) {
   cuda::maximum(stream_, x.numel(), floats(x), floats(y));
 }
 
+void CudaDevice::cut_below(float magnitude, const Tensor& x) {
+  cuda::cut_below(stream_, x.numel(), magnitude, floats(x));
+}
+
 void CudaDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
   require_equal_length(w, g);
   cuda::Parameters parameters{.w = floats(w), .g = floats(g), .n = w.numel()};

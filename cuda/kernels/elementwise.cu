@@ -47,6 +47,14 @@ struct Larger {
   static constexpr bool kReadsY = true;
 };
 
+struct CutBelow {
+  __device__ __forceinline__ float operator()(float x, float) const {
+    return fabsf(x) < magnitude ? 0 : x;
+  }
+  static constexpr bool kReadsY = false;
+  float magnitude;
+};
+
 // y = f(x, y)
 template <class Type, class Function>
 struct Update {
@@ -114,6 +122,11 @@ void axpby(cudaStream_t stream, std::size_t n, DType type, float a, const std::b
 void maximum(cudaStream_t stream, std::size_t n, const float* x, float* y) {
   update<element::F32>(stream, n, reinterpret_cast<const std::byte*>(x),
                        reinterpret_cast<std::byte*>(y), Larger{});
+}
+
+void cut_below(cudaStream_t stream, std::size_t n, float magnitude, float* x) {
+  auto* bytes = reinterpret_cast<std::byte*>(x);
+  update<element::F32>(stream, n, bytes, bytes, CutBelow{magnitude});
 }
 
 void convert(cudaStream_t stream, std::size_t n, DType to, std::byte* dst, DType from,

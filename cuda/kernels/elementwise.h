@@ -21,6 +21,7 @@ void axpby(cudaStream_t stream, std::size_t n, DType type, float a, const std::b
 
 /// y = max(x, y), element by element.
 void maximum(cudaStream_t stream, std::size_t n, const float* x, float* y);
+void cut_below(cudaStream_t stream, std::size_t n, float magnitude, float* x);
 
 /// dst[i] = src[i] between any two different element types.
 void convert(cudaStream_t stream, std::size_t n, DType to, std::byte* dst, DType from,

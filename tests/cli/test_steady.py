@@ -43,7 +43,7 @@ REPEATING = [
     {"name": "qsgd", "bucket": "1MB"},
     {"name": "topk", "bucket": "1MB"},
     {"name": "gtopk", "bucket": "1MB"},
-    {"name": "oktopk", "bucket": "1MB", "rebalance_every": 3},
+    {"name": "oktopk", "bucket": "1MB", "threshold_every": 2, "rebalance_every": 3},
     {"name": "powersgd", "bucket": "1MB"},
     {"name": "onebit_adam", "warmup_steps": 7},
     {"name": "qadam", "warmup_steps": 5, "bucket": "1MB"},

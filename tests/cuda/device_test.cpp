@@ -98,6 +98,16 @@ TEST_F(GpuTest, TakesTheLargerOfTwo) {
   }
 }
 
+TEST_F(GpuTest, CutsWhatIsSmaller) {
+  for (const float magnitude : {0.0f, 0.5f, 1e30f})
+    for (const std::size_t offset : {0, 1}) {
+      const Twin x = twin(numbers(1003), DType::f32, offset);
+      host.cut_below(magnitude, x.host);
+      gpu.cut_below(magnitude, x.gpu);
+      expect_same(x);
+    }
+}
+
 TEST_F(GpuTest, DrawsThePhiloxNumbersOfTheHost) {
   for (const std::size_t n : {0, 1, 5, 1025}) {
     for (int drawn = 0; drawn < 9; ++drawn) {

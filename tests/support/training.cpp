@@ -232,6 +232,7 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
     all.push_back({"oktopk" + suffix,
                    {{"name", "oktopk"},
                     {"density", 0.25},
+                    {"threshold_every", 2},
                     {"rebalance_every", 2},
                     {"hierarchical", hierarchical}}});
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -20,7 +21,7 @@ namespace trigram::test {
 namespace {
 
 constexpr int kBucketsOfAverage = 2;
-constexpr long kStepsOfAverage = 4;
+constexpr long kStepsOfAverage = 7;
 constexpr std::size_t kElements = 43;  // parts differ in length
 
 /// Larger where it begins.
@@ -98,46 +99,88 @@ struct GTopK {
   }
 };
 
+/// What k elements reach, and what it becomes when so many others have reached it.
+class Limit {
+ public:
+  Limit(float most, float factor) : most_(most), factor_(factor) {}
+  void find(const Vector& x, std::size_t k) {
+    value_ = std::numeric_limits<float>::infinity();
+    for (const std::uint32_t i : topk_indices(x, k)) value_ = std::min(value_, std::fabs(x[i]));
+  }
+  Vector cut(Vector x) const {
+    for (float& v : x)
+      if (std::fabs(v) < value_) v = 0;
+    return x;
+  }
+  void correct(const Vector& found, std::size_t k) {
+    const auto count = static_cast<double>(found.size()) -
+                       static_cast<double>(std::count(found.begin(), found.end(), 0.0f));
+    if (3 * count < 2 * static_cast<double>(k)) value_ /= factor_;
+    if (count > double{most_} * static_cast<double>(k)) value_ *= factor_;
+  }
+
+ private:
+  float most_, factor_, value_ = 0;
+};
+
 struct OkTopK {
   double density, slack;
-  long rebalance_every;
-  bool keeps_rest = true;    // what a rank has not sent
-  bool puts_back = true;     // what it has, and the others have not chosen
-  bool limits_rank = true;   // what a rank sends of a region
-  bool limits_owner = true;  // what the owner sends of its own
+  long threshold_every, rebalance_every;
+  bool keeps_rest = true;                            // what a rank has not sent
+  bool puts_back = true;                             // what it has, and the others have not chosen
+  bool limits_rank = true;                           // what a rank sends of a region
+  bool limits_owner = true;                          // what the owner sends of its own
+  bool corrects_own = true, corrects_common = true;  // thresholds
+
+  struct State {
+    Limit common{4.0f / 3, 1.008f};
+    std::vector<Limit> own;
+    std::vector<std::size_t> begins;
+  };
 
   Reference operator()() const {
     return [o = *this, residuals = std::make_shared<Residuals>(),
-            cuts = std::make_shared<std::map<int, std::vector<std::size_t>>>()](
-               const Vectors& of, int bucket, long step) {
+            states = std::make_shared<std::map<int, State>>()](const Vectors& of, int bucket,
+                                                               long step) {
       const std::size_t P = of.size(), n = of.at(0).size(), k = share_of(o.density, n);
       if (P == 1) return of[0];
       const std::size_t c = share_of(o.slack / static_cast<double>(P), k);
-      Vectors chosen;
+      const bool exact = step % o.threshold_every == 0;
+      State& state = (*states)[bucket];
+      state.own.resize(P, Limit(5.0f / 4, 1.012f));
+      Vectors all, chosen;
       for (std::size_t r = 0; r < P; ++r) {
         Vector& e = residuals->of(bucket, r, n);
         add(of[r], e);
-        chosen.push_back(largest(e, k));
+        if (exact) state.own[r].find(e, k);
+        all.push_back(e);
+        chosen.push_back(state.own[r].cut(e));
       }
-      auto& begins = (*cuts)[bucket];
-      if (begins.empty())
-        for (std::size_t j = 0; j <= P; ++j) begins.push_back(n * j / P);
-      if (step % o.rebalance_every == 0) begins = balanced(chosen, k, n);
+      if (state.begins.empty())
+        for (std::size_t j = 0; j <= P; ++j) state.begins.push_back(n * j / P);
+      if (step % o.rebalance_every == 0) state.begins = balanced(all, k, n);
 
       Vector result(n, 0);
       Vectors sent(P, Vector(n, 0));
       for (std::size_t j = 0; j < P; ++j) {
         Vector sum(n, 0);
         for (std::size_t r = 0; r < P; ++r) {
-          Vector part = within(chosen[r], begins[j], begins[j + 1]);
+          Vector part = within(chosen[r], state.begins[j], state.begins[j + 1]);
           if (o.limits_rank) part = largest(part, std::min(n, c));
           add(part, sent[r]);
           add(part, sum);
         }
         for (float& v : sum) v *= 1.0f / static_cast<float>(P);
+        if (!exact) sum = state.common.cut(sum);
         add(o.limits_owner ? largest(sum, std::min(n, c)) : sum, result);
       }
-      result = largest(result, k);
+      if (exact) {
+        state.common.find(result, k);
+        result = state.common.cut(result);
+      } else {
+        for (std::size_t r = 0; r < P && o.corrects_own; ++r) state.own[r].correct(sent[r], k);
+        if (o.corrects_common) state.common.correct(result, k);
+      }
       for (std::size_t r = 0; r < P; ++r) {
         Vector& e = residuals->of(bucket, r, n);
         for (std::size_t i = 0; i < n; ++i)
@@ -221,17 +264,22 @@ TEST_P(SparseAverages, GTopKKeepsTheLargestOfEverySumOnTheWayUp) {
 }
 
 TEST_P(SparseAverages, OkTopKAddsUpRegionsAndKeepsTheLargestOfAll) {
-  const Regional options{.density = 0.2, .slack = 1.25, .rebalance_every = 2};
-  OkTopK rule{options.density, options.slack, options.rebalance_every};
-  OkTopK forgets = rule, drops = rule, sends_all = rule, sums_all = rule, once = rule, wider = rule;
-  forgets.keeps_rest = false;
-  drops.puts_back = false;
-  sends_all.limits_rank = false;
-  sums_all.limits_owner = false;
-  once.rebalance_every = kStepsOfAverage;
-  wider.slack = 2;
+  const Regional options{.density = 0.2, .slack = 1.25, .threshold_every = 6, .rebalance_every = 2};
+  const OkTopK rule{options.density, options.slack, options.threshold_every,
+                    options.rebalance_every};
+  const auto but = [&](const auto& change) {
+    OkTopK other = rule;
+    change(other);
+    return other();
+  };
   check([&] { return regional_average(options); }, rule(),
-        {forgets(), drops(), sends_all(), sums_all(), once(), wider()});
+        {but([](OkTopK& o) { o.keeps_rest = false; }), but([](OkTopK& o) { o.puts_back = false; }),
+         but([](OkTopK& o) { o.limits_rank = false; }),
+         but([](OkTopK& o) { o.limits_owner = false; }),
+         but([](OkTopK& o) { o.rebalance_every = kStepsOfAverage; }),
+         but([](OkTopK& o) { o.slack = 2; }), but([](OkTopK& o) { o.threshold_every = 1; }),
+         but([](OkTopK& o) { o.corrects_own = false; }),
+         but([](OkTopK& o) { o.corrects_common = false; })});
 }
 
 /// Where all elements travel, all are averaged, and nothing is left; with room for all, too.
@@ -242,7 +290,7 @@ TEST_P(SparseAverages, OkTopKOfAllElementsIsTheMean) {
     for (float& v : sum) v *= 1.0f / static_cast<float>(of.size());
     return sum;
   };
-  check([&] { return regional_average({.density = 1, .slack = 8}); }, mean, {});
+  check([&] { return regional_average({.density = 1, .slack = 8, .threshold_every = 1}); }, mean, {});
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, SparseAverages, every_world(1, 2, 3, 4, 5, 7, 8), world_test_name);
@@ -259,10 +307,16 @@ TEST_P(SparseSgd, GTopKStepsAlongTheMeanOfWhatIsLargest) {
 }
 
 TEST_P(SparseSgd, OkTopKStepsAlongTheMeanOfWhatIsLargestInAllRegions) {
-  const auto by = [](double density, double slack, long every) {
-    return [=](const coded::Who&) -> coded::Average { return OkTopK{density, slack, every}(); };
+  const auto by = [](double density, double slack, long rebalance_every) {
+    return [=](const coded::Who&) -> coded::Average {
+      return OkTopK{density, slack, 2, rebalance_every}();
+    };
   };
-  check({{"name", "oktopk"}, {"density", 0.2}, {"slack", 1.25}, {"rebalance_every", 2}},
+  check({{"name", "oktopk"},
+         {"density", 0.2},
+         {"slack", 1.25},
+         {"threshold_every", 2},
+         {"rebalance_every", 2}},
         by(0.2, 1.25, 2), {coded::exact, by(0.1, 1.25, 2), by(0.2, 2, 2), by(0.2, 1.25, 64)});
 }
 

@@ -46,18 +46,19 @@ TEST_P(TimedDeviceTest, OperationsAreChargedByTheirPricedTraffic) {
   device.axpby(1, x, 0, y);
   device.axpby(1, x, 1, y);
   device.maximum(x, y);
+  device.cut_below(1, x);
   device.sgd({.lr = 0.1f}, x, y, Tensor());
   device.sgd({.lr = 0.1f, .momentum = 0.9f}, x, y, m);
   device.adam({.lr = 0.1f}, x, y, m, v);
   device.norm2(x);
   constexpr double kBytes = 4 * kPriced;
-  EXPECT_THAT(
-      charged(),
-      testing::ElementsAre(Price{1 * kBytes, 0}, Price{kBytes, 100 * kPriced}, Price{2 * kBytes, 0},
-                           Price{1.5 * kBytes, 0}, Price{2 * kBytes, kPriced},
-                           Price{3 * kBytes, 3 * kPriced}, Price{3 * kBytes, kPriced},
-                           Price{3 * kBytes, 4 * kPriced}, Price{5 * kBytes, 6 * kPriced},
-                           Price{7 * kBytes, 18 * kPriced}, Price{kBytes, 2 * kPriced}));
+  EXPECT_THAT(charged(),
+              testing::ElementsAre(Price{1 * kBytes, 0}, Price{kBytes, 100 * kPriced},
+                                   Price{2 * kBytes, 0}, Price{1.5 * kBytes, 0},
+                                   Price{2 * kBytes, kPriced}, Price{3 * kBytes, 3 * kPriced},
+                                   Price{3 * kBytes, kPriced}, Price{2 * kBytes, kPriced},
+                                   Price{3 * kBytes, 4 * kPriced}, Price{5 * kBytes, 6 * kPriced},
+                                   Price{7 * kBytes, 18 * kPriced}, Price{kBytes, 2 * kPriced}));
 }
 
 TEST_P(TimedDeviceTest, CodecsAreChargedBothTensors) {
@@ -76,6 +77,7 @@ TEST_P(TimedDeviceTest, NothingPricedCostsNothing) {
   device.copy(x, x);
   device.axpby(1, x, 1, x);
   device.maximum(x, x);
+  device.cut_below(1, x);
   device.sgd({.momentum = 0.9f}, x, x, x);
   device.adam({}, x, x, x, x);
   device.norm2(x);
