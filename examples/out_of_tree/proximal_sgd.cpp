@@ -1,13 +1,12 @@
-// Elastic averaging SGD, synchronous (Zhang, Choromanska and LeCun, arXiv 1412.6651).
+// Proximal local SGD, after FedProx with all workers in every round (Li et al., arXiv 1812.06127).
 //
-//   x_i = x_i - lr U(g_i(x_i));  every H steps, with d_i = x_i - c:
-//     x_i = x_i - (beta / P) d_i;  c = c + beta/P sum_j d_j
+//   x_i = x_i - lr U(g_i(x_i) + mu (x_i - x));  every H steps: x = x_i = 1/P sum_j x_j
 //
-// The center c pulls the workers with a spring and is itself pulled by all; every rank keeps a
-// copy. Steps and bytes per rank and exchange, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S
-// bytes.
+// mu (x_i - x) is the gradient of mu/2 |x_i - x|^2: local steps are pulled back to the last average
+// x, from which they start. mu = 0 is local SGD. Steps and bytes per rank and average, S bytes of
+// model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: a model more.
 
-#include "easgd.h"
+#include "proximal_sgd.h"
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -18,29 +17,29 @@ namespace {
 
 struct Options {
   Execution execution;
-  std::int64_t sync_every = 4;
-  double beta = 0.9;
+  std::int64_t sync_every = 8;
+  double mu = 0.1;
 };
 
-class Easgd final : public Algorithm {
+class ProximalSgd final : public Algorithm {
  public:
-  explicit Easgd(const Options& options) : options_(options) {}
+  explicit ProximalSgd(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
     const auto average = across(run.execution, full_average(AllreduceAlgorithm::ring));
-    const Tensor x = run.workload.weights();
-    const Tensor center = ctx.device->empty_like(x), apart = ctx.device->empty_like(x);
-    ctx.device->copy(center, x);
-    const auto beta = static_cast<float>(options_.beta);
+    const Tensor x = run.workload.weights(), g = run.workload.gradients();
+    const Tensor start = ctx.device->empty_like(x);
+    ctx.device->copy(start, x);
+    const auto mu = static_cast<float>(options_.mu);
     for (long t : run.steps) {
-      local_step(ctx, run);
+      compute_gradients(ctx, run);
+      ctx.device->axpby(mu, x, 1, g);
+      ctx.device->axpby(-mu, start, 1, g);
+      optimizer_step(ctx, run);
       if ((t + 1) % options_.sync_every != 0) continue;
-      ctx.device->copy(apart, x);
-      ctx.device->axpby(-1, center, 1, apart);
-      ctx.device->axpby(-beta / static_cast<float>(ctx.world_size), apart, 1, x);
-      exchange_on(*comm, ctx, run, apart, average);
-      ctx.device->axpby(beta, apart, 1, center);
+      exchange_on(*comm, ctx, run, x, average);
+      ctx.device->copy(start, x);
     }
   }
 
@@ -50,15 +49,14 @@ class Easgd final : public Algorithm {
 
 }  // namespace
 
-AlgorithmEntry easgd_entry() {
-  return algorithm_entry<Easgd>(
-      {.name = "easgd",
-       .doc = "Workers step alone, held by springs to a center that they pull along",
+AlgorithmEntry proximal_sgd_entry() {
+  return algorithm_entry<ProximalSgd>(
+      {.name = "proximal_sgd",
+       .doc = "Workers step alone, pulled back to the last average, and average every few steps",
        .trigram = kSyncFullCentralised,
        .execution_options = "H",
-       .source = "Zhang et al., arXiv 1412.6651"},
+       .source = "Li et al., FedProx, arXiv 1812.06127"},
       FieldTable<Options>{}
-          .field("sync_every", &Options::sync_every, integer(1), "Steps from exchange to exchange")
-          .field("beta", &Options::beta, number(0, 1),
-                 "How far the center goes towards the mean of the workers at an exchange"));
+          .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
+          .field("mu", &Options::mu, number(0, 1e3), "How strongly steps are pulled back"));
 }
