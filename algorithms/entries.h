@@ -35,8 +35,9 @@ struct AlgorithmCard {
   std::optional<Trigram> trigram_with_codec = {};  // where there is an `optional_codec_kind`
   std::string execution_options;                   // those of O, F and H that apply
   std::string source;
-  bool exchanges_moment = false;   // so the optimizer must have one
-  bool exchanges_weights = false;  // F is off unless asked for: the model is one message
+  bool exchanges_moment = false;    // so the optimizer must have one
+  bool exchanges_weights = false;   // F is off unless asked for: the model is one message
+  bool waits_across_steps = false;  // as in AlgorithmEntry
 };
 
 /// Adds the options of O, F and H that apply, and names the ones that do not.
@@ -63,6 +64,7 @@ AlgorithmEntry algorithm_entry(
   entry.execution_options = card.execution_options;
   entry.source = card.source;
   entry.exchanges_moment = card.exchanges_moment;
+  entry.waits_across_steps = card.waits_across_steps;
   entry.execution = [fields, card](const Json& resolved) {
     return applicable(fields.parse(component_options(resolved), "").execution, card);
   };
@@ -116,5 +118,8 @@ AlgorithmEntry diloco_entry();
 AlgorithmEntry gossipgrad_entry();
 AlgorithmEntry deepsqueeze_entry();
 AlgorithmEntry ecd_psgd_entry();
+AlgorithmEntry easgd_entry();
+AlgorithmEntry ssp_entry();
+AlgorithmEntry dsgd_aau_entry();
 
 }  // namespace trigram

@@ -28,6 +28,7 @@ std::vector<AlgorithmEntry> own_algorithms() {
       slowmo_entry(),
       bmuf_entry(),
       diloco_entry(),
+      easgd_entry(),
       bytegrad_entry(),
       qsgd_entry(),
       terngrad_entry(),
@@ -55,7 +56,9 @@ std::vector<AlgorithmEntry> own_algorithms() {
       eager_sgd_entry(),
       wagma_entry(),
       async_parameter_server_entry(),
+      ssp_entry(),
       adpsgd_entry(),
+      dsgd_aau_entry(),
   };
 }
 

@@ -25,6 +25,9 @@ struct AlgorithmEntry : Component<Algorithm> {
   std::string source;                         // paper
   /// Of the optimizer, which must have one, from the option "warmup_steps" on.
   bool exchanges_moment = false;
+  /// The end of a rank's step may wait for that of another's later step, so ranks that come
+  /// together at the end of the same step may wait for ever.
+  bool waits_across_steps = false;
   /// The trigram with these options.
   const Trigram& trigram_of(const Json& resolved) const;
   /// The execution options among resolved options; those that do not apply have their neutral

@@ -42,6 +42,19 @@ TEST_P(CentralisedVolume, LocalMethods) {
       }
 }
 
+/// The same after steps 2, 4 and, as the last one, 5; of four steps, after 2 and 4.
+TEST_P(CentralisedVolume, ElasticAverages) {
+  for (const long steps : {4, 5})
+    for (const bool hierarchical : {false, true}) {
+      SCOPED_TRACE(testing::Message() << steps << " " << hierarchical);
+      Training training = training_of(
+          {{"name", "easgd"}, {"sync_every", 2}, {"hierarchical", hierarchical}}, GetParam());
+      training.steps = steps;
+      expect_volume(train(training), gradient_allreduce_volume(layout(), {1003}, (steps + 1) / 2,
+                                                               "ring", hierarchical));
+    }
+}
+
 /// Two steps of gradients in buckets, then the whole model after steps 2 and 4 of those that
 /// follow.
 TEST_P(CentralisedVolume, PostLocalSgd) {

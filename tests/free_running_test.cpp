@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "tests/support/expect_volume.h"
 
@@ -64,6 +65,35 @@ TEST(AdPsgdVolume, IsAModelOrItsCodeEachWayPerAverage) {
     }
 }
 
+/// Whoever meets, both send a model. Of two workers all meet in every step; those of a star meet
+/// its centre alone.
+TEST(DsgdAauVolume, IsAModelEachWayPerPairOfNeighbours) {
+  for (const char* graph : {"ring", "star", "complete"})
+    for (const auto nodes : {Nodes{1, 1}, Nodes{2, 1}, Nodes{5, 1}, Nodes{2, 4}}) {
+      SCOPED_TRACE(testing::Message() << graph << " on " << testing::PrintToString(nodes));
+      Training training = training_of({{"name", "dsgd_aau"}, {"graph", graph}}, nodes);
+      training.steps = 10;
+      training.events = true;
+      const Trained trained = train(training);
+      const auto ranks = static_cast<std::size_t>(nodes.nodes * nodes.workers);
+      ASSERT_EQ(trained.counters.size(), ranks);
+      std::map<std::pair<int, int>, int> sent;
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        EXPECT_EQ(bytes(trained.counters[rank]), messages(trained.counters[rank]) * kModel);
+        for (const Event& e : trained.events[rank])
+          if (e.kind == Event::send) ++sent[{e.rank, e.peer}];
+      }
+      for (const auto& [pair, count] : sent)
+        EXPECT_EQ(count, (sent[{pair.second, pair.first}])) << pair.first << " " << pair.second;
+      if (ranks < 3) {
+        EXPECT_EQ(messages(trained.counters[0]), ranks == 2 ? 10u : 0u);
+      }
+      for (const auto& [pair, count] : sent) {
+        EXPECT_TRUE(graph != std::string("star") || pair.first == 0 || pair.second == 0);
+      }
+    }
+}
+
 TEST(AdPsgdRefuses, GraphsWithOddCircles) {
   const auto fits_on = [](const char* graph, int ranks) {
     return fits({"", {{"name", "adpsgd"}, {"graph", graph}}}, small_cluster(ranks));
@@ -99,23 +129,75 @@ TEST(AdPsgdStragglers, SlowNobodyElse) {
     EXPECT_LT(slow_active.ended_s.at(active), 1.05 * even.ended_s.at(active)) << active;
 }
 
+/// When the rank has computed its last step.
+double last_step_s(const Trained& trained, std::size_t rank) {
+  double end_s = 0;
+  for (const Event& e : trained.events.at(rank))
+    if (e.kind == Event::compute && e.stream == trained.events[rank].front().stream)
+      end_s = std::max(end_s, e.end_s);
+  return end_s;
+}
+
 /// The others do their steps as fast as ever; only the end is awaited by all.
 TEST(AsyncServerStragglers, SlowNobodyElse) {
   Training training = busy_training({{"name", "async_parameter_server"}, {"servers", 2}}, 8);
   training.events = true;
-  const auto last_step_s = [](const Trained& trained, std::size_t rank) {
-    double end_s = 0;  // of what the worker computes
-    for (const Event& e : trained.events.at(rank))
-      if (e.kind == Event::compute && e.stream == trained.events[rank].front().stream)
-        end_s = std::max(end_s, e.end_s);
-    return end_s;
-  };
   const Trained even = train(training);
   training.cluster.slow_workers = {{3, 4}};
   const Trained slow = train(training);
   EXPECT_GT(last_step_s(slow, 3), 3 * last_step_s(even, 3));
   for (const std::size_t rank : {0, 1, 2, 4, 5, 6, 7})
     EXPECT_LT(last_step_s(slow, rank), 1.05 * last_step_s(even, rank)) << rank;
+}
+
+/// The last of 30 steps begins when the slow worker has done 29 - s: with a bound of 0 as in a
+/// method that waits for all in every step, with one above all steps as if nobody were slow.
+TEST(SspStragglers, AreWaitedForOnlyBeyondTheBound) {
+  const auto run = [](const Json& algorithm, bool slow) {
+    Training training = busy_training(algorithm, 8);
+    training.events = true;
+    if (slow) training.cluster.slow_workers = {{3, 4}};
+    return train(training);
+  };
+  const auto ssp = [](long staleness) {
+    return Json{{"name", "ssp"}, {"servers", 2}, {"staleness", staleness}};
+  };
+  const double even_s = last_step_s(run(ssp(29), false), 5);
+  const double in_step_s = last_step_s(run({{"name", "parameter_server"}}, true), 5);
+  double before_s = 1.15 * in_step_s;
+  for (const long staleness : {0, 1, 3, 10}) {
+    const Trained trained = run(ssp(staleness), true);
+    const double slow_step_s = last_step_s(trained, 3) / 30, own_s = last_step_s(trained, 5);
+    EXPECT_NEAR(own_s / slow_step_s, 29 - static_cast<double>(staleness), 1) << staleness;
+    EXPECT_LT(own_s, before_s) << staleness;
+    EXPECT_GT(own_s, 1.5 * even_s) << staleness;
+    if (staleness == 0) {
+      EXPECT_GT(own_s, 0.9 * in_step_s);
+    }
+    before_s = own_s;
+  }
+  EXPECT_NEAR(last_step_s(run(ssp(29), true), 5), even_s, 0.05 * even_s);
+}
+
+/// Of three workers two go on alone until edges connect them; the third is needed in every second
+/// of their iterations, and they make two steps in the time of one of its own. Where each waits for
+/// all in every step, they make one.
+TEST(DsgdAauStragglers, DelayOnlyIterationsThatNeedThem) {
+  const auto run = [](const char* algorithm, int ranks, double factor) {
+    Training training = busy_training({{"name", algorithm}, {"graph", "complete"}}, ranks);
+    training.events = true;
+    training.cluster.slow_workers = {{2, factor}};
+    return train(training);
+  };
+  for (const double factor : {4.0, 8.0}) {
+    const Trained adaptive = run("dsgd_aau", 3, factor), waits = run("dpsgd", 3, factor);
+    for (const std::size_t fast : {0, 1}) {
+      EXPECT_NEAR(last_step_s(adaptive, fast) / last_step_s(adaptive, 2), (14 + 2 / factor) / 30,
+                  0.01);
+      EXPECT_GT(last_step_s(waits, fast) / last_step_s(waits, 2), 27.0 / 30);
+    }
+  }
+  EXPECT_LT(last_step_s(run("dsgd_aau", 8, 4), 0), 0.75 * last_step_s(run("dpsgd", 8, 4), 0));
 }
 
 class FreeRunning : public ::testing::TestWithParam<NamedAlgorithm> {};
@@ -141,6 +223,11 @@ INSTANTIATE_TEST_SUITE_P(
         NamedAlgorithm{"async_parameter_server", {{"name", "async_parameter_server"}}},
         NamedAlgorithm{"async_parameter_server_coded",
                        {{"name", "async_parameter_server"}, {"codec", "minmax_uint8"}}},
+        NamedAlgorithm{"ssp", {{"name", "ssp"}, {"staleness", 1}}},
+        NamedAlgorithm{"ssp_coded", {{"name", "ssp"}, {"staleness", 0}, {"codec", "minmax_uint8"}}},
+        NamedAlgorithm{"dsgd_aau_ring", {{"name", "dsgd_aau"}}},
+        NamedAlgorithm{"dsgd_aau_star", {{"name", "dsgd_aau"}, {"graph", "star"}}},
+        NamedAlgorithm{"dsgd_aau_complete", {{"name", "dsgd_aau"}, {"graph", "complete"}}},
         NamedAlgorithm{
             "async_model_average_by_steps",
             {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}}},

@@ -92,6 +92,8 @@ const Json kSigns = {{"name", "bytegrad"}, {"codec", "sign"}, {"error_feedback",
 const Json kServer = {{"name", "async_parameter_server"}};
 const Json kServerTopK = {{"name", "async_parameter_server"},
                           {"codec", {{"name", "topk"}, {"density", 0.25}}}};
+const Json kSsp = {{"name", "ssp"}, {"staleness", 2}};
+const Json kElastic = {{"name", "easgd"}, {"sync_every", 4}};
 const Json kOneBit = {{"name", "onebit_adam"}, {"warmup_steps", 20}};
 const Json kZeroOne = {
     {"name", "zeroone_adam"}, {"freeze_step", 60}, {"local_doubling", 40}, {"max_local_steps", 4}};
@@ -120,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"ef_signsgd", kEfSign}, Case{"dgc", kDgc, 0.05},
                       Case{"gossipgrad", {{"name", "gossipgrad"}}},
                       Case{"async_server", kServer, kSumLr},
-                      Case{"async_server_topk", kServerTopK, kSumLr},
+                      Case{"async_server_topk", kServerTopK, kSumLr}, Case{"ssp", kSsp, kSumLr},
                       Case{"onebit_adam", kOneBit, 0.02, 0, 0, {{"name", "adam"}}, 800},
                       Case{"qadam", kQAdam, 0.02, 0, 0, {{"name", "adam"}}, 800},
                       Case{"zeroone_adam", kZeroOne, 0.02, 0, 0, {{"name", "adam"}}, 800},
@@ -135,8 +137,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"post_local_sgd", kPostLocal, 0.1, 1},
                       Case{"bmuf", kBmuf, 0.02, 1, 0, {{"name", "sgd"}}, 800},
                       Case{"diloco", kDiLoCo, 0.1, 1, 0, {{"name", "sgd"}}, 800},
-                      Case{"wagma", kWagma, 0.1, 1}, Case{"wagma_coded", kWagmaCoded, 0.1, 1},
-                      Case{"eager_solo", kSolo, 0.1, 1}, Case{"eager_majority", kMajority, 0.1, 1}),
+                      Case{"easgd", kElastic, 0.1, 1}, Case{"wagma", kWagma, 0.1, 1},
+                      Case{"wagma_coded", kWagmaCoded, 0.1, 1}, Case{"eager_solo", kSolo, 0.1, 1},
+                      Case{"eager_majority", kMajority, 0.1, 1}),
     name_of);
 
 /// What codes hold back of gradients that do not vanish is fed back: the models are off by the
@@ -197,8 +200,9 @@ TEST_P(Noisy, SettlesWhereSgdDoes) {
   for (const int smaller : {1, 4}) {
     c.lr = GetParam().lr / smaller;
     c.steps = 200 * smaller;
-    const double sum_of_lr =
-        c.algorithm.at("name") == "async_parameter_server" ? kRanks * c.lr : c.lr;
+    const bool adds_up =
+        c.algorithm.at("name") == "async_parameter_server" || c.algorithm.at("name") == "ssp";
+    const double sum_of_lr = adds_up ? kRanks * c.lr : c.lr;
     EXPECT_NEAR(mean_distance(c) / settled(sum_of_lr), 1, 0.2) << "lr " << c.lr;
   }
 }
@@ -212,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"wagma", kWagma, 0.1, 0, 1}, Case{"powersgd", kPowerSgd, 0.1, 0, 1},
                       Case{"eager_solo", kSolo, 0.1, 0, 1},
                       Case{"eager_majority", kMajority, 0.1, 0, 1},
-                      Case{"async_server", kServer, kSumLr, 0, 1}),
+                      Case{"async_server", kServer, kSumLr, 0, 1}, Case{"ssp", kSsp, kSumLr, 0, 1}),
     name_of);
 
 }  // namespace

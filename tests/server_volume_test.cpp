@@ -55,6 +55,25 @@ TEST_P(ServerVolume, AsyncParameterServer) {
     }
 }
 
+TEST_P(ServerVolume, Ssp) {
+  const Json codes[] = {nullptr, "minmax_uint8", {{"name", "topk"}, {"density", 0.1}}};
+  for (const int servers : {1, 2, 3, layout().ranks()})
+    for (const long staleness : {0, 2})
+      for (const Json& codec : codes) {
+        if (servers > layout().ranks()) continue;
+        SCOPED_TRACE(testing::Message() << servers << " " << staleness << " " << codec);
+        Json algorithm = {{"name", "ssp"}, {"servers", servers}, {"staleness", staleness}};
+        CodeBytes nbytes = [](std::uint64_t n) { return 4 * n; };
+        if (!codec.is_null()) {
+          algorithm["codec"] = codec;
+          nbytes = code_bytes(codec);
+        }
+        const Training training = training_of(algorithm, GetParam());
+        expect_volume(train(training), ssp_volume(layout(), 1003, training.steps,
+                                                  static_cast<std::uint64_t>(servers), nbytes));
+      }
+}
+
 /// What is needed first gets its place, and with it its server, from another count.
 TEST_P(ServerVolume, ParameterServerByNeed) {
   for (const int servers : {1, 2, 3, layout().ranks()})

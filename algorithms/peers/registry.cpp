@@ -54,8 +54,8 @@ void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::strin
                                   "choose an undirected graph, or sgp",
                                   spec.name, algorithm));
   if (needs.fixed && graph->period(exchanging.size) != 1)
-    throw ConfigError(pointer, fmt::format("{} changes its peers from step to step, and {} keeps "
-                                           "replicas of fixed peers; choose a fixed graph",
+    throw ConfigError(pointer, fmt::format("{} changes its peers from step to step, and {} needs "
+                                           "the same ones in every step; choose a fixed graph",
                                            spec.name, algorithm));
   if (needs.bipartite && !is_bipartite(*graph, exchanging.size))
     throw ConfigError(pointer, fmt::format("{} of {} {} has a circle of an odd number of them, and "

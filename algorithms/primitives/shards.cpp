@@ -5,6 +5,18 @@
 #include "algorithms/primitives/error_feedback.h"
 
 namespace trigram {
+namespace {
+
+void send_one(Context c, const Tensor& x, int peer) {
+  const Transfer batch[] = {{Transfer::send, x, peer, Pattern::server}};
+  c.comm->transfer(batch);
+}
+void receive_one(Context c, const Tensor& x, int peer) {
+  const Transfer batch[] = {{Transfer::recv, x, peer, Pattern::server}};
+  c.comm->transfer(batch);
+}
+
+}  // namespace
 
 Shards::Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec)
     : servers_(servers),
@@ -45,27 +57,47 @@ void Shards::exchange(Context c, int worker, int server) {
     c.device->axpby(1, change_of(own), 1, shard_);
     c.device->copy(weights_of(own), shard_);
   } else if (c.rank() == server) {
-    codec_ ? serve_coded(c, worker) : serve(c, worker);
+    codec_ ? exchange_coded_as_server(c, worker) : exchange_as_server(c, worker);
   } else {
-    codec_ ? push_coded(c, server) : push(c, server);
+    codec_ ? exchange_coded_as_worker(c, server) : exchange_as_worker(c, server);
+  }
+  if (c.rank() != server) return;
+  count_update(worker);
+  seen_by(worker) = updates_;
+}
+
+void Shards::push(Context c, int worker, int server) {
+  if (worker == server) {
+    c.device->axpby(1, change_of(shard_on(server)), 1, shard_);
+  } else {
+    c.rank() == server ? take_change(c, worker) : send_change(c, server);
   }
   if (c.rank() == server) count_update(worker);
 }
 
+void Shards::pull(Context c, int worker, int server) {
+  if (worker == server) {
+    c.device->copy(weights_of(shard_on(server)), shard_);
+  } else {
+    c.rank() == server ? send_weights(c, worker) : take_weights(c, server);
+  }
+  if (c.rank() == server) seen_by(worker) = updates_;
+}
+
 // Both add the change to the same weights, so the server need not wait for it to answer.
 
-void Shards::push(Context c, int server) {
+void Shards::exchange_as_worker(Context c, int server) {
   const std::size_t s = shard_on(server);
   send_receive(c, change_of(s), server, weights_of(s), server, Pattern::server);
   c.device->axpby(1, change_of(s), 1, weights_of(s));
 }
 
-void Shards::serve(Context c, int worker) {
+void Shards::exchange_as_server(Context c, int worker) {
   send_receive(c, shard_, worker, incoming_, worker, Pattern::server);
   c.device->axpby(1, incoming_, 1, shard_);
 }
 
-void Shards::push_coded(Context c, int server) {
+void Shards::exchange_coded_as_worker(Context c, int server) {
   const std::size_t s = shard_on(server);
   const Tensor change = change_of(s), base = base_.part(s, servers_.count());
   const auto code = codec(c, server, steps_.current());
@@ -80,7 +112,7 @@ void Shards::push_coded(Context c, int server) {
   c.device->copy(weights_of(s), base);
 }
 
-void Shards::serve_coded(Context c, int worker) {
+void Shards::exchange_coded_as_server(Context c, int worker) {
   const Tensor& sent = sent_[static_cast<std::size_t>(worker)];
   const auto code = codec(c, c.size() + worker, updates_);
   const Tensor out = code->empty_wire(*c.device, shard_), in = code->empty_wire(*c.device, shard_);
@@ -95,10 +127,57 @@ void Shards::serve_coded(Context c, int worker) {
   c.device->axpby(1, incoming_, 1, shard_);
 }
 
-void Shards::count_update(int worker) {
-  long& seen = seen_[static_cast<std::size_t>(worker)];
-  steps_.record_staleness(updates_ - seen);
-  seen = ++updates_;
+// With a codec, what the worker has changes by what is decoded of either half, on both sides.
+
+void Shards::send_change(Context c, int server) {
+  const std::size_t s = shard_on(server);
+  const Tensor change = change_of(s);
+  if (!codec_) return send_one(c, change, server);
+  const auto code = codec(c, server, steps_.current());
+  const Tensor wire = code->empty_wire(*c.device, change);
+  ErrorFeedback(*c.device, *code, residual_.part(s, servers_.count())).encode(wire, change);
+  send_one(c, wire, server);
+  code->decode(change, wire);
+  c.device->axpby(1, change, 1, base_.part(s, servers_.count()));
+}
+
+void Shards::take_change(Context c, int worker) {
+  if (codec_) {
+    const auto code = codec(c, c.size() + worker, updates_);
+    const Tensor wire = code->empty_wire(*c.device, incoming_);
+    receive_one(c, wire, worker);
+    code->decode(incoming_, wire);
+    c.device->axpby(1, incoming_, 1, sent_[static_cast<std::size_t>(worker)]);
+  } else {
+    receive_one(c, incoming_, worker);
+  }
+  c.device->axpby(1, incoming_, 1, shard_);
+}
+
+void Shards::send_weights(Context c, int worker) {
+  if (!codec_) return send_one(c, shard_, worker);
+  const Tensor& sent = sent_[static_cast<std::size_t>(worker)];
+  const auto code = codec(c, c.size() + worker, updates_);
+  const Tensor wire = code->empty_wire(*c.device, shard_);
+  c.device->copy(incoming_, shard_);
+  c.device->axpby(-1, sent, 1, incoming_);
+  code->encode(wire, incoming_);
+  send_one(c, wire, worker);
+  code->decode(incoming_, wire);
+  c.device->axpby(1, incoming_, 1, sent);
+}
+
+void Shards::take_weights(Context c, int server) {
+  const std::size_t s = shard_on(server);
+  const Tensor weights = weights_of(s);
+  if (!codec_) return receive_one(c, weights, server);
+  const Tensor base = base_.part(s, servers_.count()), news = change_of(s);
+  const auto code = codec(c, server, steps_.current());
+  const Tensor wire = code->empty_wire(*c.device, news);
+  receive_one(c, wire, server);
+  code->decode(news, wire);
+  c.device->axpby(1, news, 1, base);
+  c.device->copy(weights, base);
 }
 
 /// `peer` tells a rank's uses apart: as a worker, of every server; as a server, of every worker.

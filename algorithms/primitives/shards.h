@@ -25,6 +25,10 @@ class Shards {
   /// `worker` hands its change of a shard to `server`, which adds it, and hands the shard's weights
   /// back. Called on both ranks.
   void exchange(Context c, int worker, int server);
+  /// The halves of an exchange by themselves, by turns: a push, a pull, a push. Each is called on
+  /// both ranks.
+  void push(Context c, int worker, int server);
+  void pull(Context c, int worker, int server);
   /// All workers get the servers' weights, uncoded. Called on all ranks.
   void collect(Context c);
 
@@ -32,11 +36,16 @@ class Shards {
   std::size_t shard_on(int server) const;
   Tensor weights_of(std::size_t shard) const { return weights_.part(shard, servers_.count()); }
   Tensor change_of(std::size_t shard) const { return change_.part(shard, servers_.count()); }
-  void push(Context c, int server);
-  void serve(Context c, int worker);
-  void push_coded(Context c, int server);
-  void serve_coded(Context c, int worker);
-  void count_update(int worker);
+  void exchange_as_worker(Context c, int server);
+  void exchange_as_server(Context c, int worker);
+  void exchange_coded_as_worker(Context c, int server);
+  void exchange_coded_as_server(Context c, int worker);
+  void send_change(Context c, int server);
+  void take_change(Context c, int worker);
+  void send_weights(Context c, int worker);
+  void take_weights(Context c, int server);
+  void count_update(int worker) { steps_.record_staleness(updates_++ - seen_by(worker)); }
+  long& seen_by(int worker) { return seen_[static_cast<std::size_t>(worker)]; }
   std::unique_ptr<Codec> codec(Context c, int peer, long use) const;
 
   Servers servers_;

@@ -1,4 +1,6 @@
-#include "easgd.h"
 #include "experiments/cli/trigram_main.h"
+#include "proximal_sgd.h"
 
-int main(int argc, char** argv) { return trigram::trigram_main(argc, argv, {easgd_entry()}); }
+int main(int argc, char** argv) {
+  return trigram::trigram_main(argc, argv, {proximal_sgd_entry()});
+}

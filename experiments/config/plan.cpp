@@ -137,7 +137,7 @@ void check_steady(const Experiment& e, const WorkloadFactory& workload) {
 }
 
 /// Only what classifies has an accuracy. On GPUs all ranks issue in one order, and those of
-/// asynchronous algorithms come to an evaluation in any.
+/// asynchronous algorithms come to an evaluation in any. Processes all come to the same step.
 void check_target(const Experiment& e, const WorkloadFactory& workload) {
   if (!e.target_accuracy) return;
   if (workload.samples() == 0 || !workload.learns())
@@ -149,6 +149,13 @@ void check_target(const Experiment& e, const WorkloadFactory& workload) {
                       fmt::format("in the world \"{}\" it is for synchronous algorithms; expected "
                                   "none, or another world or algorithm",
                                   e.world().name));
+  if (e.world().processes && e.algorithm_entry().waits_across_steps)
+    throw ConfigError(
+        "/target_accuracy",
+        fmt::format("in the world \"{}\" all workers come together at evaluations, and "
+                    "those of {} may wait for each other's later steps; expected none, "
+                    "or another world or algorithm",
+                    e.world().name, e.algorithm_entry().name));
 }
 
 /// What keeps the world from being where the run is to be made.

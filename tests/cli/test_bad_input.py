@@ -57,7 +57,7 @@ CASES = {
     "graph that changes": (
         experiment(algorithm={"name": "choco_sgd", "graph": "random_matching"}),
         "/algorithm/graph",
-        "keeps replicas of fixed peers",
+        "needs the same ones in every step",
     ),
     "groups in which nobody averages": (
         experiment(algorithm={"name": "dpsgd", "graph": {"name": "butterfly", "group": 1}}),
@@ -93,6 +93,7 @@ CASES = {
             "wagma",
             "adpsgd",
             "async_parameter_server",
+            "ssp",
         )
     },
     "variance that is never seen": (

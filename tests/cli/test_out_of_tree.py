@@ -53,15 +53,15 @@ class OutOfTree(CommandTest):
         harness.TRIGRAM = os.environ["TRIGRAM"]
         built_in = json.loads(self.trigram("list", "algorithms", "--json").stdout)["algorithms"]
         self.assertEqual(mine[:-1], built_in)
-        self.assertEqual(mine[-1]["name"], "easgd")
+        self.assertEqual(mine[-1]["name"], "proximal_sgd")
         self.assertEqual(mine[-1]["trigram"], "sync, full, centralised")
 
     def test_schema_and_suggestions_know_it(self) -> None:
-        self.assertIn('"easgd"', self.trigram("schema").stdout)
-        path = self.write(experiment(algorithm="easdg"))
-        self.assertIn("easgd", self.trigram("validate", path, code=2).stderr)
-        path = self.write(experiment(algorithm={"name": "easgd", "bucket": "1MB"}))
-        self.assertIn("easgd has no buckets", self.trigram("validate", path, code=2).stderr)
+        self.assertIn('"proximal_sgd"', self.trigram("schema").stdout)
+        path = self.write(experiment(algorithm="proximal_sdg"))
+        self.assertIn("proximal_sgd", self.trigram("validate", path, code=2).stderr)
+        path = self.write(experiment(algorithm={"name": "proximal_sgd", "bucket": "1MB"}))
+        self.assertIn("proximal_sgd has no buckets", self.trigram("validate", path, code=2).stderr)
 
     def test_it_finds_the_data_of_the_installed_trigram(self) -> None:
         self.assertTrue((self.prefix / "share" / "trigram" / "configs" / "profiles").is_dir())
@@ -70,7 +70,7 @@ class OutOfTree(CommandTest):
         self.assertTrue(clusters and all(str(self.prefix) in doc for doc in clusters), clusters)
 
     def test_it_trains_in_every_world_with_the_same_weights(self) -> None:
-        config = json.loads((EXAMPLE / "easgd.json").read_text()) | {"steps": 10}
+        config = json.loads((EXAMPLE / "proximal_sgd.json").read_text()) | {"steps": 10}
         config["sweep"]["/runtime"] = [world for world in ("sim", "threads") if worlds()[world]]
         manifests = self.run_config(config)
         hashes: dict[str, set[str]] = {}
@@ -78,13 +78,13 @@ class OutOfTree(CommandTest):
             self.assertEqual(m["status"], "done", m["error"])
             name = m["experiment"]["algorithm"]["name"]
             hashes.setdefault(name, set()).add(m["summary"]["weights_hash"])
-        self.assertEqual(set(hashes), {"gradient_allreduce", "local_sgd", "easgd"})
+        self.assertEqual(set(hashes), {"gradient_allreduce", "local_sgd", "proximal_sgd"})
         self.assertEqual([len(found) for found in hashes.values()], [1, 1, 1])
         self.assertEqual(len(set.union(*hashes.values())), 3, "three algorithms, three results")
 
     def test_another_program_makes_results_stale(self) -> None:
         """The commit of Trigram does not tell two states of somebody else's algorithm apart."""
-        (manifest,) = self.run_config(experiment(algorithm="easgd"))
+        (manifest,) = self.run_config(experiment(algorithm="proximal_sgd"))
         self.assertRegex(manifest["git"], r"\+[0-9a-f]{8}$")
         other = self.folder / "my_trigram"
         other.write_bytes(Path(self.program).read_bytes() + b"changed")

@@ -29,6 +29,7 @@ ASYNCHRONOUS = [
     "eager_sgd",
     "adpsgd",
     "async_parameter_server",
+    {"name": "ssp", "staleness": 1},
 ]
 
 
@@ -213,6 +214,14 @@ class InRealTime(TargetTest, JobTest):
         for world in ("threads", "mpi"):
             self.results = self.folder / "results" / world
             self.assertEqual(len(self.reached(self.manifests())), len(ASYNCHRONOUS))
+
+    def test_workers_that_wait_for_later_steps_come_together_nowhere(self) -> None:
+        path = self.write(self.config(target_accuracy=TARGET, algorithm="dsgd_aau"))
+        self.trigram("run", path, "--set", "/runtime=threads", "--quiet")
+        (manifest,) = self.manifests()
+        self.check_ends(manifest)
+        _, error = self.job(4, "run", path, "--set", "/runtime=mpi", code=2)
+        self.assertIn("may wait for each other's later steps", error)
 
 
 if __name__ == "__main__":

@@ -83,4 +83,22 @@ Traffic async_parameter_server_volume(const Layout& layout, std::uint64_t model,
   return traffic;
 }
 
+Traffic ssp_volume(const Layout& layout, std::uint64_t model, long steps, std::uint64_t servers,
+                   const std::function<std::uint64_t(std::uint64_t)>& coded) {
+  Traffic traffic(layout);
+  const auto P = static_cast<std::uint64_t>(layout.ranks());
+  for (std::uint64_t shard = 0; shard < servers; ++shard) {
+    const auto server = static_cast<int>(shard * P / servers);
+    const std::uint64_t n = model * (shard + 1) / servers - model * shard / servers;
+    for (int worker : all_ranks(layout)) {
+      if (worker == server) continue;
+      for (long t = 0; t < steps; ++t) {
+        traffic.send(worker, server, 1, coded(n));
+        traffic.send(server, worker, 1, t + 1 < steps ? coded(n) : 4 * n);
+      }
+    }
+  }
+  return traffic;
+}
+
 }  // namespace trigram::test

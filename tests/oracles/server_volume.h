@@ -24,4 +24,9 @@ Traffic async_parameter_server_volume(const Layout& layout, std::uint64_t model,
                                       std::uint64_t servers,
                                       const std::function<std::uint64_t(std::uint64_t)>& coded);
 
+/// The same with a push in every step and a pull in every step but the last, which ends with the
+/// shards of all servers.
+Traffic ssp_volume(const Layout& layout, std::uint64_t model, long steps, std::uint64_t servers,
+                   const std::function<std::uint64_t(std::uint64_t)>& coded);
+
 }  // namespace trigram::test

@@ -252,6 +252,7 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   add_with("slowmo", "sync_every", 2);
   add_with("bmuf", "sync_every", 2);
   add_with("diloco", "sync_every", 2);
+  add_with("easgd", "sync_every", 2);
   all.push_back(
       {"post_local_sgd", {{"name", "post_local_sgd"}, {"switch_step", 2}, {"sync_every", 2}}});
   all.push_back({"post_local_sgd_hierarchical",
@@ -301,6 +302,11 @@ std::vector<NamedAlgorithm> every_algorithm() {
   all.push_back({"async_parameter_server", {{"name", "async_parameter_server"}}});
   all.push_back({"async_parameter_server_coded",
                  {{"name", "async_parameter_server"}, {"servers", 2}, {"codec", "minmax_uint8"}}});
+  all.push_back({"ssp", {{"name", "ssp"}, {"staleness", 1}}});
+  all.push_back({"ssp_coded",
+                 {{"name", "ssp"}, {"staleness", 2}, {"servers", 2}, {"codec", "minmax_uint8"}}});
+  all.push_back({"dsgd_aau", {{"name", "dsgd_aau"}}});
+  all.push_back({"dsgd_aau_complete", {{"name", "dsgd_aau"}, {"graph", "complete"}}});
   all.push_back({"adpsgd", {{"name", "adpsgd"}}});
   all.push_back({"adpsgd_coded", {{"name", "adpsgd"}, {"codec", "minmax_uint8"}}});
   all.push_back({"adpsgd_ring_sign", {{"name", "adpsgd"}, {"graph", "ring"}, {"codec", "sign"}}});

@@ -2,4 +2,4 @@
 
 #include "algorithms/registry.h"
 
-trigram::AlgorithmEntry easgd_entry();
+trigram::AlgorithmEntry proximal_sgd_entry();

@@ -1,0 +1,76 @@
+// EASGD, elastic averaging SGD, synchronous (Zhang, Choromanska and LeCun, arXiv 1412.6651).
+//
+//   x_i = x_i - lr U(g_i(x_i));  every tau steps, with d_i = x_i - c:
+//     x_i = x_i - alpha d_i;  c = c + alpha sum_j d_j          alpha = beta/P
+//
+// Springs hold P workers to a centre c that they pull along, so they stay apart and explore. Every
+// rank keeps the centre, which the mean of all d_j moves by beta: an allreduce, where the paper has
+// a server. As in the paper, what is learned is the centre: the last step ends with an exchange,
+// whatever tau is, and with the centre as all workers' weights. Equations restated here; numbers of
+// the paper are not quoted. The state of the optimizer stays local. Steps and bytes per rank and
+// exchange, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two models more.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/options.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t sync_every = 4;
+  double beta = 0.9;
+  AllreduceSpec allreduce;
+};
+
+class Easgd final : public Algorithm {
+ public:
+  explicit Easgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(run.execution, full_average(options_.allreduce));
+    const Tensor x = run.workload.weights();
+    const Tensor centre = ctx.device->empty_like(x), apart = ctx.device->empty_like(x);
+    ctx.device->copy(centre, x);
+    const auto beta = static_cast<float>(options_.beta);
+    for (long t : run.steps) {
+      local_step(ctx, run);
+      const bool last = t + 1 == run.steps.count();
+      if ((t + 1) % options_.sync_every != 0 && !last) continue;
+      ctx.device->copy(apart, x);
+      ctx.device->axpby(-1, centre, 1, apart);
+      ctx.device->axpby(-beta / static_cast<float>(ctx.world_size), apart, 1, x);
+      exchange_on(*comm, ctx, run, apart, average);
+      ctx.device->axpby(beta, apart, 1, centre);
+      if (last) ctx.device->copy(x, centre);
+    }
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = options_.sync_every};
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry easgd_entry() {
+  return algorithm_entry<Easgd>(
+      {.name = "easgd",
+       .doc = "Workers step alone, held by springs to a centre that they pull along",
+       .trigram = kSyncFullCentralised,
+       .execution_options = "H",
+       .source = "Zhang et al., EASGD, arXiv 1412.6651"},
+      FieldTable<Options>{}
+          .field("sync_every", &Options::sync_every, integer(1),
+                 "tau: steps from exchange to exchange")
+          .field("beta", &Options::beta, number(0, 1, Open::below),
+                 "How far the centre goes towards the mean of the workers at an exchange")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+}
+
+}  // namespace trigram

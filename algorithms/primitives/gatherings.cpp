@@ -1,0 +1,89 @@
+#include "algorithms/primitives/gatherings.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "algorithms/peers/weights.h"
+#include "algorithms/primitives/path_search.h"
+
+namespace trigram {
+namespace {
+
+constexpr int kTag = 0;
+// To rank 0: a step is finished, or the last one. From rank 0, passed on to the worker: a peer in
+// the group that comes next; the group is complete; there will be none.
+enum Subject : std::int64_t { kFinished, kFinishedLast, kPeer, kGroup, kEnd };
+
+/// The worker's next group; none when there are no more, or the world is ending.
+std::optional<Peers> next_group(Context ctx) {
+  std::vector<Peers::Source> edges;
+  while (const auto m = ctx.control->receive(kTag)) {
+    if (m->a == kEnd) break;
+    if (m->a == kGroup) return undirected(ctx.world_rank, edges);
+    const auto most = static_cast<float>(m->b % ctx.world_size);  // peers of either
+    edges.push_back({static_cast<int>(m->b / ctx.world_size), 1 / (1 + most)});
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// The desk of one rank.
+struct Gatherings::Desk {
+  explicit Desk(PathSearch search) : book(std::move(search)) {}
+
+  void run(Context c) {
+    for (int working = c.world_size; const auto m = c.control->receive(kTag);) {
+      const bool last = m->a == kFinishedLast;
+      if (m->a != kFinished && !last) {
+        main->post(c.world_rank, kTag, m->a, m->b);
+        if (m->a == kEnd) return;
+      } else if (c.world_rank != 0) {
+        c.control->post(0, kTag, m->a);  // from the own worker
+      } else {
+        announce(c, last ? book.finish_last(m->source) : book.finish(m->source));
+        if (last && --working == 0)
+          for (int rank = 0; rank < c.world_size; ++rank) c.control->post(rank, kTag, kEnd);
+      }
+    }
+  }
+
+  void announce(Context c, const std::vector<int>& members) {
+    std::vector<std::vector<int>> peers(static_cast<std::size_t>(c.world_size));
+    const auto of = [&](int rank) -> auto& { return peers[static_cast<std::size_t>(rank)]; };
+    for (const int member : members)
+      for (const int peer : book.neighbours(member))
+        if (std::binary_search(members.begin(), members.end(), peer)) of(member).push_back(peer);
+    for (const int member : members) {
+      for (const int peer : of(member)) {
+        const auto most = static_cast<std::int64_t>(std::max(of(member).size(), of(peer).size()));
+        c.control->post(member, kTag, kPeer, std::int64_t{peer} * c.world_size + most);
+      }
+      c.control->post(member, kTag, kGroup);
+    }
+  }
+
+  PathSearch book;
+  Control *main = nullptr, *own = nullptr;
+};
+
+Gatherings::Gatherings(Context ctx, const PeerGraph& graph)
+    : stream_(ctx.stream->fork("desk")),
+      desk_(std::make_shared<Desk>(PathSearch(graph, ctx.world_size))) {
+  desk_->main = ctx.control;
+  ctx.stream->wait(*stream_->submit(ctx, [desk = desk_](Context c) { desk->own = c.control; }));
+  loop_ = stream_->submit(ctx, [desk = desk_](Context c) { desk->run(c); });
+}
+
+Peers Gatherings::join(Context ctx) {
+  desk_->own->post(ctx.world_rank, kTag, kFinished);
+  return next_group(ctx).value_or(Peers{});
+}
+
+void Gatherings::join_to_the_end(Context ctx, const std::function<void(const Peers&)>& meet) {
+  desk_->own->post(ctx.world_rank, kTag, kFinishedLast);
+  while (const auto peers = next_group(ctx)) meet(*peers);
+  ctx.stream->wait(*loop_);
+}
+
+}  // namespace trigram

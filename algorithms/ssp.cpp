@@ -1,0 +1,116 @@
+// SSP, stale synchronous parallel: a parameter server whose workers go at their own pace, but none
+// more than a bound ahead of the slowest (Ho et al., NIPS 2013).
+//
+//   worker: d = -lr U(g(w)), by its own optimiser;  for every server r: push d[r];  c = c + 1
+//           wait while c > min_j c_j + s;  for every server r: pull w[r]
+//   server r, at once: w[r] = w[r] + d[r]
+//
+// The clock c is the number of a worker's steps. At clock c it works on weights that hold all
+// updates of clocks up to c - s - 1, its own, and whatever else has come. s = 0 is bulk
+// synchronous: all updates of the clock before. With s above all steps nobody waits, as in
+// `async_parameter_server`. Updates are added, not averaged: P workers move the weights P times as
+// far per step as one. Pushes and pulls are meetings of their own, reserved first. With a codec
+// (none: full precision) both are coded, with feedback on both sides, and the method is of low
+// precision. The last step ends with a pull of the final weights, uncoded.
+//
+// Steps and bytes per rank and update, k servers among P workers, S bytes of model: 2k steps; a
+// worker pushes S and pulls S, less its own shard; a server receives and sends S/k for each other
+// worker's update. P-1 control messages tell a clock. Memory: one model per worker, 2 S/k per
+// server; with a codec two more models per worker, P S/k more per server.
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/execution.h"
+#include "algorithms/options.h"
+#include "algorithms/primitives/clock_bound.h"
+#include "algorithms/primitives/meetings.h"
+#include "algorithms/primitives/shards.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t staleness = 3;
+  std::int64_t servers = 0;
+  std::optional<CodecSpec> codec;
+};
+
+/// What is exchanged when a worker meets a server: by turns it pushes and pulls.
+class PushesAndPulls {
+ public:
+  PushesAndPulls(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec)
+      : shards(ctx, run, servers, std::move(codec)) {}
+  void meet(Context c, int worker, int server) {
+    bool& pushed = pushed_[{worker, server}];
+    if (pushed) shards.pull(c, worker, server);
+    else shards.push(c, worker, server);
+    pushed = !pushed;
+  }
+  Shards shards;
+
+ private:
+  std::map<std::pair<int, int>, bool> pushed_;  // by worker and server
+};
+
+class Ssp final : public Algorithm {
+ public:
+  explicit Ssp(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    const Servers servers = servers_among(options_.servers, ctx.size());
+    const auto model = std::make_shared<PushesAndPulls>(ctx, run, servers, options_.codec);
+    Meetings meetings(ctx, servers.ranks(), [model](Context c, int worker, int server) {
+      model->meet(c, worker, server);
+    });
+    ClockBound clocks(ctx, options_.staleness);
+    for (long t : run.steps) {
+      model->shards.begin_change(ctx);
+      local_step(ctx, run);
+      model->shards.end_change(ctx);
+      meetings.meet_all(ctx);  // push
+      clocks.tick(ctx);
+      if (t + 1 < run.steps.count()) {
+        clocks.wait(ctx);
+        meetings.meet_all(ctx);  // pull
+        continue;
+      }
+      meetings.finish(ctx);
+      clocks.finish(ctx);
+      ctx.stream->wait(
+          *meetings.data().submit(ctx, [model](Context c) { model->shards.collect(c); }));
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  check_servers(options.servers, layout, pointer);
+}
+
+}  // namespace
+
+AlgorithmEntry ssp_entry() {
+  return algorithm_entry<Ssp>(
+      {.name = "ssp",
+       .doc = "Servers apply updates as they come; no worker is far ahead of the slowest",
+       .trigram = kAsyncFullCentralised,
+       .trigram_with_codec = kAsyncLowCentralised,
+       .execution_options = "",
+       .source = "Ho et al., Stale Synchronous Parallel, NIPS 2013"},
+      FieldTable<Options>{}
+          .field("staleness", &Options::staleness, integer(0),
+                 "s: steps by which a worker that begins one may be ahead of the slowest")
+          .field("servers", &Options::servers, servers_kind(),
+                 "How many of the workers serve a shard of the model each; all: every one")
+          .field("codec", &Options::codec, optional_codec_kind(),
+                 "Code of pushes and pulls on the wire; none: full precision"),
+      check);
+}
+
+}  // namespace trigram

@@ -1,0 +1,62 @@
+// Proximal local SGD, after FedProx with all workers in every round (Li et al., arXiv 1812.06127).
+//
+//   x_i = x_i - lr U(g_i(x_i) + mu (x_i - x));  every H steps: x = x_i = 1/P sum_j x_j
+//
+// mu (x_i - x) is the gradient of mu/2 |x_i - x|^2: local steps are pulled back to the last average
+// x, from which they start. mu = 0 is local SGD. Steps and bytes per rank and average, S bytes of
+// model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: a model more.
+
+#include "proximal_sgd.h"
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+
+using namespace trigram;
+
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t sync_every = 8;
+  double mu = 0.1;
+};
+
+class ProximalSgd final : public Algorithm {
+ public:
+  explicit ProximalSgd(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average = across(run.execution, full_average(AllreduceAlgorithm::ring));
+    const Tensor x = run.workload.weights(), g = run.workload.gradients();
+    const Tensor start = ctx.device->empty_like(x);
+    ctx.device->copy(start, x);
+    const auto mu = static_cast<float>(options_.mu);
+    for (long t : run.steps) {
+      compute_gradients(ctx, run);
+      ctx.device->axpby(mu, x, 1, g);
+      ctx.device->axpby(-mu, start, 1, g);
+      optimizer_step(ctx, run);
+      if ((t + 1) % options_.sync_every != 0) continue;
+      exchange_on(*comm, ctx, run, x, average);
+      ctx.device->copy(start, x);
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+AlgorithmEntry proximal_sgd_entry() {
+  return algorithm_entry<ProximalSgd>(
+      {.name = "proximal_sgd",
+       .doc = "Workers step alone, pulled back to the last average, and average every few steps",
+       .trigram = kSyncFullCentralised,
+       .execution_options = "H",
+       .source = "Li et al., FedProx, arXiv 1812.06127"},
+      FieldTable<Options>{}
+          .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
+          .field("mu", &Options::mu, number(0, 1e3), "How strongly steps are pulled back"));
+}

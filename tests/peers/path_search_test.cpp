@@ -1,0 +1,128 @@
+#include "algorithms/primitives/path_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "algorithms/peers/registry.h"
+
+// Which iterations the search for connecting edges ends, and with whom.
+
+namespace trigram::test {
+namespace {
+
+using Ranks = std::vector<int>;
+
+PathSearch search(const char* graph, int ranks) {
+  return PathSearch(*make_peer_graph({graph}), ranks);
+}
+
+TEST(PathSearch, AnIterationEndsWithAnEdgeThatConnects) {
+  PathSearch line = search("star", 4);  // 0 in the middle
+  EXPECT_EQ(line.finish(1), Ranks{});
+  EXPECT_EQ(line.finish(2), Ranks{}) << "no edge between leaves";
+  EXPECT_EQ(line.finish(0), (Ranks{0, 1, 2})) << "all that have finished";
+  EXPECT_EQ(line.finish(0), Ranks{});
+  EXPECT_EQ(line.finish(1), Ranks{}) << "accepted before";
+  EXPECT_EQ(line.finish(3), (Ranks{0, 1, 3})) << "the search begins anew";
+  EXPECT_EQ(line.finish(1), Ranks{});
+  EXPECT_EQ(line.finish(0), (Ranks{0, 1}));
+}
+
+/// Two pairs, each connected in itself, are connected by an edge whose ends both have edges.
+TEST(PathSearch, PartsGrowTogether) {
+  PathSearch ring = search("ring", 4);
+  EXPECT_EQ(ring.finish(0), Ranks{});
+  EXPECT_EQ(ring.finish(1), (Ranks{0, 1}));
+  EXPECT_EQ(ring.finish(2), Ranks{});
+  EXPECT_EQ(ring.finish(3), (Ranks{2, 3}));
+  EXPECT_EQ(ring.finish(0), Ranks{});
+  EXPECT_EQ(ring.finish(1), Ranks{}) << "accepted before";
+  EXPECT_EQ(ring.finish(2), (Ranks{0, 1, 2}));
+  EXPECT_EQ(ring.finish(2), Ranks{});
+  EXPECT_EQ(ring.finish(3), (Ranks{2, 3})) << "of a new search";
+}
+
+TEST(PathSearch, WhoHasMadeTheLastStepIsAlwaysThere) {
+  PathSearch pair = search("ring", 2);
+  EXPECT_EQ(pair.finish_last(1), Ranks{});
+  for (int step = 0; step < 3; ++step) EXPECT_EQ(pair.finish(0), (Ranks{0, 1}));
+  EXPECT_EQ(pair.finish_last(0), (Ranks{0, 1}));
+}
+
+TEST(PathSearch, OneRankAloneNeverWaits) {
+  PathSearch alone = search("ring", 1);
+  EXPECT_EQ(alone.finish(0), Ranks{0});
+  EXPECT_EQ(alone.finish_last(0), Ranks{0});
+}
+
+/// Whom edges between members of the same iteration connect, one iteration after the other.
+class Connected {
+ public:
+  explicit Connected(int ranks) : of_(static_cast<std::size_t>(ranks)) { clear(); }
+  void clear() {
+    for (std::size_t r = 0; r < of_.size(); ++r) of_[r] = {static_cast<int>(r)};
+  }
+  bool all() const { return of_[0].size() == of_.size(); }
+  /// Whether that connects anybody anew.
+  bool add(const Ranks& members, const PathSearch& graph) {
+    bool anew = false;
+    for (const int a : members)
+      for (const int b : graph.neighbours(a)) {
+        if (!std::binary_search(members.begin(), members.end(), b) || of(a).contains(b)) continue;
+        anew = true;
+        std::set<int> both = of(a);
+        both.insert(of(b).begin(), of(b).end());
+        for (const int rank : both) of(rank) = both;
+      }
+    return anew;
+  }
+
+ private:
+  std::set<int>& of(int rank) { return of_[static_cast<std::size_t>(rank)]; }
+  std::vector<std::set<int>> of_;
+};
+
+/// Workers of random speeds on every fixed graph: nobody waits for ever, each iteration connects
+/// somebody, and within P-1 iterations everybody is connected, again and again.
+TEST(PathSearch, ConnectsAllWithinAsManyIterationsAsThereAreOthers) {
+  constexpr int kSteps = 40;
+  for (const char* graph : {"ring", "torus", "grid", "complete", "star"})
+    for (const int ranks : {2, 3, 5, 8, 12})
+      for (unsigned seed = 0; seed < 5; ++seed) {
+        SCOPED_TRACE(testing::Message() << graph << " of " << ranks << ", seed " << seed);
+        PathSearch book = search(graph, ranks);
+        std::mt19937 random(seed);
+        Ranks computing(static_cast<std::size_t>(ranks)), left(computing.size(), kSteps);
+        std::iota(computing.begin(), computing.end(), 0);
+        Connected window(ranks);
+        int windows = 0, iterations = 0, last_steps = 0;
+        while (last_steps < ranks) {
+          ASSERT_FALSE(computing.empty()) << "all wait for each other";
+          const auto next = computing.begin() + static_cast<int>(random() % computing.size());
+          const int rank = *next;
+          computing.erase(next);
+          int& steps = left[static_cast<std::size_t>(rank)];
+          --steps;
+          if (steps == 0) ++last_steps;
+          const Ranks members = steps == 0 ? book.finish_last(rank) : book.finish(rank);
+          if (members.empty()) continue;
+          ASSERT_TRUE(std::is_sorted(members.begin(), members.end()));
+          EXPECT_TRUE(window.add(members, book));
+          EXPECT_LT(++iterations, ranks);
+          for (const int member : members)
+            if (left[static_cast<std::size_t>(member)] > 0) computing.push_back(member);
+          if (!window.all()) continue;
+          window.clear();
+          iterations = 0;
+          ++windows;
+        }
+        EXPECT_GT(windows, kSteps / ranks);
+      }
+}
+
+}  // namespace
+}  // namespace trigram::test
