@@ -113,5 +113,6 @@ AlgorithmEntry diloco_entry();
 AlgorithmEntry gossipgrad_entry();
 AlgorithmEntry deepsqueeze_entry();
 AlgorithmEntry ecd_psgd_entry();
+AlgorithmEntry moshpit_entry();
 
 }  // namespace trigram

@@ -44,6 +44,7 @@ std::vector<AlgorithmEntry> own_algorithms() {
       dpsgd_entry(),
       sgp_entry(),
       gossipgrad_entry(),
+      moshpit_entry(),
       dcd_psgd_entry(),
       ecd_psgd_entry(),
       choco_sgd_entry(),
