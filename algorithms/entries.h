@@ -114,5 +114,6 @@ AlgorithmEntry gossipgrad_entry();
 AlgorithmEntry deepsqueeze_entry();
 AlgorithmEntry ecd_psgd_entry();
 AlgorithmEntry moshpit_entry();
+AlgorithmEntry osgp_entry();
 
 }  // namespace trigram

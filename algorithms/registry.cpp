@@ -43,6 +43,7 @@ std::vector<AlgorithmEntry> own_algorithms() {
       decentralized_entry(),
       dpsgd_entry(),
       sgp_entry(),
+      osgp_entry(),
       gossipgrad_entry(),
       moshpit_entry(),
       dcd_psgd_entry(),
