@@ -115,5 +115,6 @@ AlgorithmEntry deepsqueeze_entry();
 AlgorithmEntry ecd_psgd_entry();
 AlgorithmEntry moshpit_entry();
 AlgorithmEntry osgp_entry();
+AlgorithmEntry swarm_sgd_entry();
 
 }  // namespace trigram

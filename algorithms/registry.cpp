@@ -55,6 +55,7 @@ std::vector<AlgorithmEntry> own_algorithms() {
       wagma_entry(),
       async_parameter_server_entry(),
       adpsgd_entry(),
+      swarm_sgd_entry(),
   };
 }
 
