@@ -25,9 +25,8 @@
 #include "algorithms/options.h"
 #include "algorithms/peers/active_passive.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/primitives/pair_averages.h"
+#include "algorithms/primitives/model_averager.h"
 #include "algorithms/primitives/pair_requests.h"
-#include "algorithms/primitives/shared_model.h"
 
 namespace trigram {
 namespace {
@@ -39,29 +38,6 @@ struct Options {
   std::optional<CodecSpec> codec;
 };
 
-/// What the agent of a rank averages: the rank's model with those of its partners.
-class Averager {
- public:
-  Averager(Context ctx, Run& run, const std::vector<int>& partners, std::optional<CodecSpec> codec)
-      : model(ctx, run),
-        pairs_(ctx, run, partners, std::move(codec)),
-        snapshot_(ctx.device->empty_like(run.workload.weights())),
-        change_(ctx.device->empty_like(snapshot_)) {}
-
-  void average(Context c, int partner) {
-    long taken_at = 0;
-    model.snapshot(c, snapshot_, taken_at);
-    pairs_.average(c, snapshot_, partner, change_);
-    model.add(c, change_, taken_at);
-  }
-
-  SharedModel model;
-
- private:
-  PairAverages pairs_;
-  Tensor snapshot_, change_;
-};
-
 class AdPsgd final : public Algorithm {
  public:
   explicit AdPsgd(const Options& options) : options_(options) {}
@@ -70,7 +46,8 @@ class AdPsgd final : public Algorithm {
     const ActivePassive roles(make_peer_graph(options_.graph, run.seed), ctx.world_rank,
                               ctx.world_size, run.seed);
     const bool passive = roles.passive();
-    const auto averager = std::make_shared<Averager>(ctx, run, roles.partners(), options_.codec);
+    const auto averager =
+        std::make_shared<ModelAverager>(ctx, run, roles.partners(), options_.codec);
     const Meet average = [averager](Context c, int partner) { averager->average(c, partner); };
     auto agent = ctx.stream->fork("averager");
     std::shared_ptr<Work> work;

@@ -121,5 +121,8 @@ AlgorithmEntry ecd_psgd_entry();
 AlgorithmEntry easgd_entry();
 AlgorithmEntry ssp_entry();
 AlgorithmEntry dsgd_aau_entry();
+AlgorithmEntry moshpit_entry();
+AlgorithmEntry osgp_entry();
+AlgorithmEntry swarm_sgd_entry();
 
 }  // namespace trigram

@@ -47,7 +47,9 @@ std::vector<AlgorithmEntry> own_algorithms() {
       decentralized_entry(),
       dpsgd_entry(),
       sgp_entry(),
+      osgp_entry(),
       gossipgrad_entry(),
+      moshpit_entry(),
       dcd_psgd_entry(),
       ecd_psgd_entry(),
       choco_sgd_entry(),
@@ -59,6 +61,7 @@ std::vector<AlgorithmEntry> own_algorithms() {
       ssp_entry(),
       adpsgd_entry(),
       dsgd_aau_entry(),
+      swarm_sgd_entry(),
   };
 }
 

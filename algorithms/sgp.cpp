@@ -18,6 +18,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/registry.h"
+#include "algorithms/primitives/mass.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {
@@ -26,18 +27,6 @@ namespace {
 struct Options {
   Execution execution;
   PeerGraphSpec graph{"one_peer_exponential"};
-};
-
-/// x and w of a part of the model, which travel together.
-struct Mass {
-  Mass(Device& device, const Tensor& z)
-      : both(device.empty(z.numel() + 1, DType::f32, z.priced_numel() + 1)),
-        x(both.slice(0, z.numel(), z.priced_numel())),
-        w(both.slice(z.numel(), 1, 1)) {
-    device.copy(x, z);
-    device.fill(w, 1);
-  }
-  Tensor both, x, w;
 };
 
 class Sgp final : public Algorithm {
@@ -65,8 +54,7 @@ class Sgp final : public Algorithm {
       });
       for (std::size_t i = 0; i < parts.size(); ++i) {
         ctx.stream->wait(*pushed[i]);
-        const double weight = device.norm2(masses[i].w);  // w > 0; brings it to the host
-        device.axpby(static_cast<float>(1 / weight), masses[i].x, 0, parts[i].weights);
+        masses[i].estimate(device, parts[i].weights);
       }
     }
   }

@@ -138,6 +138,34 @@ double last_step_s(const Trained& trained, std::size_t rank) {
   return end_s;
 }
 
+TEST(SwarmStragglers, SlowNobodyElseUnlessMeetingsBlock) {
+  Training training = busy_training({{"name", "swarm_sgd"}, {"local_steps", 2}}, 8);
+  const Trained even = train(training);
+  training.cluster.slow_workers = {{3, 4}};
+  const Trained slow = train(training);
+  EXPECT_GT(slow.ended_s.at(3), 3 * even.ended_s.at(3));
+  for (const std::size_t rank : {0, 1, 2, 4, 5, 6, 7})
+    EXPECT_LT(slow.ended_s.at(rank), 1.05 * even.ended_s.at(rank)) << rank;
+  training.algorithm["mode"] = "blocking";
+  const Trained blocked = train(training);
+  for (const double ended_s : blocked.ended_s) EXPECT_GT(ended_s, 2 * even.ended_s.at(0));
+}
+
+/// After one meeting a delay has reached the partner of who was late, after two their partners.
+TEST(SwarmStragglers, DelayTheirPartnersWhereMeetingsBlock) {
+  Training training =
+      busy_training({{"name", "swarm_sgd"}, {"local_steps", 1}, {"mode", "blocking"}}, 8);
+  training.cluster.slow_workers = {{3, 50}};
+  for (const int steps : {1, 2}) {
+    training.steps = steps;
+    const Trained trained = train(training);
+    const double late_s = 0.2 * trained.seconds();
+    EXPECT_EQ(std::count_if(trained.ended_s.begin(), trained.ended_s.end(),
+                            [&](double ended_s) { return ended_s > late_s; }),
+              steps == 1 ? 2 : 4);
+  }
+}
+
 /// The others do their steps as fast as ever; only the end is awaited by all.
 TEST(AsyncServerStragglers, SlowNobodyElse) {
   Training training = busy_training({{"name", "async_parameter_server"}, {"servers", 2}}, 8);
@@ -220,6 +248,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         NamedAlgorithm{"adpsgd", {{"name", "adpsgd"}}},
         NamedAlgorithm{"adpsgd_coded", {{"name", "adpsgd"}, {"graph", "grid"}, {"codec", "sign"}}},
+        NamedAlgorithm{"swarm_sgd", {{"name", "swarm_sgd"}, {"local_steps", 1}}},
+        NamedAlgorithm{"swarm_sgd_geometric",
+                       {{"name", "swarm_sgd"}, {"local_steps", 2}, {"interval", "geometric"}}},
         NamedAlgorithm{"async_parameter_server", {{"name", "async_parameter_server"}}},
         NamedAlgorithm{"async_parameter_server_coded",
                        {{"name", "async_parameter_server"}, {"codec", "minmax_uint8"}}},

@@ -249,6 +249,33 @@ TEST(Knobs, ExecutionOptionsPayOff) {
             seconds({{"name", "decentralized"}, {"mode", "ring"}, {"hierarchical", false}}));
 }
 
+/// Pushes that are added some steps late are under way during these: it is what takes longer that
+/// counts, computing or pushing, and delays of single steps are not passed on.
+TEST(Knobs, PushesThatAreAddedLateAreHidden) {
+  Training training = base({"", nullptr});
+  training.cluster = small_cluster(4);
+  training.cluster.inter.bandwidth_Bps = 1e9;
+  training.steps = 40;
+  const auto seconds = [&](const Json& algorithm) {
+    training.algorithm = algorithm;
+    return train(training).seconds();
+  };
+  const Json late = {{"name", "osgp"}}, later = {{"name", "osgp"}, {"overlap_steps", 3}};
+  const double alone_s = seconds({{"name", "local_sgd"}, {"sync_every", 1000}});
+  const double in_step_s = seconds({{"name", "sgp"}}), late_s = seconds(late);
+  EXPECT_GT(in_step_s, 1.1 * alone_s) << "pushes take long enough to matter";
+  EXPECT_LT(late_s, 0.95 * in_step_s);
+  EXPECT_GT(late_s, alone_s);
+  training.cluster.inter.bandwidth_Bps = 0.05e9;
+  const double bound_s = seconds(late);
+  EXPECT_LT(bound_s, seconds({{"name", "sgp"}}));
+  EXPECT_LT(seconds(later), 0.7 * bound_s) << "a third of the pushes";
+  // One worker of four is late in each step, by less than two steps take.
+  training.cluster.inter.bandwidth_Bps = 10e9;
+  training.cluster.stragglers = {.count = 1, .delay_s = 1.5 * alone_s / 40};
+  EXPECT_LT(seconds(later), 0.85 * seconds({{"name", "sgp"}}));
+}
+
 /// One message after another around a ring waits for the network more often than all at once.
 TEST(Knobs, TheSecondPhaseOfAScatterReduceSavesLatency) {
   Training training = base({"", Json{{"name", "bytegrad"}, {"hierarchical", false}}});

@@ -20,7 +20,7 @@ Json in_buckets(Json spec, const char* bucket = "0B") {
 TEST(ModelBuckets, LeaveTheSameWeights) {
   for (const Json& spec :
        {Json{{"name", "dpsgd"}}, Json{{"name", "decentralized"}, {"mode", "ring"}},
-        Json{{"name", "sgp"}, {"graph", "star"}},
+        Json{{"name", "sgp"}, {"graph", "star"}}, Json{{"name", "osgp"}, {"graph", "star"}},
         // whose sums do not depend on how a vector is cut
         Json{{"name", "local_sgd"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}}}) {
     Training training;

@@ -51,6 +51,43 @@ TEST_P(PeerVolume, Sgp) {
         });
 }
 
+/// As SGP, but only every so many steps.
+TEST_P(PeerVolume, Osgp) {
+  for (const char* graph : {"one_peer_exponential", "star"})
+    for (const char* bucket : {"10GB", "1kB"})
+      for (const int tau : {1, 2, 5}) {
+        const Json spec = {
+            {"name", "osgp"}, {"graph", graph}, {"bucket", bucket}, {"overlap_steps", tau}};
+        SCOPED_TRACE(spec);
+        const Training training = training_of(spec, GetParam());
+        const Trained trained = train(training);
+        const long pushes = (training.steps + tau - 1) / tau;
+        expect_volume(trained, peer_volume_in_buckets(layout(), buckets_of(trained), pushes, graph,
+                                                      1, false));
+      }
+}
+
+/// Averages after steps 2 and 4 of 5, along the lines of grids that are full or not.
+TEST_P(PeerVolume, Moshpit) {
+  for (const std::vector<int>& sides :
+       {std::vector<int>{2, 8}, std::vector<int>{3, 2, 3}, std::vector<int>{16}})
+    for (const long rounds : {1, 3})
+      for (const bool hierarchical : {false, true}) {
+        Training training = training_of({{"name", "moshpit"},
+                                         {"grid", sides},
+                                         {"rounds", rounds},
+                                         {"sync_every", 2},
+                                         {"hierarchical", hierarchical},
+                                         {"bucket", "1kB"}},
+                                        GetParam());
+        SCOPED_TRACE(training.algorithm);
+        training.steps = 5;
+        const Trained trained = train(training);
+        expect_volume(
+            trained, moshpit_volume(layout(), buckets_of(trained), 2, rounds, sides, hierarchical));
+      }
+}
+
 /// Gradients travel, bucket by bucket.
 TEST_P(PeerVolume, GossipGrad) {
   check({{"name", "gossipgrad"}, {"bucket", "1kB"}}, {"ring", "one_peer_exponential", "star"},
@@ -98,6 +135,35 @@ TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
   for (const Counters& c : gossip.counters) EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3}));
 }
 
+/// One message of the model per rank and meeting, after every second of 7 steps.
+TEST(SwarmVolume, IsAModelPerMeeting) {
+  for (const char* mode : {"blocking", "non_blocking"}) {
+    Training training =
+        training_of({{"name", "swarm_sgd"}, {"mode", mode}, {"local_steps", 2}}, Nodes{6, 1});
+    training.steps = 7;
+    const Trained even = train(training);
+    ASSERT_EQ(even.counters.size(), 6u);
+    for (const Counters& c : even.counters)
+      EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3})) << mode;
+    training.cluster = small_cluster(5);  // one of whom meets nobody
+    std::uint64_t messages = 0;
+    for (const Counters& c : train(training).counters) {
+      messages += c.messages_inter;
+      EXPECT_EQ(c.bytes_inter, c.messages_inter * 4 * 1003) << mode;
+    }
+    EXPECT_EQ(messages, 3u * 4) << mode;
+    // Four steps apart in the mean: 100 meetings, give or take three times the deviation of a
+    // binomial number of 400 chances of a quarter.
+    training.algorithm.update({{"local_steps", 4}, {"interval", "geometric"}});
+    training.cluster = small_cluster(2);
+    training.steps = 400;
+    const Trained drawn = train(training);
+    ASSERT_EQ(drawn.counters.size(), 2u);
+    EXPECT_NEAR(static_cast<double>(drawn.counters[0].messages_inter), 100, 26) << mode;
+    EXPECT_EQ(drawn.counters[0].messages_inter, drawn.counters[1].messages_inter);
+  }
+}
+
 // Graphs that do not fit are refused before any worker starts.
 
 std::string refusal(const Json& spec, const Layout& layout) {
@@ -135,6 +201,13 @@ TEST(PeerMethodsRefuse, WhatTheirGraphsCannotServe) {
       refusal({{"name", "deepsqueeze"}, {"graph", "static_exponential"}}, odd).find("directed"),
       std::string::npos);
   EXPECT_EQ(refusal({{"name", "deepsqueeze"}, {"graph", "random_matching"}}, odd), "");
+  EXPECT_NE(refusal({{"name", "osgp"}, {"graph", "shift_one"}}, odd).find("even"),
+            std::string::npos);
+  EXPECT_EQ(refusal({{"name", "moshpit"}, {"grid", {2, 2}}}, odd),
+            "/algorithm/grid: 4 places are too few for 5 workers");
+  EXPECT_EQ(refusal({{"name", "moshpit"}, {"grid", {2, 3}}}, odd), "");
+  EXPECT_EQ(refusal({{"name", "moshpit"}, {"grid", {3}}, {"hierarchical", true}}, pairs), "");
+  EXPECT_EQ(refusal("moshpit", odd), "");
   const Json cube = {{"name", "gossipgrad"},
                      {"graph", {{"name", "shuffled_exponential"}, {"topology", "cube"}}}};
   EXPECT_NE(refusal(cube, pairs).find("power of two"), std::string::npos);

@@ -27,5 +27,6 @@ PeerGraphEntry shuffled_exponential_graph();
 PeerGraphEntry random_matching_graph();
 PeerGraphEntry bipartite_graph();
 PeerGraphEntry butterfly_graph();
+PeerGraphEntry base_k_graph();
 
 }  // namespace trigram

@@ -22,6 +22,7 @@ const std::vector<PeerGraphEntry>& peer_graphs() {
       random_matching_graph(),
       bipartite_graph(),
       butterfly_graph(),
+      base_k_graph(),
   };
   return entries;
 }

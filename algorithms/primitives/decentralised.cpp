@@ -43,4 +43,10 @@ void push_sum(Context ctx, const Tensor& x, const Peers& peers) {
   for (const Tensor& arrived : exchange_with(ctx, x, peers)) ctx.device->axpby(1, arrived, 1, x);
 }
 
+void sum_of_sent(Context ctx, const Tensor& x, const Peers& peers) {
+  const std::vector<Tensor> arrived = exchange_with(ctx, x, peers);
+  ctx.device->fill(x, 0);
+  for (const Tensor& of_peer : arrived) ctx.device->axpby(1, of_peer, 1, x);
+}
+
 }  // namespace trigram

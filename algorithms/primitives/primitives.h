@@ -59,6 +59,9 @@ void d_lp_s(Context ctx, const Tensor& x, const Peers& peers, Codec& codec);
 /// the graph (Kempe et al., FOCS 2003). The weights of the peers are not used. (peers) S bytes.
 void push_sum(Context ctx, const Tensor& x, const Peers& peers);
 
+/// x_i = sum of x_j over those from whom i receives, without i. (peers) S bytes.
+void sum_of_sent(Context ctx, const Tensor& x, const Peers& peers);
+
 /// Sends `out` to every peer; what they send, as long as `out`, one tensor for each source.
 std::vector<Tensor> exchange_with(Context ctx, const Tensor& out, const Peers& peers);
 

@@ -52,6 +52,9 @@ REPEATING = [
     {"name": "decentralized", "mode": "shift_one", "hierarchical": False},
     {"name": "dpsgd", "graph": "shift_one"},
     {"name": "sgp"},
+    {"name": "osgp", "overlap_steps": 2},
+    {"name": "moshpit"},
+    {"name": "dpsgd", "graph": "base_k"},
     {"name": "dcd_psgd"},
     {"name": "choco_sgd", "codec": "sign"},
     {"name": "ecd_psgd"},
@@ -70,6 +73,7 @@ FREE = [
     {"name": "dsgd_aau"},
     {"name": "dpsgd", "graph": "random_matching"},
     {"name": "gossipgrad"},
+    {"name": "swarm_sgd"},
     {"name": "dropcompute"},
 ]
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 
@@ -129,6 +130,29 @@ Traffic peer_volume_in_buckets(const Layout& layout, const Buckets& buckets, lon
   Traffic traffic(layout);
   for (const std::uint64_t bucket : buckets)
     add_every_step(traffic, bucket + extra, steps, graph, 4 * (bucket + extra), hierarchical);
+  return traffic;
+}
+
+Traffic moshpit_volume(const Layout& layout, const Buckets& parts, long averages, long rounds,
+                       const std::vector<int>& sides, bool hierarchical) {
+  Traffic traffic(layout);
+  for (long average = 0; average < averages; ++average) {
+    const auto in_lines = [&](Traffic& sum, const Members& members, std::uint64_t n) {
+      for (long round = average * rounds; round < (average + 1) * rounds; ++round) {
+        const auto axis = static_cast<std::size_t>(round) % sides.size();
+        std::size_t stride = 1;
+        for (std::size_t k = 0; k < axis; ++k) stride *= static_cast<std::size_t>(sides[k]);
+        const std::size_t plane = stride * static_cast<std::size_t>(sides[axis]);
+        std::map<std::pair<std::size_t, std::size_t>, Members> lines;
+        for (std::size_t i = 0; i < members.size(); ++i)
+          lines[{i / plane, i % stride}].push_back(members[i]);
+        for (const auto& [where, line] : lines) add_allreduce(sum, line, n, "ring");
+      }
+    };
+    for (const std::uint64_t n : parts)
+      if (hierarchical) add_hierarchical(traffic, n, in_lines);
+      else in_lines(traffic, all_ranks(layout), n);
+  }
   return traffic;
 }
 

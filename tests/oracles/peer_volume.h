@@ -21,6 +21,10 @@ Traffic peer_volume(const Layout& layout, const Buckets& buckets, long steps,
 /// The same where every bucket is such a message.
 Traffic peer_volume_in_buckets(const Layout& layout, const Buckets& buckets, long steps,
                                const std::string& graph, std::uint64_t extra, bool hierarchical);
+/// Averages of the vectors of `parts`, each in `rounds` rounds, every one along the next axis of a
+/// grid of `sides`: a ring around each line of the ranks that exchange.
+Traffic moshpit_volume(const Layout& layout, const Buckets& parts, long averages, long rounds,
+                       const std::vector<int>& sides, bool hierarchical);
 /// The same with a code of the model.
 Traffic coded_peer_volume(const Layout& layout, const Buckets& buckets, long steps,
                           const std::string& graph, bool hierarchical, const CodeBytes& code);

@@ -30,7 +30,7 @@ TEST(PeerGraphOptions, RefuseSizesThatTheGraphCannotServe) {
   EXPECT_NE(refuse({"butterfly"}, 6), "no error");
   EXPECT_NE(refuse({"butterfly", {{"group", 8}}}, 4), "no error");
   for (const char* graph : {"ring", "torus", "grid", "complete", "star", "static_exponential",
-                            "one_peer_exponential", "random_matching", "bipartite"})
+                            "one_peer_exponential", "random_matching", "bipartite", "base_k"})
     for (int size = 1; size < 12; ++size) EXPECT_EQ(refuse({graph}, size), "no error");
 }
 

@@ -263,6 +263,15 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   for (const char* mode : {"all", "shift_one", "ring"}) add("decentralized", "mode", mode);
   for (const char* graph : {"torus", "random_matching"}) add("dpsgd", "graph", graph);
   for (const char* graph : {"one_peer_exponential", "star"}) add("sgp", "graph", graph);
+  for (const int tau : {1, 2})
+    all.push_back({"osgp_" + std::to_string(tau), {{"name", "osgp"}, {"overlap_steps", tau}}});
+  all.push_back({"osgp_in_buckets", {{"name", "osgp"}, {"graph", "star"}, {"bucket", "50B"}}});
+  add("moshpit", nullptr, nullptr);
+  all.push_back({"moshpit_rounds",
+                 {{"name", "moshpit"}, {"grid", {2, 4}}, {"rounds", 2}, {"bucket", "50B"}}});
+  all.push_back(
+      {"swarm_sgd_blocking", {{"name", "swarm_sgd"}, {"mode", "blocking"}, {"local_steps", 1}}});
+  add("dpsgd", "graph", "base_k");
   for (const bool hierarchical : {false, true})
     for (const char* name : {"local_sgd", "decentralized", "dpsgd", "sgp"}) {
       Json spec = {{"name", name}, {"bucket", "50B"}, {"hierarchical", hierarchical}};
@@ -309,6 +318,7 @@ std::vector<NamedAlgorithm> every_algorithm() {
   all.push_back({"dsgd_aau_complete", {{"name", "dsgd_aau"}, {"graph", "complete"}}});
   all.push_back({"adpsgd", {{"name", "adpsgd"}}});
   all.push_back({"adpsgd_coded", {{"name", "adpsgd"}, {"codec", "minmax_uint8"}}});
+  all.push_back({"swarm_sgd", {{"name", "swarm_sgd"}, {"local_steps", 1}}});
   all.push_back({"adpsgd_ring_sign", {{"name", "adpsgd"}, {"graph", "ring"}, {"codec", "sign"}}});
   return all;
 }

@@ -1,9 +1,4 @@
-#include <gtest/gtest.h>
-
-#include "algorithms/peers/registry.h"
-#include "tests/support/affine_training.h"
-#include "tests/support/mixing.h"
-#include "tests/support/worlds.h"
+#include "tests/update_rules/peer_methods.h"
 
 // The methods that exchange with the neighbours of a peer graph, against their equations. What the
 // graphs are is tested elsewhere; here they are read as matrices.
@@ -11,88 +6,7 @@
 namespace trigram::test {
 namespace {
 
-constexpr double kLr = 0.125, kSlope = 0.5;
-using Numbers = std::vector<double>;  // by rank: all weights of a rank are equal
-
-/// g_r(x) of every rank.
-Numbers gradients(const Numbers& x) {
-  Numbers g;
-  for (std::size_t r = 0; r < x.size(); ++r)
-    g.push_back(kSlope * x[r] + static_cast<double>(r + 1));
-  return g;
-}
-
-Numbers step_down(Numbers x, const Numbers& g) {
-  for (std::size_t r = 0; r < x.size(); ++r) x[r] -= kLr * g[r];
-  return x;
-}
-
-Numbers times(const Matrix& w, const Numbers& x) {
-  Numbers y(x.size(), 0);
-  for (std::size_t i = 0; i < x.size(); ++i)
-    for (std::size_t j = 0; j < x.size(); ++j) y[i] += w[i][j] * x[j];
-  return y;
-}
-
-/// W of one step.
-Matrix mixing(const PeerGraphSpec& spec, int size, long step) {
-  return assemble(*make_peer_graph(spec), size, step);
-}
-
-/// What push-sum uses instead: column j is 1/(1 + out-peers of j), where j sends.
-Matrix pushing(const PeerGraphSpec& spec, int size, long step) {
-  Matrix p(static_cast<std::size_t>(size), Numbers(static_cast<std::size_t>(size), 0));
-  for (std::size_t j = 0; j < p.size(); ++j) {
-    const auto to = make_peer_graph(spec)->peers(static_cast<int>(j), size, step).send_to;
-    const double share = 1.0 / static_cast<double>(to.size() + 1);
-    p[j][j] = share;
-    for (const int i : to) p[static_cast<std::size_t>(i)][j] = share;
-  }
-  return p;
-}
-
-/// The means of nodes of two ranks, and what the nodes have, given to both.
-Numbers node_means(const Numbers& x) {
-  Numbers nodes;
-  for (std::size_t r = 0; r < x.size(); r += 2) nodes.push_back((x[r] + x[r + 1]) / 2);
-  return nodes;
-}
-Numbers to_ranks(const Numbers& nodes) {
-  Numbers x;
-  for (const double node : nodes) x.insert(x.end(), 2, node);
-  return x;
-}
-
-Json algorithm(const char* name, const PeerGraphSpec& graph, bool hierarchical) {
-  return {{"name", name}, {"graph", peer_graph_kind().dump(graph)}, {"hierarchical", hierarchical}};
-}
-
-Json in_buckets(Json spec) {
-  spec["bucket"] = "0B";
-  return spec;
-}
-
-class PeerMethods : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-  Numbers trained(const Json& spec, const Cluster& cluster, long steps) {
-    return common_weights(train({.world = GetParam(),
-                                 .cluster = cluster,
-                                 .algorithm = spec,
-                                 .steps = steps,
-                                 .slope = kSlope,
-                                 .lr = kLr}));
-  }
-  static Cluster nodes_of_two(int nodes) {
-    Cluster cluster;
-    cluster.nodes = nodes;
-    cluster.workers_per_node = 2;
-    return cluster;
-  }
-};
+using namespace peer_methods;
 
 TEST_P(PeerMethods, DpsgdMixesTheOldWeightsAndStepsFromTheMean) {
   for (const PeerGraphSpec& graph : {PeerGraphSpec{"ring"},
@@ -103,7 +17,8 @@ TEST_P(PeerMethods, DpsgdMixesTheOldWeightsAndStepsFromTheMean) {
                                      {"random_matching"},
                                      {"shift_one"},
                                      {"bipartite"},
-                                     {"butterfly", {{"group", 2}}}})
+                                     {"butterfly", {{"group", 2}}},
+                                     {"base_k", {{"peers", 2}}}})
     for (const int P : {4, 8}) {
       SCOPED_TRACE(testing::Message() << graph.name << " of " << P);
       Numbers x(static_cast<std::size_t>(P), 1);

@@ -1,0 +1,107 @@
+// Moshpit SGD: workers on a grid step alone and average their models along one axis after another
+// (Ryabinin et al., arXiv 2103.03239).
+//
+//   x_i = x_i - lr U(g_i(x_i));  every H steps, in `rounds` rounds:
+//   x_i = mean of x_j over the workers that are where i is along all axes but one
+//
+// Round r is along axis r mod d of d axes. On a grid that is full, d rounds in a row leave the mean
+// of all; where there are fewer workers than places, those who are there average, groups differ in
+// size, and the mean of all is kept, but not reached. (The paper's workers agree on groups while
+// they run, as they come and go; here the grid is fixed.)
+//
+// Steps and bytes per rank and round, S bytes of model, M workers in the group, ring: 2(M-1)
+// messages (per bucket), 2(M-1)/M S bytes.
+
+#include <iterator>
+#include <numeric>
+#include <vector>
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/parts.h"
+#include "algorithms/options.h"
+#include "algorithms/peers/grid_group.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::vector<std::int64_t> grid;  // empty: `dimensions` of nearly equal length
+  std::int64_t dimensions = 2;
+  std::int64_t sync_every = 1;
+  std::int64_t rounds = 1;
+  AllreduceSpec allreduce;
+
+  std::vector<int> sides(int workers) const {
+    if (grid.empty()) return grid_sides(workers, dimensions);
+    return {grid.begin(), grid.end()};
+  }
+  long axes() const { return grid.empty() ? dimensions : std::ssize(grid); }
+};
+
+class Moshpit final : public Algorithm {
+ public:
+  explicit Moshpit(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    auto comm = ctx.stream->fork("comm");
+    const auto average =
+        across(run.execution, [options = options_](Context c, const Tensor& x, Slot slot) {
+          const std::vector<int> sides = options.sides(c.size());
+          const long first = slot.step / options.sync_every * options.rounds;
+          for (long round = first; round < first + options.rounds; ++round) {
+            const auto members = grid_group(c.rank(), c.size(), sides, round % options.axes());
+            Subset group(*c.comm, members);
+            c_fp_s(c.with(group), x, options.allreduce);
+          }
+        });
+    for (long t : run.steps)
+      local_step(ctx, run, *comm, average, (t + 1) % options_.sync_every == 0);
+  }
+
+  std::optional<Cycle> cycle(const Layout&) const override {
+    const long averages = options_.axes() / std::gcd(options_.axes(), long{options_.rounds});
+    return Cycle{.steps = averages * options_.sync_every};
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  if (options.grid.empty()) return;
+  const Exchanging who = exchanging(options.execution, layout);
+  std::int64_t places = 1;
+  for (const std::int64_t side : options.grid)
+    if (places < who.size) places *= side;
+  if (places < who.size)
+    throw ConfigError(child(pointer, "grid"),
+                      fmt::format("{} places are too few for {} {}", places, who.size, who.whom));
+}
+
+}  // namespace
+
+AlgorithmEntry moshpit_entry() {
+  return algorithm_entry<Moshpit>(
+      {.name = "moshpit",
+       .doc = "Workers on a grid average their models along one axis after another",
+       .trigram = kSyncFullDecentralised,
+       .execution_options = "FH",
+       .source = "Ryabinin et al., Moshpit SGD, arXiv 2103.03239",
+       .exchanges_weights = true},
+      FieldTable<Options>{}
+          .field("grid", &Options::grid, list_of(integer(1, 1 << 20)),
+                 "Sides of the grid, which workers need not fill; none: as `dimensions` says")
+          .field("dimensions", &Options::dimensions, integer(1, 16),
+                 "d: into so many nearly equal factors the number of workers is cut")
+          .only_where([](const Options& options) { return options.grid.empty(); },
+                      "the grid has its sides; expected none beside a grid")
+          .field("sync_every", &Options::sync_every, integer(1), "H: steps from average to average")
+          .field("rounds", &Options::rounds, integer(1, 64),
+                 "Axes that an average goes along, one after the other")
+          .field("allreduce", &Options::allreduce, allreduce_kind(),
+                 "Algorithm of the averages in groups"),
+      check);
+}
+
+}  // namespace trigram

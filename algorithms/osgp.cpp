@@ -1,0 +1,103 @@
+// OSGP: overlap stochastic gradient push (Assran et al., arXiv 1811.10792). SGP whose pushes are
+// under way while the next gradients are computed.
+//
+//   every rank has x, a weight w, and z = x / w; at first w = 1
+//   x = x - lr U(g(z))
+//   every tau steps: sends p (x, w) to its out-neighbours;  (x, w) = p (x, w)
+//                    (x, w) = (x, w) + all that was sent to it tau steps ago
+//   z = x / w
+//
+// with p = 1 / (1 + out-neighbours). Nothing is lost: what ranks have and what is under way adds up
+// to the same sums of x and w whatever the graph. So w < 1 even on regular graphs, and z moves by
+// lr U(g) / w. After the last step what is under way is added, too. Push m is along the graph of
+// step m.
+//
+// The paper's workers add a push at the first step at which it has arrived, and wait for it after
+// tau steps. That each is added exactly tau steps late is one of the orders of events which that
+// allows; it makes the result the same whatever the timing.
+//
+// Per rank and push, d peers: d messages of S + 4 bytes (w travels with the model), hidden behind
+// tau iterations; in buckets, an option, d of S_b + 4 for each. A delay is hidden from the peers if
+// it is no longer than what tau iterations take, less the push. Memory: 3 models beside the
+// weights, and d more while what has come is added up. No hierarchy: models of a node would have to
+// be averaged at once, and only be pushed with a delay.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/parts.h"
+#include "algorithms/peers/registry.h"
+#include "algorithms/primitives/delayed_push.h"
+
+namespace trigram {
+namespace {
+
+struct Options {
+  Execution execution;
+  PeerGraphSpec graph{"one_peer_exponential"};
+  std::int64_t overlap_steps = 1;
+};
+
+class Osgp final : public Algorithm {
+ public:
+  explicit Osgp(const Options& options) : options_(options) {}
+
+  void train(Context ctx, Run& run) override {
+    Device& device = *ctx.device;
+    const std::vector<Part> parts = parts_of(run);
+    std::vector<DelayedPush> pushes;
+    for (const Part& part : parts) pushes.emplace_back(ctx, part.weights, options_.overlap_steps);
+    const auto graph = make_peer_graph(options_.graph, run.seed);
+    auto comm = ctx.stream->fork("comm");
+    const auto take_in = [&](long under_way) {
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        pushes[i].take_in(ctx, under_way);
+        pushes[i].mass().estimate(device, parts[i].weights);
+      }
+    };
+    for (long t : run.steps) {
+      const bool due = t % options_.overlap_steps == 0;
+      const Peers peers = graph->peers(ctx.rank(), ctx.size(), t / options_.overlap_steps);
+      compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
+        DelayedPush& push = pushes[static_cast<std::size_t>(part.index)];
+        device.copy(part.weights, push.mass().x);  // but the optimiser steps from x
+        optimizer_step(ctx, run, part);
+        device.copy(push.mass().x, part.weights);
+        if (due) push.push(ctx, *comm, peers);
+      });
+      take_in(/*under_way=*/1);
+    }
+    take_in(/*under_way=*/0);
+  }
+
+  std::optional<Cycle> cycle(const Layout& layout) const override {
+    auto cycle = cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+    if (!cycle) return cycle;
+    return Cycle{.from = options_.overlap_steps, .steps = cycle->steps * options_.overlap_steps};
+  }
+
+ private:
+  Options options_;
+};
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  require_graph(options.graph, {}, "osgp", exchanging(options.execution, layout),
+                pointer + "/graph");
+}
+
+}  // namespace
+
+AlgorithmEntry osgp_entry() {
+  return algorithm_entry<Osgp>(
+      {.name = "osgp",
+       .doc = "Stochastic gradient push, whose pushes are under way during the next steps",
+       .trigram = kSyncFullDecentralised,
+       .execution_options = "F",
+       .source = "Assran et al., arXiv 1811.10792",
+       .exchanges_weights = true},
+      FieldTable<Options>{}
+          .field("graph", &Options::graph, peer_graph_kind(), "Who sends to whom; directed or not")
+          .field("overlap_steps", &Options::overlap_steps, integer(1, 64),
+                 "tau: steps from push to push, which is added so many steps later"),
+      check);
+}
+
+}  // namespace trigram

@@ -1,0 +1,159 @@
+#include <algorithm>
+
+#include "algorithms/peers/entries.h"
+#include "algorithms/peers/grid_group.h"
+#include "algorithms/peers/weights.h"
+
+// The Base-(k+1) graph (Takezawa et al., arXiv 2305.11420): for any number of ranks, a finite
+// sequence of rounds after which each rank has the exact mean of all, though in no round anybody
+// has more than k peers. Derived anew from its idea, in three forms, each made of the one before:
+//
+// A hypercube, for numbers without prime factors above k+1: ranks are a grid with sides of at most
+// k+1, and in every round each line along one axis averages.
+//
+// Digits, for all numbers: ranks are cut as their number is written in base k+1, a digit a of value
+// (k+1)^p standing for a blocks of (k+1)^p. First each digit's ranks average among themselves.
+// Then, digit by digit, from the highest: every rank of all lower digits meets one of each of its
+// blocks. With the weight (k+1)^p / N, N the number of ranks from this digit on, the mean of each
+// block is then that of all N, and so is that of the lower digits; blocks bring it to their members
+// in p more rounds, as hypercubes.
+//
+// Copies of either, for numbers of which a factor is free of primes above k+1: the digits of what
+// is left, then a hypercube over the copies. Taken where it has fewer rounds.
+
+namespace trigram {
+namespace {
+
+struct Options {
+  std::int64_t peers = 1;
+};
+
+using Edges = std::vector<Peers::Source>;
+
+/// Factors of n of at most `most`, the largest possible first; without those of larger primes.
+std::vector<int> factors_up_to(int most, int n) {
+  std::vector<int> factors;
+  for (int factor = most; factor > 1; factor = std::min(factor, n)) {
+    if (n % factor == 0) {
+      factors.push_back(factor);
+      n /= factor;
+    } else {
+      --factor;
+    }
+  }
+  return factors;
+}
+
+long rounds_of(int most, int n) { return static_cast<long>(factors_up_to(most, n).size()); }
+
+/// One line of a hypercube of `sides` whose first rank is `begin`; nobody after its last round.
+Edges along(int rank, int begin, int size, const std::vector<int>& sides, long round) {
+  Edges edges;
+  if (round >= static_cast<long>(sides.size())) return edges;
+  const float weight = 1 / static_cast<float>(sides[static_cast<std::size_t>(round)]);
+  for (const int member : grid_group(rank - begin, size, sides, round))
+    edges.push_back({begin + member, weight});
+  return edges;
+}
+
+/// `blocks` of `length` ranks, from `begin` on.
+struct Digit {
+  int begin, blocks, length;
+  int ranks() const { return blocks * length; }
+  int end() const { return begin + ranks(); }
+};
+
+/// Those of `size` in base `base` that are not 0, the highest first.
+std::vector<Digit> digits_of(int size, int base) {
+  int length = 1;
+  while (length <= size / base) length *= base;
+  std::vector<Digit> digits;
+  for (int begin = 0; begin < size; length /= base)
+    if (const int blocks = (size - begin) / length; blocks > 0) {
+      digits.push_back({begin, blocks, length});
+      begin = digits.back().end();
+    }
+  return digits;
+}
+
+long rounds_of_digits(int size, int base) {
+  const std::vector<Digit> digits = digits_of(size, base);
+  const long among = rounds_of(base, digits[0].ranks());
+  return digits.size() == 1 ? among : among + 1 + rounds_of(base, digits[0].length);
+}
+
+Edges edges_of_digits(int rank, int size, int base, long round) {
+  const std::vector<Digit> digits = digits_of(size, base);
+  std::size_t own = 0;
+  while (rank >= digits[own].end()) ++own;
+  const Digit& mine = digits[own];
+  const long among = rounds_of(base, digits[0].ranks());
+  if (round < among)
+    return along(rank, mine.begin, mine.ranks(), factors_up_to(base, mine.ranks()), round);
+  const auto turn = static_cast<std::size_t>(round - among);  // of the digit that the lower meet
+  const Digit& met = digits[std::min(turn, own)];
+  const float weight = static_cast<float>(met.length) / static_cast<float>(size - met.begin);
+  Edges edges;
+  if (turn < own) {
+    for (int block = 0; block < met.blocks; ++block)
+      edges.push_back({met.begin + block * met.length + rank - met.end(), weight});
+  } else if (turn == own) {
+    const int lower = mine.end() + (rank - mine.begin) % mine.length;
+    if (lower < size) edges.push_back({lower, weight});
+  } else if (own + 1 < digits.size()) {  // those of the last digit have the mean by then
+    const int block = rank - (rank - mine.begin) % mine.length;
+    return along(rank, block, mine.length, factors_up_to(base, mine.length),
+                 static_cast<long>(turn - own - 1));
+  }
+  return edges;
+}
+
+class BaseK final : public PeerGraph {
+ public:
+  explicit BaseK(const Options& options) : base_(static_cast<int>(options.peers) + 1) {}
+
+  Peers peers(int rank, int size, long step) const override {
+    const int part = part_of(size), begin = rank - rank % part;
+    const long round = step % period(size), in_part = rounds_of_digits(part, base_);
+    Edges edges;
+    if (round < in_part) {
+      edges = edges_of_digits(rank - begin, part, base_, round);
+      for (Peers::Source& edge : edges) edge.rank += begin;
+    } else {
+      std::vector<int> sides = factors_up_to(base_, size / part);
+      sides.insert(sides.begin(), part);
+      edges = along(rank, 0, size, sides, 1 + round - in_part);
+    }
+    return undirected(rank, edges);
+  }
+
+  long period(int size) const override { return std::max(1L, rounds(size, part_of(size))); }
+
+ private:
+  /// The ranks of a copy: all, or what is left without factors of at most the base.
+  int part_of(int size) const {
+    int left = size;
+    for (const int factor : factors_up_to(base_, size)) left /= factor;
+    return rounds(size, left) <= rounds(size, size) ? left : size;
+  }
+  long rounds(int size, int part) const {
+    return rounds_of_digits(part, base_) + rounds_of(base_, size / part);
+  }
+
+  int base_;  // k + 1
+};
+
+}  // namespace
+
+PeerGraphEntry base_k_graph() {
+  return component<PeerGraph, std::uint64_t>(
+      "base_k",
+      "At most k peers in a step, and the exact mean after a few steps, of any number of ranks: "
+      "the "
+      "Base-(k+1) graph (arXiv 2305.11420)",
+      FieldTable<Options>{}.field("peers", &Options::peers, integer(1, 64),
+                                  "k, peers of a rank in a step at most"),
+      [](const Options& options, std::uint64_t) { return std::make_unique<BaseK>(options); });
+}
+
+}  // namespace trigram

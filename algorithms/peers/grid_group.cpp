@@ -1,0 +1,37 @@
+#include "algorithms/peers/grid_group.h"
+
+namespace trigram {
+namespace {
+
+/// Whether side^dimensions >= size.
+bool reaches(long side, long dimensions, long size) {
+  long cells = 1;
+  for (long k = 0; k < dimensions && cells < size; ++k) cells *= side;
+  return cells >= size;
+}
+
+}  // namespace
+
+std::vector<int> grid_group(int rank, int size, const std::vector<int>& sides, long axis) {
+  int stride = 1;
+  for (long k = 0; k < axis; ++k) stride *= sides[static_cast<std::size_t>(k)];
+  const int side = sides[static_cast<std::size_t>(axis)];
+  std::vector<int> members;
+  for (int i = 0, member = rank - rank / stride % side * stride; i < side && member < size;
+       ++i, member += stride)
+    members.push_back(member);
+  return members;
+}
+
+std::vector<int> grid_sides(int size, long dimensions) {
+  std::vector<int> sides;
+  for (long left = dimensions; left > 0; --left) {
+    int side = 1;  // the shortest that leaves no longer ones to the other axes
+    while (size % side != 0 || !reaches(side, left, size)) ++side;
+    sides.push_back(side);
+    size /= side;
+  }
+  return sides;
+}
+
+}  // namespace trigram

@@ -1,0 +1,29 @@
+#include "algorithms/peers/random_meetings.h"
+
+#include "algorithms/peers/registry.h"
+#include "core/random/philox.h"
+
+namespace trigram {
+namespace {
+
+long draw_interval(std::uint64_t seed, long meeting, std::int64_t mean) {
+  Philox draw(seed, 1, meeting, Purpose::peers);  // those of rank 0 are the matchings
+  long steps = 1;
+  while (draw.below(static_cast<std::uint32_t>(mean)) != 0) ++steps;
+  return steps;
+}
+
+}  // namespace
+
+RandomMeetings::RandomMeetings(std::uint64_t seed, Interval interval, std::int64_t mean_interval,
+                               long steps)
+    : pairs_(make_peer_graph({"random_matching"}, seed)) {
+  for (long made = 0;;) {
+    made +=
+        interval == Interval::fixed ? mean_interval : draw_interval(seed, count(), mean_interval);
+    if (made > steps) return;
+    due_.push_back(made - 1);
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,28 @@
+#include "algorithms/primitives/delayed_push.h"
+
+#include "algorithms/primitives/primitives.h"
+
+namespace trigram {
+
+DelayedPush::DelayedPush(Context ctx, const Tensor& z, long delay) : mass_(*ctx.device, z) {
+  for (long i = 0; i <= delay; ++i)
+    pushes_.push_back({ctx.device->empty_like(mass_.both), nullptr});
+}
+
+void DelayedPush::push(Context ctx, Stream& comm, const Peers& peers) {
+  const float share = 1 / static_cast<float>(peers.send_to.size() + 1);
+  ctx.device->axpby(share, mass_.both, 0, mass_.both);
+  Push& push = at(begun_++);
+  ctx.device->copy(push.share, mass_.both);
+  push.work =
+      comm.submit(ctx, [sent = push.share, peers](Context c) { sum_of_sent(c, sent, peers); });
+}
+
+void DelayedPush::take_in(Context ctx, long under_way) {
+  for (; begun_ - taken_ > under_way; ++taken_) {
+    ctx.stream->wait(*at(taken_).work);
+    ctx.device->axpby(1, at(taken_).share, 1, mass_.both);
+  }
+}
+
+}  // namespace trigram
