@@ -69,11 +69,6 @@ class AdPsgd final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {.undirected = true, .bipartite = true}, "adpsgd",
-                exchanging(options.execution, layout), pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry adpsgd_entry() {
@@ -91,7 +86,7 @@ AlgorithmEntry adpsgd_entry() {
                  "Who averages with whom; undirected and bipartite")
           .field("codec", &Options::codec, optional_codec_kind(),
                  "Code of how far models are from the pair's reference"),
-      check);
+      check_graph<Options>("adpsgd", {.undirected = true, .bipartite = true}));
 }
 
 }  // namespace trigram

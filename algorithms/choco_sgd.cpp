@@ -58,11 +58,6 @@ class ChocoSgd final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {.undirected = true, .fixed = true}, "choco_sgd",
-                exchanging(options.execution, layout), pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry choco_sgd_entry() {
@@ -78,7 +73,7 @@ AlgorithmEntry choco_sgd_entry() {
           .field("codec", &Options::codec, contraction_kind(),
                  "Code of the differences on the wire")
           .field("gamma", &Options::gamma, number(0, 1, Open::below), "Step size of the gossip"),
-      check);
+      check_graph<Options>("choco_sgd", {.undirected = true, .fixed = true}));
 }
 
 }  // namespace trigram

@@ -60,11 +60,6 @@ class DcdPsgd final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {.undirected = true, .fixed = true}, "dcd_psgd",
-                exchanging(options.execution, layout), pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry dcd_psgd_entry() {
@@ -79,7 +74,7 @@ AlgorithmEntry dcd_psgd_entry() {
                  "Who averages with whom; undirected and fixed")
           .field("codec", &Options::codec, contraction_kind(),
                  "Code of the differences on the wire"),
-      check);
+      check_graph<Options>("dcd_psgd", {.undirected = true, .fixed = true}));
 }
 
 }  // namespace trigram

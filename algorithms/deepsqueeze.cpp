@@ -66,11 +66,6 @@ class DeepSqueeze final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {.undirected = true}, "deepsqueeze",
-                exchanging(options.execution, layout), pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry deepsqueeze_entry() {
@@ -84,7 +79,7 @@ AlgorithmEntry deepsqueeze_entry() {
           .field("graph", &Options::graph, peer_graph_kind(), "Who averages with whom; undirected")
           .field("codec", &Options::codec, contraction_kind(), "Code of the models on the wire")
           .field("gamma", &Options::gamma, number(0, 1, Open::below), "Step size of the gossip"),
-      check);
+      check_graph<Options>("deepsqueeze", {.undirected = true}));
 }
 
 }  // namespace trigram

@@ -45,11 +45,6 @@ class Dpsgd final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {.undirected = true}, "dpsgd", exchanging(options.execution, layout),
-                pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry dpsgd_entry() {
@@ -62,7 +57,7 @@ AlgorithmEntry dpsgd_entry() {
        .exchanges_weights = true},
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
                                   "Who averages with whom; undirected"),
-      check);
+      check_graph<Options>("dpsgd", {.undirected = true}));
 }
 
 }  // namespace trigram

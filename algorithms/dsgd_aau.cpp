@@ -57,11 +57,6 @@ class DsgdAau final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {.undirected = true, .fixed = true}, "dsgd_aau",
-                exchanging(options.execution, layout), pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry dsgd_aau_entry() {
@@ -74,7 +69,7 @@ AlgorithmEntry dsgd_aau_entry() {
        .waits_across_steps = true},
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
                                   "Who may average with whom; undirected and fixed"),
-      check);
+      check_graph<Options>("dsgd_aau", {.undirected = true, .fixed = true}));
 }
 
 }  // namespace trigram

@@ -59,11 +59,6 @@ class EcdPsgd final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {.undirected = true, .fixed = true}, "ecd_psgd",
-                exchanging(options.execution, layout), pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry ecd_psgd_entry() {
@@ -78,7 +73,7 @@ AlgorithmEntry ecd_psgd_entry() {
                  "Who averages with whom; undirected and fixed")
           .field("codec", &Options::codec, codec_kind(),
                  "Code of the extrapolations on the wire; best one without bias"),
-      check);
+      check_graph<Options>("ecd_psgd", {.undirected = true, .fixed = true}));
 }
 
 }  // namespace trigram

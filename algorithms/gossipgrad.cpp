@@ -43,11 +43,6 @@ class GossipGrad final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {}, "gossipgrad", exchanging(options.execution, layout),
-                pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry gossipgrad_entry() {
@@ -59,7 +54,7 @@ AlgorithmEntry gossipgrad_entry() {
        .source = "Daily et al., GossipGraD, arXiv 1803.05880"},
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
                                   "Who averages gradients with whom"),
-      check);
+      check_graph<Options>("gossipgrad"));
 }
 
 }  // namespace trigram

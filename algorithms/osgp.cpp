@@ -78,11 +78,6 @@ class Osgp final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {}, "osgp", exchanging(options.execution, layout),
-                pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry osgp_entry() {
@@ -97,7 +92,7 @@ AlgorithmEntry osgp_entry() {
           .field("graph", &Options::graph, peer_graph_kind(), "Who sends to whom; directed or not")
           .field("overlap_steps", &Options::overlap_steps, integer(1, 64),
                  "tau: steps from push to push, which is added so many steps later"),
-      check);
+      check_graph<Options>("osgp"));
 }
 
 }  // namespace trigram

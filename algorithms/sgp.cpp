@@ -67,11 +67,6 @@ class Sgp final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  require_graph(options.graph, {}, "sgp", exchanging(options.execution, layout),
-                pointer + "/graph");
-}
-
 }  // namespace
 
 AlgorithmEntry sgp_entry() {
@@ -84,7 +79,7 @@ AlgorithmEntry sgp_entry() {
        .exchanges_weights = true},
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
                                   "Who sends to whom; directed or not"),
-      check);
+      check_graph<Options>("sgp"));
 }
 
 }  // namespace trigram

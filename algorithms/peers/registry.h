@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/execution/execution.h"
@@ -45,5 +46,15 @@ struct GraphNeeds {
 /// `algorithm` needs.
 void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
                    Exchanging exchanging, const std::string& pointer);
+
+/// The same as the check of an algorithm whose Options hold a `PeerGraphSpec graph`.
+template <class Options>
+auto check_graph(std::string algorithm, GraphNeeds needs = {}) {
+  return [algorithm = std::move(algorithm), needs](const Options& options, const Layout& layout,
+                                                   const std::string& pointer) {
+    require_graph(options.graph, needs, algorithm, exchanging(options.execution, layout),
+                  pointer + "/graph");
+  };
+}
 
 }  // namespace trigram
