@@ -313,7 +313,7 @@ std::vector<NamedAlgorithm> every_algorithm() {
                  {{"name", "async_parameter_server"}, {"servers", 2}, {"codec", "minmax_uint8"}}});
   all.push_back({"ssp", {{"name", "ssp"}, {"staleness", 1}}});
   all.push_back({"ssp_coded",
-                 {{"name", "ssp"}, {"staleness", 2}, {"servers", 2}, {"codec", "minmax_uint8"}}});
+                 {{"name", "ssp"}, {"servers", 2}, {"codec", "minmax_uint8"}, {"staleness", 1}}});
   all.push_back({"dsgd_aau", {{"name", "dsgd_aau"}}});
   all.push_back({"dsgd_aau_complete", {{"name", "dsgd_aau"}, {"graph", "complete"}}});
   all.push_back({"adpsgd", {{"name", "adpsgd"}}});
