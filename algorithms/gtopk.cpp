@@ -9,7 +9,8 @@
 // What a rank has chosen and the others have not goes back to its residual. What was left out in
 // the tree of an element that got to the root on another way is lost, in the paper, too. The tree
 // is binomial and any number of ranks make one. A merge decodes two codes and chooses among all
-// elements of their sum, which takes longer than to merge two lists of k.
+// elements of their sum, which takes longer than to merge two lists of k. All ranks step along k
+// elements, where with topk those of all ranks add up: the same density is less here.
 //
 // Steps and bytes per rank and iteration, with C_b = 8 k_b bytes per bucket (value and index):
 // every edge of the tree takes a message of C_b up and one down, so of 2 ceil(lg P) messages that
