@@ -122,6 +122,19 @@ INSTANTIATE_TEST_SUITE_P(Layouts, PeerVolume,
                                            Nodes{1, 4}, Nodes{3, 2}, Nodes{2, 3}, Nodes{4, 4}),
                          ::testing::PrintToStringParamName());
 
+/// As many messages per step as peers, where the number of ranks is a power of one more.
+TEST(PeerVolumeOfBaseK, IsOneMessagePerPeer) {
+  for (const auto& [peers, nodes] : {std::pair{1, 8}, {3, 16}}) {
+    const Json graph = {{"name", "base_k"}, {"peers", peers}};
+    const Trained trained =
+        train(training_of({{"name", "dpsgd"}, {"graph", graph}}, Nodes{nodes, 1}));
+    ASSERT_EQ(trained.counters.size(), static_cast<std::size_t>(nodes));
+    const auto messages = 3 * static_cast<std::uint64_t>(peers);
+    for (const Counters& c : trained.counters)
+      EXPECT_EQ(sent_by(c), (Sent{0, messages * 4 * 1003, 0, messages})) << peers;
+  }
+}
+
 /// One message per step whatever is drawn: where every rank has its own node, nothing else counts.
 TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
   for (const char* graph : {"random_matching", "bipartite"}) {
