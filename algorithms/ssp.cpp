@@ -8,10 +8,11 @@
 // The clock c is the number of a worker's steps. At clock c it works on weights that hold all
 // updates of clocks up to c - s - 1, its own, and whatever else has come. With s = 0 those are all
 // updates of the clock before, as in a bulk synchronous run, and of its own clock those of workers
-// that were faster. With s above all steps nobody waits, as in `async_parameter_server`. Updates are added, not averaged: P workers move the weights P times as
-// far per step as one. Pushes and pulls are meetings of their own, reserved first. With a codec
-// (none: full precision) both are coded, with feedback on both sides, and the method is of low
-// precision. The last step ends with a pull of the final weights, uncoded.
+// that were faster. With s above all steps nobody waits, as in `async_parameter_server`. Updates
+// are added, not averaged: P workers move the weights P times as far per step as one. Pushes and
+// pulls are meetings of their own, reserved first. With a codec (none: full precision) both are
+// coded, with feedback on both sides, and the method is of low precision. The last step ends with a
+// pull of the final weights, uncoded.
 //
 // Steps and bytes per rank and update, k servers among P workers, S bytes of model: 2k steps; a
 // worker pushes S and pulls S, less its own shard; a server receives and sends S/k for each other
