@@ -23,7 +23,8 @@ struct AlgorithmEntry : Component<Algorithm> {
   std::optional<Trigram> trigram_with_codec;  // where an option "codec" may be "none", and is not
   std::string execution_options;              // which of O, F and H apply, e.g. "OFH"
   std::string source;                         // paper
-  /// Of the optimizer, which must have one, from the option "warmup_steps" on.
+  /// Of the optimizer, which must have one; after an option "warmup_steps", where there is one, in
+  /// which its variance comes to be.
   bool exchanges_moment = false;
   /// The end of a rank's step may wait for that of another's later step, so ranks that come
   /// together at the end of the same step may wait for ever.

@@ -70,7 +70,7 @@ void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
                       fmt::format("{} exchanges the optimizer's moment, and {} without momentum "
                                   "has none; expected adam, adamw or sgd with momentum",
                                   algorithm.name, optimizer.name));
-  if (optimizer.has_variance && e.algorithm.at("warmup_steps") == 0)
+  if (optimizer.has_variance && e.algorithm.value("warmup_steps", 1) == 0)
     throw ConfigError("/algorithm/warmup_steps",
                       fmt::format("{} freezes the variance of {} after the warm-up, and it is 0 at "
                                   "first; expected at least 1",
