@@ -73,6 +73,12 @@ class ZeroOneAdam final : public Algorithm {
     }
   }
 
+  std::optional<Cycle> cycle(const Layout&) const override {
+    const DoublingInterval averages(options_.local_doubling, options_.max_local_steps);
+    return Cycle{.from = options_.freeze_step + averages.counts_to_most(),
+                 .steps = options_.max_local_steps};
+  }
+
  private:
   Options options_;
 };

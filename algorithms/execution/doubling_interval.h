@@ -10,6 +10,12 @@ class DoublingInterval {
   DoublingInterval(long every, long most) : every_(every), most_(most) {}
   /// Whether `step`, from 0 on, is a multiple of the interval as it is now.
   bool ends_at(long step) const { return step % steps_ == 0; }
+  /// Counts after which it is as long as it gets.
+  long counts_to_most() const {
+    long counts = 0;
+    for (long steps = 1; steps < most_; steps *= 2) counts += every_;
+    return counts;
+  }
   void count() {
     if (++counted_ % every_ == 0) steps_ = std::min(2 * steps_, most_);
   }

@@ -48,6 +48,7 @@ REPEATING = [
     {"name": "powersgd", "bucket": "1MB"},
     {"name": "onebit_adam", "warmup_steps": 7},
     {"name": "qadam", "warmup_steps": 5, "bucket": "1MB"},
+    {"name": "zeroone_adam", "freeze_step": 5, "local_doubling": 2, "max_local_steps": 4},
     {"name": "decentralized", "mode": "all"},
     {"name": "decentralized", "mode": "shift_one", "hierarchical": False},
     {"name": "dpsgd", "graph": "shift_one"},
