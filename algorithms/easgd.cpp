@@ -6,9 +6,10 @@
 // Springs hold P workers to a centre c that they pull along, so they stay apart and explore. Every
 // rank keeps the centre, which the mean of all d_j moves by beta: an allreduce, where the paper has
 // a server. As in the paper, what is learned is the centre: the last step ends with an exchange,
-// whatever tau is, and with the centre as all workers' weights. Equations restated here; numbers of
-// the paper are not quoted. The state of the optimizer stays local. Steps and bytes per rank and
-// exchange, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two models more.
+// whatever tau is, and with the centre as all workers' weights. (An evaluation before that is of
+// the workers' mean.) Equations restated here; numbers of the paper are not quoted. The state of
+// the optimizer stays local. Steps and bytes per rank and exchange, S bytes of model, ring: 2(P-1)
+// messages, 2(P-1)/P S bytes. Memory: two models more.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

@@ -7,7 +7,9 @@
 // Round r is along axis r mod d of d axes. On a grid that is full, d rounds in a row leave the mean
 // of all; where there are fewer workers than places, those who are there average, groups differ in
 // size, and the mean of all is kept, but not reached. (The paper's workers agree on groups while
-// they run, as they come and go; here the grid is fixed.)
+// they run, as they come and go; here the grid is fixed.) A number of workers without factors, such
+// as a prime, makes one side of all and others of 1, along which nobody averages: name a `grid`
+// then.
 //
 // Steps and bytes per rank and round, S bytes of model, M workers in the group, ring: 2(M-1)
 // messages (per bucket), 2(M-1)/M S bytes.
@@ -76,7 +78,8 @@ void check(const Options& options, const Layout& layout, const std::string& poin
     if (places < who.size) places *= side;
   if (places < who.size)
     throw ConfigError(child(pointer, "grid"),
-                      fmt::format("{} places are too few for {} {}", places, who.size, who.whom));
+                      fmt::format("{} {} too few for {} {}", places,
+                                  places == 1 ? "place is" : "places are", who.size, who.whom));
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 //   x = x - lr U(g)
 //
 // The thresholds h_i and h are those of the k largest elements in every `threshold_every`-th step;
-// in the others they go up or down by a percent where far more or fewer than k have reached them.
+// in the others they go up or down by a percent where far more or fewer than k have reached them
+// and found room in a message.
 // Regions are cut so that about k/P elements of every rank lie in each: at the mean over the ranks
 // of where each would cut its own k, which they agree on every `rebalance_every` steps.
 //

@@ -14,9 +14,10 @@
 // worker and at the owner of each chunk, one for gradients and one for u. Unlike in DeepSpeed's
 // code, Adam's bias corrections are kept: that of v counts the updates of v, that of m all steps.
 //
-// Steps and bytes per rank, P exchanging ranks, C_b = S_b/32 bytes of code per bucket: those of an
-// allreduce where v is updated; else, and at every average, 2(P-1) messages and 2(P-1)/P C_b bytes
-// per bucket. Memory: two models (u, x_0), and the residuals of both codings.
+// Local steps after the last average stay local. Steps and bytes per rank, P exchanging ranks:
+// those of an allreduce where v is updated; else, and at every average, 2(P-1) messages and
+// 2(P-1)/P C_b bytes per bucket, with C_b = S_b/32 + 4P bytes of signs and of the scales of P
+// chunks. Memory: two models (u, x_0), and the residuals of both codings.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -96,13 +97,13 @@ AlgorithmEntry zeroone_adam_entry() {
       scatter_reduce_fields<Options>("gradients and sums of moments")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the allreduce where the variance is updated")
-          .field("freeze_step", &Options::freeze_step, integer(1),
+          .field("freeze_step", &Options::freeze_step, integer(1, 1 << 30),
                  "Steps before the variance is frozen and local steps begin")
-          .field("variance_doubling", &Options::variance_doubling, integer(1),
+          .field("variance_doubling", &Options::variance_doubling, integer(1, 1 << 30),
                  "Updates of the variance after which the interval between them doubles")
-          .field("local_doubling", &Options::local_doubling, integer(1),
+          .field("local_doubling", &Options::local_doubling, integer(1, 1 << 30),
                  "Local steps after which the interval between averages doubles")
-          .field("max_local_steps", &Options::max_local_steps, integer(1),
+          .field("max_local_steps", &Options::max_local_steps, integer(1, 1 << 30),
                  "The longest interval between averages, in steps"),
       check_coding<Options>);
 }

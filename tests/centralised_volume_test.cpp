@@ -233,6 +233,34 @@ TEST_P(CentralisedVolume, CodedScatterReduce) {
         by("minmax_uint8", "direct"));
 }
 
+/// Of three steps with a variance it is updated in the first and third; of four local ones the
+/// first and third end with an average.
+TEST_P(CentralisedVolume, ZeroOneAdamUpdatesCodesAndStepsLocally) {
+  for (const bool hierarchical : {false, true}) {
+    Training training = training_of({{"name", "zeroone_adam"},
+                                     {"freeze_step", 3},
+                                     {"variance_doubling", 1},
+                                     {"local_doubling", 1},
+                                     {"max_local_steps", 2},
+                                     {"hierarchical", hierarchical},
+                                     {"bucket", "2kB"}},
+                                    GetParam());
+    training.steps = 7;
+    const Trained trained = train(training);
+    Traffic expected(layout());
+    expected += bucket_volume(layout(), buckets_of(trained), 2, hierarchical,
+                              [](Traffic& t, const Members& members, std::uint64_t n) {
+                                add_allreduce(t, members, n, "ring");
+                              });
+    expected += bucket_volume(layout(), buckets_of(trained), 1 + 2, hierarchical,
+                              [](Traffic& t, const Members& members, std::uint64_t n) {
+                                add_compressed_scatter_reduce(t, members, n, code_bytes("sign"),
+                                                              "allgather");
+                              });
+    expect_volume(trained, expected);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, CentralisedVolume,
                          ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{7, 1},
                                            Nodes{1, 4}, Nodes{2, 3}, Nodes{4, 4}),

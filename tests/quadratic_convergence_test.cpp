@@ -122,6 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"ef_signsgd", kEfSign}, Case{"dgc", kDgc, 0.05},
                       Case{"gossipgrad", {{"name", "gossipgrad"}}},
                       Case{"async_server", kServer, kSumLr},
+                      Case{"dsgd_aau", {{"name", "dsgd_aau"}}},
+                      Case{"swarm_sgd", {{"name", "swarm_sgd"}}},
                       Case{"async_server_topk", kServerTopK, kSumLr}, Case{"ssp", kSsp, kSumLr},
                       Case{"onebit_adam", kOneBit, 0.02, 0, 0, {{"name", "adam"}}, 800},
                       Case{"qadam", kQAdam, 0.02, 0, 0, {{"name", "adam"}}, 800},

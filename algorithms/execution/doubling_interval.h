@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-
 namespace trigram {
 
 /// An interval of one step that doubles whenever `every` more have been counted, up to `most`.
@@ -13,11 +11,11 @@ class DoublingInterval {
   /// Counts after which it is as long as it gets.
   long counts_to_most() const {
     long counts = 0;
-    for (long steps = 1; steps < most_; steps *= 2) counts += every_;
+    for (long left = most_ - 1; left > 0; left /= 2) counts += every_;
     return counts;
   }
   void count() {
-    if (++counted_ % every_ == 0) steps_ = std::min(2 * steps_, most_);
+    if (++counted_ % every_ == 0) steps_ = steps_ > most_ / 2 ? most_ : 2 * steps_;
   }
 
  private:

@@ -17,11 +17,13 @@ struct Regional {
 /// large, every rank averages one region, and all ranks take what is large of all regions. With v =
 /// x + e_i:
 ///
-///   s_i = the elements of v that reach a threshold of the rank's own; of each region j the c
-///   largest m_j = 1/P sum_i (s_i in region j)     at rank j, which sends the c largest that reach
-///   a common
-///                                         threshold
-///   x = m_1, ..., m_P;  e_i = v, but 0 where both s_i and x have an element
+///   s_i = the elements of v above the rank's own threshold; of each region the c largest
+///
+///   m_j = 1/P sum_i (s_i in region j)
+///
+///   x = of m_1, ..., m_P the elements above a common threshold; of each region the c largest
+///
+///   e_i = v, but 0 where both s_i and x have an element
 ///
 /// where c = ceil(slack k/P). Every `threshold_every` steps the thresholds are such that k elements
 /// of v reach the one, and of what is sent of m_1, ..., m_P the other; in between they are

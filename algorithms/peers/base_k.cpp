@@ -148,8 +148,7 @@ class BaseK final : public PeerGraph {
 PeerGraphEntry base_k_graph() {
   return component<PeerGraph, std::uint64_t>(
       "base_k",
-      "At most k peers in a step, and the exact mean after a few steps, of any number of ranks: "
-      "the "
+      "At most k peers in a step, and the exact mean after a few, of any number of ranks: the "
       "Base-(k+1) graph (arXiv 2305.11420)",
       FieldTable<Options>{}.field("peers", &Options::peers, integer(1, 64),
                                   "k, peers of a rank in a step at most"),

@@ -13,13 +13,14 @@ bool reaches(long side, long dimensions, long size) {
 }  // namespace
 
 std::vector<int> grid_group(int rank, int size, const std::vector<int>& sides, long axis) {
-  int stride = 1;
-  for (long k = 0; k < axis; ++k) stride *= sides[static_cast<std::size_t>(k)];
+  long stride = 1;
+  for (long k = 0; k < axis && stride < size; ++k) stride *= sides[static_cast<std::size_t>(k)];
+  if (stride >= size) return {rank};  // all others along the axis are places without a rank
   const int side = sides[static_cast<std::size_t>(axis)];
   std::vector<int> members;
-  for (int i = 0, member = rank - rank / stride % side * stride; i < side && member < size;
-       ++i, member += stride)
-    members.push_back(member);
+  long member = rank - rank / stride % side * stride;
+  for (int i = 0; i < side && member < size; ++i, member += stride)
+    members.push_back(static_cast<int>(member));
   return members;
 }
 

@@ -6,10 +6,11 @@
 namespace trigram {
 namespace {
 
-long draw_interval(std::uint64_t seed, long meeting, std::int64_t mean) {
+/// No more than `most`, however long it is.
+long draw_interval(std::uint64_t seed, long meeting, std::int64_t mean, long most) {
   Philox draw(seed, 1, meeting, Purpose::peers);  // those of rank 0 are the matchings
   long steps = 1;
-  while (draw.below(static_cast<std::uint32_t>(mean)) != 0) ++steps;
+  while (steps < most && draw.below(static_cast<std::uint32_t>(mean)) != 0) ++steps;
   return steps;
 }
 
@@ -19,8 +20,9 @@ RandomMeetings::RandomMeetings(std::uint64_t seed, Interval interval, std::int64
                                long steps)
     : pairs_(make_peer_graph({"random_matching"}, seed)) {
   for (long made = 0;;) {
-    made +=
-        interval == Interval::fixed ? mean_interval : draw_interval(seed, count(), mean_interval);
+    made += interval == Interval::fixed
+                ? mean_interval
+                : draw_interval(seed, count(), mean_interval, steps - made + 1);
     if (made > steps) return;
     due_.push_back(made - 1);
   }

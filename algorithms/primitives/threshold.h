@@ -5,8 +5,9 @@
 namespace trigram {
 
 /// The magnitude that the k largest elements of a vector reach, of vectors that change slowly:
-/// found exactly once in a while, and corrected in between by how many elements have reached it
-/// (Ok-Topk, Li and Hoefler, arXiv 2201.07598; limits and factors of its code).
+/// found exactly once in a while, and corrected in between by how many elements have been found
+/// above it (Ok-Topk, Li and Hoefler, arXiv 2201.07598; limits and factors of its code). One of 0,
+/// of a vector with fewer than k elements beside zeros, stays until it is found anew.
 class Threshold {
  public:
   struct Control {

@@ -11,10 +11,15 @@ namespace {
 // and a_i on average. Used below, log being that to base 2:
 //
 //   sum P(l_i > 0) <= sum min(1, a_i) <= min(n, s sqrt n) = N
+//
 //   sum E log(1 + l_i) <= sum log(1 + a_i) <= n log(1 + s / sqrt n), as log(1 + sqrt t) is concave
+//
 //   sum E log l_i, where l_i > 0, <= sum of log a_i where a_i > 1 <= M/2 log(s^2 / M) for some
-//   number M <= n of such elements, which is largest for M = s^2 / e sum of the logarithms of N
-//   distances, which add up to at most n, <= N log(n / N)
+//   number M <= n of such elements, which is largest for M = s^2 / e
+//
+// K distances, which add up to at most n, have logarithms that add up to K log(n / K) at most. With
+// sign and level that is 3 K + 2 K log(n / K) bits, which grow with K up to n and are concave, so
+// for the mean they may be taken at N.
 
 double not_zero(double s, double n) { return std::min(n, s * std::sqrt(n)); }
 

@@ -26,7 +26,7 @@ FieldTable<qsgd::Options> qsgd::option_fields() {
           one_of<Coding>({{"fixed", Coding::fixed}, {"elias", Coding::elias}}),
           "What codes count as on the wire: as they are, of fixed length, or the bound of the mean "
           "length of Elias codes")
-      .only_where([](const Options& o) { return o.norm == Norm::l2; },
+      .only_where([](const Options& o) { return o.norm == Norm::l2 || o.coding == Coding::fixed; },
                   "Elias codes have a bound for the Euclidean norm only");
 }
 
@@ -140,8 +140,8 @@ CodecEntry qsgd_codec_entry() {
   return codec_entry(
       "qsgd",
       "Stochastic rounding to a few levels of each bucket's norm, unbiased (QSGD, arXiv "
-      "1610.02132, "
-      "with codes of fixed length)",
+      "1610.02132; "
+      "codes of fixed length, which may count as Elias codes)",
       qsgd::option_fields(),
       [](const Options& options, const CodecKey& key) {
         return std::make_unique<Qsgd>(options, key);

@@ -96,6 +96,48 @@ CASES = {
             "ssp",
         )
     },
+    "sides of a grid beside their number": (
+        experiment(algorithm={"name": "moshpit", "grid": [2, 2], "dimensions": 2}),
+        "/algorithm/dimensions",
+        "the grid has its sides",
+    ),
+    "too small a grid": (
+        experiment(algorithm={"name": "moshpit", "grid": [1]}),
+        "/algorithm/grid",
+        "1 place is too few",
+    ),
+    "a hierarchy of pairs": (
+        experiment(algorithm={"name": "swarm_sgd", "hierarchical": True}),
+        "/algorithm/hierarchical",
+        "swarm_sgd",
+    ),
+    "pushes that are not late": (
+        experiment(algorithm={"name": "osgp", "overlap_steps": 0}),
+        "/algorithm/overlap_steps",
+        "64",
+    ),
+    "gatherings of ever new neighbours": (
+        experiment(algorithm={"name": "dsgd_aau", "graph": "random_matching"}),
+        "/algorithm/graph",
+        "same",
+    ),
+    "Elias codes without a bound": (
+        experiment(
+            algorithm={"name": "qsgd", "codec": {"name": "qsgd", "norm": "max", "coding": "elias"}}
+        ),
+        "/algorithm/codec/coding",
+        "Euclidean norm",
+    ),
+    "messages with less room than a share": (
+        experiment(algorithm={"name": "oktopk", "slack": 0.5}),
+        "/algorithm/slack",
+        "1024",
+    ),
+    "variance that is never updated": (
+        experiment(algorithm={"name": "zeroone_adam", "freeze_step": 0}, optimizer="adam"),
+        "/algorithm/freeze_step",
+        "1",
+    ),
     "variance that is never seen": (
         experiment(algorithm={"name": "onebit_adam", "warmup_steps": 0}, optimizer="adam"),
         "/algorithm/warmup_steps",

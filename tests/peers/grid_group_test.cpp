@@ -25,6 +25,12 @@ TEST(GridGroup, LeavesOutPlacesWithoutARank) {
   EXPECT_EQ(grid_group(0, 7, {3, 3}, 1), (Ranks{0, 3, 6}));
 }
 
+TEST(GridGroup, MayLieInAGridWithMorePlacesThanAnIntegerCounts) {
+  const std::vector<int> sides = {1 << 20, 1 << 20, 2, 1 << 20};
+  EXPECT_EQ(grid_group(3, 5, sides, 0), (Ranks{0, 1, 2, 3, 4}));
+  for (const long axis : {1, 2, 3}) EXPECT_EQ(grid_group(3, 5, sides, axis), Ranks{3});
+}
+
 TEST(GridGroup, IsTheSameForAllItsMembers) {
   for (const int size : {5, 12, 17, 24})
     for (long axis = 0; axis < 3; ++axis)

@@ -1,0 +1,33 @@
+#include "algorithms/execution/doubling_interval.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace trigram::test {
+namespace {
+
+TEST(DoublingInterval, DoublesUpToItsMost) {
+  DoublingInterval interval(/*every=*/3, /*most=*/6);
+  std::vector<long> ends;
+  for (long step = 0; step < 30; ++step) {
+    if (interval.ends_at(step)) ends.push_back(step);
+    interval.count();
+  }
+  // Of 1 step for 0 to 2, of 2 for 3 to 5, of 4 for 6 to 8, then of 6.
+  EXPECT_EQ(ends, (std::vector<long>{0, 1, 2, 4, 8, 12, 18, 24}));
+  EXPECT_EQ(DoublingInterval(3, 6).counts_to_most(), 9);
+  EXPECT_EQ(DoublingInterval(3, 1).counts_to_most(), 0);
+  EXPECT_EQ(DoublingInterval(1, 8).counts_to_most(), 3);
+}
+
+TEST(DoublingInterval, MayGrowWithoutEnd) {
+  DoublingInterval interval(1, std::numeric_limits<long>::max());
+  for (long step = 0; step < 200; ++step) interval.count();
+  EXPECT_TRUE(interval.ends_at(0));
+  EXPECT_FALSE(interval.ends_at(1L << 62));
+}
+
+}  // namespace
+}  // namespace trigram::test
