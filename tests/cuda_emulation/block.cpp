@@ -21,12 +21,11 @@ int meet(Barrier& barrier, std::size_t expected, bool someone_ended, bool predic
   if (someone_ended) {
     fail(describe(thread) + " is at a barrier of its " + what + ", of which a thread has ended");
   }
-  for (const Thread* other : barrier.waiting) {
-    if (other->site.line() == site.line() &&
-        std::strcmp(other->site.file_name(), site.file_name()) == 0) {
-      continue;
-    }
-    fail(describe(thread) + " is at another barrier than " + describe(*other));
+  if (!barrier.waiting.empty()) {  // those who wait are at one and the same
+    const Thread& other = *barrier.waiting.front();
+    if (other.site.line() != site.line() ||
+        std::strcmp(other.site.file_name(), site.file_name()) != 0)
+      fail(describe(thread) + " is at another barrier than " + describe(other));
   }
   barrier.count += predicate;
   barrier.waiting.push_back(&thread);
@@ -80,9 +79,10 @@ void Wave::end_thread() {
             " waits for it";
     return;
   }
-  for (const Thread& other : block.threads) {
-    if (other.state == Thread::waiting && other.in_warp &&
-        other.linear / 32 == thread.linear / 32 && (other.mask >> thread.linear % 32 & 1)) {
+  const std::size_t warp = thread.linear / 32 * 32;
+  for (std::size_t i = warp; i < std::min(warp + 32, block.threads.size()); ++i) {
+    const Thread& other = block.threads[i];
+    if (other.state == Thread::waiting && other.in_warp && (other.mask >> thread.linear % 32 & 1)) {
       error = describe(thread) + " has ended while " + describe(other) + " waits for it";
       return;
     }
