@@ -78,8 +78,9 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         NamedAlgorithm{"dpsgd_ring", over("dpsgd", "ring")},
         NamedAlgorithm{"dpsgd_torus", over("dpsgd", "torus")},
+        // Of a period of two steps, so that both runs end at the same one.
         NamedAlgorithm{"dpsgd_base_k",
-                       {{"name", "dpsgd"}, {"graph", {{"name", "base_k"}, {"peers", 1}}}}},
+                       {{"name", "dpsgd"}, {"graph", {{"name", "base_k"}, {"peers", 3}}}}},
         NamedAlgorithm{"dpsgd_shift_one", over("dpsgd", "shift_one")},
         NamedAlgorithm{"sgp_one_peer", over("sgp", "one_peer_exponential")},
         NamedAlgorithm{"sgp_static", over("sgp", "static_exponential")},
