@@ -19,7 +19,15 @@ def rows(table: str) -> list[tuple[str, float, float, float]]:
 
 class Calibrate(CommandTest):
     def calibrate(self, *arguments: str) -> str:
-        return self.trigram("calibrate", "--max-bytes", "256KiB", "--iters", "5", *arguments).stdout
+        """What it prints. While others use the machine, times may not grow with the size: again."""
+        command = ("calibrate", "--max-bytes", "256KiB", "--iters", "5", *arguments)
+        for _ in range(9):
+            try:
+                return self.trigram(*command).stdout
+            except AssertionError as error:
+                if "the times to fit do not grow with the size" not in str(error):
+                    raise
+        return self.trigram(*command).stdout
 
     def test_it_writes_what_the_simulator_loads(self) -> None:
         table = self.calibrate("--runtime", "threads", "--ranks", "3", "-o", "cluster.json",
