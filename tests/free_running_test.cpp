@@ -94,6 +94,19 @@ TEST(DsgdAauVolume, IsAModelEachWayPerPairOfNeighbours) {
     }
 }
 
+/// Who has made its last step is in all groups that follow. Of one step, where all are neighbours,
+/// whoever is the k-th to finish makes a group with the k - 1 before it, each of which sends to all
+/// others: k (k - 1) messages, in all (P - 1) P (P + 1) / 3, in whatever order they finish.
+TEST(DsgdAauVolume, OfTheLastStepFollowsFromTheNumberOfWorkers) {
+  for (const int ranks : {1, 2, 3, 4, 7}) {
+    Training training = training_of({{"name", "dsgd_aau"}, {"graph", "complete"}}, Nodes{ranks, 1});
+    training.steps = 1;
+    std::uint64_t sum = 0;
+    for (const Counters& c : train(training).counters) sum += messages(c);
+    EXPECT_EQ(sum, static_cast<std::uint64_t>((ranks - 1) * ranks * (ranks + 1) / 3)) << ranks;
+  }
+}
+
 TEST(AdPsgdRefuses, GraphsWithOddCircles) {
   const auto fits_on = [](const char* graph, int ranks) {
     return fits({"", {{"name", "adpsgd"}, {"graph", graph}}}, small_cluster(ranks));
