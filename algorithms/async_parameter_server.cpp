@@ -57,10 +57,6 @@ class AsyncParameterServer final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  check_servers(options.servers, layout, pointer);
-}
-
 }  // namespace
 
 AlgorithmEntry async_parameter_server_entry() {
@@ -71,12 +67,7 @@ AlgorithmEntry async_parameter_server_entry() {
        .trigram_with_codec = kAsyncLowCentralised,
        .execution_options = "",
        .source = "Dean et al., NIPS 2012; Jiang et al., BytePS, OSDI 2020"},
-      FieldTable<Options>{}
-          .field("servers", &Options::servers, servers_kind(),
-                 "How many of the workers serve a shard of the model each; all: every one")
-          .field("codec", &Options::codec, optional_codec_kind(),
-                 "Code of pushes and pulls on the wire; none: full precision"),
-      check);
+      shard_fields<Options>(), check_shards<Options>);
 }
 
 }  // namespace trigram

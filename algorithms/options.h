@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "algorithms/primitives/partitions.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/codecs/registry.h"
 #include "core/config/fields.h"
@@ -52,7 +53,25 @@ FieldTable<Options> scatter_reduce_fields(const std::string& coded) {
       "How coded means go from their owners to all: to everybody at once, or around a ring");
 }
 
-/// The same fields, and those of a method that trains on moments after a warm-up
+/// The fields of an Options with `std::int64_t servers` and `std::optional<CodecSpec> codec`, of a
+/// method whose workers push changes to shards of the model on servers, and pull them.
+template <class Options>
+FieldTable<Options> shard_fields() {
+  return FieldTable<Options>{}
+      .field("servers", &Options::servers, servers_kind(),
+             "How many of the workers serve a shard of the model each; all: every one")
+      .field("codec", &Options::codec, optional_codec_kind(),
+             "Code of pushes and pulls on the wire; none: full precision");
+}
+
+/// The check of `shard_fields`.
+template <class Options>
+void check_shards(const Options& options, const Layout& layout, const std::string& pointer) {
+  check_servers(options.servers, layout, pointer);
+}
+
+/// The same fields as of a coded scatter-reduce, and those of a method that trains on moments after
+/// a warm-up
 /// (`train_on_moments`).
 template <class Options>
 FieldTable<Options> moment_fields() {

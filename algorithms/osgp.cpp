@@ -44,7 +44,7 @@ class Osgp final : public Algorithm {
     Device& device = *ctx.device;
     const std::vector<Part> parts = parts_of(run);
     std::vector<DelayedPush> pushes;
-    for (const Part& part : parts) pushes.emplace_back(ctx, part.weights, 1);
+    for (const Part& part : parts) pushes.emplace_back(ctx, part.weights);
     const auto graph = make_peer_graph(options_.graph, run.seed);
     auto comm = ctx.stream->fork("comm");
     const auto take_in = [&](long under_way) {

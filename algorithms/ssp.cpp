@@ -90,10 +90,6 @@ class Ssp final : public Algorithm {
   Options options_;
 };
 
-void check(const Options& options, const Layout& layout, const std::string& pointer) {
-  check_servers(options.servers, layout, pointer);
-}
-
 }  // namespace
 
 AlgorithmEntry ssp_entry() {
@@ -104,14 +100,10 @@ AlgorithmEntry ssp_entry() {
        .trigram_with_codec = kAsyncLowCentralised,
        .execution_options = "",
        .source = "Ho et al., Stale Synchronous Parallel, NIPS 2013"},
-      FieldTable<Options>{}
-          .field("staleness", &Options::staleness, integer(0),
-                 "s: steps by which a worker that begins one may be ahead of the slowest")
-          .field("servers", &Options::servers, servers_kind(),
-                 "How many of the workers serve a shard of the model each; all: every one")
-          .field("codec", &Options::codec, optional_codec_kind(),
-                 "Code of pushes and pulls on the wire; none: full precision"),
-      check);
+      shard_fields<Options>().field(
+          "staleness", &Options::staleness, integer(0),
+          "s: steps by which a worker that begins one may be ahead of the slowest"),
+      check_shards<Options>);
 }
 
 }  // namespace trigram

@@ -4,9 +4,8 @@
 
 namespace trigram {
 
-DelayedPush::DelayedPush(Context ctx, const Tensor& z, long delay) : mass_(*ctx.device, z) {
-  for (long i = 0; i <= delay; ++i)
-    pushes_.push_back({ctx.device->empty_like(mass_.both), nullptr});
+DelayedPush::DelayedPush(Context ctx, const Tensor& z) : mass_(*ctx.device, z) {
+  for (Push& push : pushes_) push.share = ctx.device->empty_like(mass_.both);
 }
 
 void DelayedPush::push(Context ctx, Stream& comm, const Peers& peers) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -13,9 +14,9 @@ namespace trigram {
 /// and w over all masses, and over what is under way, stay what they are.
 class DelayedPush {
  public:
-  /// Starts at `z`; no more than `delay` pushes are under way when the next begins. Memory:
-  /// delay + 2 times z, and once more for every peer while a push lasts.
-  DelayedPush(Context ctx, const Tensor& z, long delay);
+  /// Starts at `z`; no more than one push is under way when the next begins. Memory: three times
+  /// z, and once more for every peer while a push lasts.
+  DelayedPush(Context ctx, const Tensor& z);
 
   /// Parts the mass equally between the own rank and those that `peers` sends to, and begins to
   /// push on `comm`. The same number of pushes on all ranks, each with the peers of one step.
@@ -34,7 +35,7 @@ class DelayedPush {
   Push& at(long push) { return pushes_[static_cast<std::size_t>(push) % pushes_.size()]; }
 
   Mass mass_;
-  std::vector<Push> pushes_;  // by number, in turn
+  std::array<Push, 2> pushes_;  // by number, in turn
   long begun_ = 0, taken_ = 0;
 };
 

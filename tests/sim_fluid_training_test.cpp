@@ -1,0 +1,140 @@
+// Training runs whose collectives are coupled flows, against those by all their messages.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "tests/support/training.h"
+
+namespace trigram::test {
+namespace {
+
+using Fidelity = SimOptions::Fidelity;
+
+/// What is common to a run at any fidelity.
+void expect_same_result(const Trained& a, const Trained& b) {
+  ASSERT_FALSE(a.weights.empty());
+  EXPECT_EQ(a.weights, b.weights);
+  ASSERT_EQ(a.counters.size(), b.counters.size());
+  for (std::size_t rank = 0; rank < a.counters.size(); ++rank) {
+    const Counters &x = a.counters[rank], &y = b.counters[rank];
+    EXPECT_EQ(x.bytes_intra, y.bytes_intra);
+    EXPECT_EQ(x.bytes_inter, y.bytes_inter);
+    EXPECT_EQ(x.messages_intra, y.messages_intra);
+    EXPECT_EQ(x.messages_inter, y.messages_inter);
+  }
+}
+
+class FluidTraining : public ::testing::TestWithParam<NamedAlgorithm> {
+ protected:
+  Training training(Fidelity fidelity, bool values) const {
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.workload["values"] = values;
+    training.cluster = small_cluster(4, 2);
+    training.cluster.slow_workers = {{1, 1.3}};
+    training.sim.fidelity = fidelity;
+    return training;
+  }
+};
+
+TEST_P(FluidTraining, GivesTheSameWeightsAndTraffic) {
+  const Trained by_messages = train(training(Fidelity::message, true));
+  for (const Fidelity fidelity : {Fidelity::fluid, Fidelity::automatic}) {
+    const Trained fluid = train(training(fidelity, true));
+    expect_same_result(by_messages, fluid);
+    Trained phantom = train(training(fidelity, false));
+    EXPECT_EQ(phantom.ended_s, fluid.ended_s);
+    phantom.weights = by_messages.weights;
+    expect_same_result(by_messages, phantom);
+  }
+}
+
+/// What a rank's streams did, in the order of time.
+std::vector<std::tuple<double, double, int, std::string>> trace(std::vector<Event> events) {
+  std::vector<std::tuple<double, double, int, std::string>> all;
+  for (const Event& e : events) all.push_back({e.begin_s, e.end_s, e.kind, e.stream});
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Those that decide by time as well.
+class FluidPhantoms : public FluidTraining {};
+
+TEST_P(FluidPhantoms, TakeAsLongAsByMessagesWhereAutoTakesFlows) {
+  if (GetParam().name == "async_model_average_by_steps")
+    GTEST_SKIP() << "worker and agent ask for the weights at one date: who is first is a tie";
+  const Trained by_messages = train(training(Fidelity::message, false));
+  const Trained automatic = train(training(Fidelity::automatic, false));
+  EXPECT_NEAR(automatic.seconds(), by_messages.seconds(), 0.01 * by_messages.seconds());
+}
+
+TEST_P(FluidPhantoms, DoTheSameAsValuesAtTheSameTime) {
+  const auto run = [this](bool values) {
+    Training traced = training(Fidelity::fluid, values);
+    traced.events = true;
+    return train(traced);
+  };
+  const Trained valued = run(true), phantom = run(false);
+  ASSERT_FALSE(valued.ended_s.empty());
+  EXPECT_EQ(phantom.ended_s, valued.ended_s);
+  for (std::size_t rank = 0; rank < valued.events.size(); ++rank) {
+    EXPECT_FALSE(valued.events[rank].empty());
+    EXPECT_EQ(trace(phantom.events[rank]), trace(valued.events[rank])) << "rank " << rank;
+    for (const auto& [begin_s, end_s, kind, stream] : trace(valued.events[rank])) {
+      EXPECT_LE(begin_s, end_s);
+      EXPECT_LE(end_s, valued.ended_s[rank] * (1 + 1e-12));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, FluidPhantoms, ::testing::ValuesIn(every_algorithm()),
+                         TestName{});
+
+/// Seconds of each rank: when it ended, what it waited for, what it computed.
+std::vector<double> spent(const Trained& trained) {
+  std::vector<double> all = trained.ended_s;
+  for (const Counters& c : trained.counters) all.insert(all.end(), {c.exposed_s, c.compute_s});
+  return all;
+}
+
+/// Rings of leaders and of all, with other stragglers in every step: rank by rank as by messages.
+class FluidStragglers : public ::testing::TestWithParam<NamedAlgorithm> {};
+
+TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
+  for (const int workers_per_node : {1, 3}) {
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.workload = "vgg16";
+    training.cluster = small_cluster(5, workers_per_node);
+    training.cluster.slow_workers = {{1, 1.3}};
+    training.cluster.stragglers = {2, 0.3, 3};
+    training.steps = 6;
+    const Trained by_messages = train(training);
+    training.sim.fidelity = Fidelity::automatic;
+    const Trained automatic = train(training);
+    const auto expected = spent(by_messages), seen = spent(automatic);
+    ASSERT_FALSE(expected.empty());
+    ASSERT_EQ(seen.size(), expected.size());
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      EXPECT_NEAR(seen[i], expected[i], 1e-6 * by_messages.seconds()) << i;
+    const Json notes = Json::parse(automatic.notes);
+    const long first = workers_per_node > 1;  // of leaders: of messages, as any group's
+    EXPECT_LE(notes.at("collectives_by_messages"), first) << notes;
+    EXPECT_GE(notes.at("collectives_fluid"),
+              training.steps * std::ssize(automatic.buckets) - first);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rings, FluidStragglers,
+    ::testing::Values(NamedAlgorithm{"gradient_allreduce",
+                                     {{"name", "gradient_allreduce"}, {"hierarchical", true}}},
+                      NamedAlgorithm{"bytegrad", {{"name", "bytegrad"}, {"hierarchical", true}}}),
+    TestName{});
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, FluidTraining, ::testing::ValuesIn(deterministic_algorithms()),
+                         TestName{});
+
+}  // namespace
+}  // namespace trigram::test
