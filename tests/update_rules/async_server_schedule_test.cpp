@@ -10,6 +10,7 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
+#include "tests/update_rules/server_shards.h"
 
 namespace trigram::test {
 namespace {
@@ -33,16 +34,8 @@ std::vector<std::size_t> order() {
   return ranks;
 }
 
-void add(float a, const Vector& x, Vector& sum) {
-  for (std::size_t i = 0; i < x.size(); ++i) sum[i] += a * x[i];
-}
-
-/// One shard: the server's weights, and what it keeps of every worker.
-struct Shard {
-  std::size_t begin, end, server;
-  Vector weights;
-  Vectors seen, error;  // by worker
-
+/// What is exchanged of one shard.
+struct Shard : ServerShard {
   /// d is pushed: v = d + e goes as C(v), and e = v - C(v). What the worker then has is what it
   /// had, plus C(weights - what it had), plus C(v).
   void exchange(std::size_t worker, const Vector& d, const Coder& code) {
@@ -64,12 +57,8 @@ class Reference {
  public:
   Reference(std::size_t servers, Coder code)
       : code_(std::move(code)), x_(kRanks, Vector(kNumel, 1)) {
-    for (std::size_t s = 0; s < servers; ++s) {
-      const std::size_t begin = kNumel * s / servers, end = kNumel * (s + 1) / servers;
-      const Vector ones(end - begin, 1), zeros(end - begin, 0);
-      shards_.push_back(
-          {begin, end, s * kRanks / servers, ones, Vectors(kRanks, ones), Vectors(kRanks, zeros)});
-    }
+    for (const ServerShard& shard : server_shards(servers, kRanks, kNumel))
+      shards_.push_back({shard});
     for (const std::size_t rank : order()) step(rank);
     for (Vector& path : paths_) path.back() = weights()[0];  // the last step ends with a pull
   }

@@ -12,6 +12,7 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
+#include "tests/update_rules/server_shards.h"
 
 namespace trigram::test {
 namespace {
@@ -23,16 +24,8 @@ constexpr long kSteps = 7;
 // How long the ranks' steps take, in seconds; whatever else there is takes milliseconds.
 constexpr double kPeriod[kRanks] = {36.7, 10.1, 17.3};
 
-void add(float a, const Vector& x, Vector& sum) {
-  for (std::size_t i = 0; i < x.size(); ++i) sum[i] += a * x[i];
-}
-
-/// One shard: the server's weights, and what each worker has and holds back.
-struct Shard {
-  std::size_t begin, end, server;
-  Vector weights;
-  Vectors seen, error;  // by worker
-
+/// What is exchanged of one shard.
+struct Shard : ServerShard {
   /// v = d + e goes as C(v), and e = v - C(v).
   void push(std::size_t worker, const Vector& d, const Coder& code) {
     if (worker == server) return add(1, d, weights);
@@ -59,12 +52,8 @@ class Reference {
  public:
   Reference(std::size_t servers, Coder code, long staleness)
       : code_(std::move(code)), staleness_(staleness), x_(kRanks, Vector(kNumel, 1)) {
-    for (std::size_t s = 0; s < servers; ++s) {
-      const std::size_t begin = kNumel * s / servers, end = kNumel * (s + 1) / servers;
-      const Vector ones(end - begin, 1), zeros(end - begin, 0);
-      shards_.push_back(
-          {begin, end, s * kRanks / servers, ones, Vectors(kRanks, ones), Vectors(kRanks, zeros)});
-    }
+    for (const ServerShard& shard : server_shards(servers, kRanks, kNumel))
+      shards_.push_back({shard});
     while (*std::min_element(clocks_, clocks_ + kRanks) < kSteps) step();
     for (Vector& path : paths_) path.push_back(weights()[0]);  // the last step ends with a pull
   }
