@@ -171,6 +171,10 @@ FieldTable<Cluster> cluster_fields() {
              "what protocols and software take of the network between nodes")
       .field("accelerator", &Cluster::accelerator, nested(accelerator_fields()),
              "rates that price computation (roofline model)")
+      .field(
+          "worker_variation", &Cluster::worker_variation, number(0, 2),
+          "how unlike workers are, at all times: standard deviation of the logarithm of what they "
+          "take for the same computation")
       .field("slow_workers", &Cluster::slow_workers, list_of(nested(slow_worker_fields())),
              "workers that compute more slowly than the others")
       .field("stragglers", &Cluster::stragglers, nested(straggler_fields()),

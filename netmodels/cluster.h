@@ -102,6 +102,9 @@ struct Cluster {
   TopologySpec topology;
   Transport transport;
   Accelerator accelerator;
+  /// How unlike workers are: the standard deviation of the logarithm of the time that each takes
+  /// for the same computation; the workload's own time is the median worker's.
+  double worker_variation = 0;
   std::vector<SlowWorker> slow_workers;
   Stragglers stragglers;
   Skew skew;

@@ -59,8 +59,11 @@ class ClusterNetwork final : public Network {
 
   double connection_cap(int source, int destination,
                         Pattern pattern = Pattern::collective) const override {
-    if (!caps_connections() || source / workers_ == destination / workers_) return kUnlimited;
-    return transport_.connection_Bps(latency(source, destination), pattern);
+    const NodeConnection connection{source / workers_, destination / workers_, source % workers_,
+                                    destination % workers_};
+    if (!caps_connections() || connection.source_node == connection.destination_node)
+      return kUnlimited;
+    return transport_.connection_Bps(connection, latency(source, destination), pattern);
   }
   std::span<const LinkChange> profile() const override { return profile_; }
   bool caps_connections() const override { return transport_.limits_connections(); }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/random/philox.h"
+#include "netmodels/variation.h"
 
 namespace trigram {
 namespace {
@@ -38,8 +39,10 @@ class Machines final : public MachineModel {
         stragglers_(cluster.stragglers),
         skew_(cluster.skew),
         run_times_(cluster.run_times) {
+    for (int rank = 0; rank < cluster.ranks(); ++rank)
+      factors_[static_cast<std::size_t>(rank)] = worker_slowness(cluster.worker_variation, rank);
     for (const SlowWorker& slow : cluster.slow_workers)
-      factors_.at(static_cast<std::size_t>(slow.rank)) = slow.factor;
+      factors_.at(static_cast<std::size_t>(slow.rank)) *= slow.factor;
   }
   double compute_factor(int rank, long step) const override {
     return factors_.at(static_cast<std::size_t>(rank)) * run_times_.factor(rank, step);

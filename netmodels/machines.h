@@ -8,8 +8,9 @@
 
 namespace trigram {
 
-/// The machines of a cluster. Ranks named in `slow_workers` compute that many times more slowly, at
-/// every step, and `run_times` are drawn for each rank and step beside; those drawn as `stragglers`
+/// The machines of a cluster. All differ by `worker_variation`, ranks named in `slow_workers`
+/// compute that many times more slowly besides, at every step, and `run_times` are drawn for each
+/// rank and step; those drawn as `stragglers`
 /// of a step, and all by their `skew`, are held up before it.
 std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster);
 

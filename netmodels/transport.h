@@ -5,6 +5,7 @@
 
 #include "core/communicator.h"
 #include "core/config/fields.h"
+#include "netmodels/variation.h"
 
 namespace trigram {
 
@@ -33,6 +34,10 @@ struct Transport {
   std::int64_t channels = 1;
   /// Bytes per second that one stream moves.
   double stream_cap_Bps = kNone;
+  /// How unlike streams are: the standard deviation of the logarithm of what each moves at most,
+  /// the same at all times; `stream_cap_Bps` is the median stream's. A message that is split, over
+  /// streams and channels, waits for the slowest.
+  double stream_variation = 0;
   /// Bytes that a stream may have under way before they are acknowledged: it moves no more than
   /// this over the round-trip time of its route, two latencies (RFC 7323, section 1.1).
   double window_bytes = kNone;
@@ -52,9 +57,10 @@ struct Transport {
 
   Efficiency efficiency = {};
 
-  /// What a message of a pattern moves at most where its route has this latency: the limit of all
-  /// messages between two workers, or of one connection of several.
-  double connection_Bps(double latency_s, Pattern pattern = Pattern::collective) const;
+  /// What a message of a pattern moves at most on this connection, where its route has this
+  /// latency: the limit of all messages between two workers, or of one connection of several.
+  double connection_Bps(const NodeConnection& connection, double latency_s,
+                        Pattern pattern = Pattern::collective) const;
   /// Whether there is any such limit.
   bool limits_connections() const;
   /// Seconds that the sender's stream is busy with so many messages that leave together.
