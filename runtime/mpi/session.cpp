@@ -80,13 +80,23 @@ Session::Session() {
   check(MPI_Comm_set_errhandler(base_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check(MPI_Comm_rank(base_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(base_, &size_), "MPI_Comm_size");
+  if (size_ <= StreamComms::kMostRanksBackward)
+    check(MPI_Comm_split(base_, 0, -rank_, &backward_), "MPI_Comm_split");
   rank_log::print("MPI is there: rank {} of {}", rank_, size_);
 }
 
-MPI_Comm Session::duplicate(double patience_s) const {
+MPI_Comm Session::duplicate(double patience_s) const { return duplicate(base_, patience_s); }
+
+StreamComms Session::stream_comms(double patience_s) const {
+  StreamComms comms{.forward = duplicate(base_, patience_s)};
+  if (backward_ != MPI_COMM_NULL) comms.backward = duplicate(backward_, patience_s);
+  return comms;
+}
+
+MPI_Comm Session::duplicate(MPI_Comm of, double patience_s) const {
   MPI_Comm copy;
   MPI_Request request;
-  check(MPI_Comm_idup(base_, &copy, &request), "MPI_Comm_idup");
+  check(MPI_Comm_idup(of, &copy, &request), "MPI_Comm_idup");
   complete(request, patience_s);
   return copy;
 }

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "runtime/mpi/stream_comms.h"
+
 namespace trigram::mpi {
 
 /// A call of MPI that failed.
@@ -32,6 +34,8 @@ class Session {
   MPI_Comm base() const { return base_; }
   /// Of base(), made by all processes. Aborts the job as `complete` does.
   MPI_Comm duplicate(double patience_s) const;
+  /// The same for a stream.
+  StreamComms stream_comms(double patience_s) const;
   /// Returns when all processes have called it. Aborts the job, and names those that have not come,
   /// after `patience_s`.
   void meet(double patience_s);
@@ -41,7 +45,8 @@ class Session {
  private:
   Session();
   int rank_ = 0, size_ = 1;
-  MPI_Comm base_ = MPI_COMM_NULL;
+  MPI_Comm base_ = MPI_COMM_NULL, backward_ = MPI_COMM_NULL;
+  MPI_Comm duplicate(MPI_Comm of, double patience_s) const;
 };
 
 }  // namespace trigram::mpi

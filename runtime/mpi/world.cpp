@@ -45,7 +45,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       bootstrap_(post_office_, session.rank(), session.size()),
       ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), watchdog_s) {
-  groups_.add(*this, "main", kMainStream, session.duplicate(watch_.longest_silence_s()));
+  groups_.add(*this, "main", kMainStream, session.stream_comms(watch_.longest_silence_s()));
   align_clocks();
   rank_log::print("all {} processes have met; a world begins", layout.ranks());
 }
@@ -62,7 +62,7 @@ void MpiWorld::align_clocks() {
   std::ifstream("/proc/sys/kernel/random/boot_id").read(mine.machine.data(), 36);
   first = mine;
   MPI_Request request;
-  check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, groups_.main().comm(), &request),
+  check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, groups_.main().comms().forward, &request),
         "MPI_Ibcast");
   complete(request, watch_.longest_silence_s());
   using host::Clock;
@@ -115,12 +115,19 @@ host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::strin
   TRIGRAM_CHECK(n + 1 < kForksPerStream, "stream {} forks more than {} streams", from.name(),
                 kForksPerStream - 1);
   check_fork_names(from, name);
-  MPI_Comm comm;
-  MPI_Request request;
-  check(MPI_Comm_idup(from.comm(), &comm, &request), "MPI_Comm_idup");
-  await(request, {.kind = Wait::fork, .other = name});
+  StreamComms comms{.forward = duplicate(from.comms().forward, name)};
+  if (from.comms().backward != MPI_COMM_NULL)
+    comms.backward = duplicate(from.comms().backward, name);
   return groups_.add(*this, name, from.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1,
-                     comm);
+                     comms);
+}
+
+MPI_Comm MpiWorld::duplicate(MPI_Comm of, const std::string& name) {
+  MPI_Comm copy;
+  MPI_Request request;
+  check(MPI_Comm_idup(of, &copy, &request), "MPI_Comm_idup");
+  await(request, {.kind = Wait::fork, .other = name});
+  return copy;
 }
 
 void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
@@ -131,7 +138,7 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
   std::strncpy(mine.data(), name.c_str(), mine.size() - 1);
   MPI_Request request;
   check(MPI_Iallgather(mine.data(), sizeof(Name), MPI_BYTE, names->data(), sizeof(Name), MPI_BYTE,
-                       parent.comm(), &request),
+                       parent.comms().forward, &request),
         "MPI_Iallgather");
   try {
     await(request, {.kind = Wait::fork, .other = name});
