@@ -16,7 +16,9 @@ FieldTable<Rings> ring_fields() {
       .field("in_flight", &Rings::in_flight, integer(1, 1024),
              "Chunks that a rank passes on together; best the workers of a node, or 1")
       .field("slice", &Rings::slice_bytes, byte_size(),
-             "Longest message: a chunk travels in slices, together; 0B: whole");
+             "Longest message: a chunk travels in slices, together; 0B: whole")
+      .field("segment", &Rings::segment_bytes, byte_size(),
+             "Longest part of the vector that goes round at a time; 0B: all of it");
 }
 
 /// "name" or, for rings, {"name": "ring", options}; dumped as a name where options are defaults.

@@ -29,6 +29,16 @@ void folded_allreduce(Context ctx, const Tensor& x, Reduce op,
   if (fold.partner() >= 0) send(ctx, x, fold.partner());
 }
 
+/// One ring, or several, segment after segment.
+void rings_allreduce(Context ctx, const Tensor& x, Reduce op, Rings rings) {
+  const auto segments = parts(x, parts_within(x, rings.segment_bytes));
+  rings.segment_bytes = 0;
+  for (const Tensor& segment : segments) {
+    if (rings == Rings{}) ring_allreduce(ctx, segment, op);
+    else channelled_ring_allreduce(ctx, segment, op, rings);
+  }
+}
+
 }  // namespace
 
 void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op) {
@@ -61,9 +71,7 @@ void native_allreduce(Context ctx, const Tensor& x, Reduce op) {
 
 void allreduce(Context ctx, const Tensor& x, Reduce op, const AllreduceSpec& spec) {
   switch (spec.algorithm) {
-    case AllreduceAlgorithm::ring:
-      if (spec.rings == Rings{}) return ring_allreduce(ctx, x, op);
-      return channelled_ring_allreduce(ctx, x, op, spec.rings);
+    case AllreduceAlgorithm::ring: return rings_allreduce(ctx, x, op, spec.rings);
     case AllreduceAlgorithm::recursive_doubling: return recursive_doubling_allreduce(ctx, x, op);
     case AllreduceAlgorithm::rabenseifner: return rabenseifner_allreduce(ctx, x, op);
     case AllreduceAlgorithm::native: return native_allreduce(ctx, x, op);

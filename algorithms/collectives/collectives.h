@@ -20,11 +20,14 @@ namespace trigram {
 /// ranks and operands at hand.
 enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, native };
 
-/// How the rings of an allreduce run; see channels.h.
+/// How the rings of an allreduce run; see channels.h. A vector in segments goes round one segment
+/// after the other, each small enough to stay in a processor's caches between its two passes;
+/// sums are formed segment by segment.
 struct Rings {
-  std::int64_t channels = 1;    // rings at once, over so many parts of the vector
-  std::int64_t in_flight = 1;   // chunks that ranks pass on together
-  std::size_t slice_bytes = 0;  // of a message at most: chunks are cut; 0: never
+  std::int64_t channels = 1;      // rings at once, over so many parts of the vector
+  std::int64_t in_flight = 1;     // chunks that ranks pass on together
+  std::size_t slice_bytes = 0;    // of a message at most: chunks are cut; 0: never
+  std::size_t segment_bytes = 0;  // of the vector at a time, at most; 0: all
   bool operator==(const Rings&) const = default;
 };
 
