@@ -128,7 +128,8 @@ class ClusterNetwork final : public Network {
       exits.push_back(topology_->attach(node));
       if (!capped()) continue;
       const VertexId software = graph_.add(part(Vertex::Kind::nic, "transport", node, node));
-      graph_.add_duplex(software, exits.back(), transport_.node_cap_Bps, 0);
+      graph_.add_duplex(software, exits.back(),
+                        transport_.node_cap_Bps * node_swiftness(transport_.variation, node), 0);
       exits.back() = software;
     }
     std::vector<VertexId> ends;  // of NICs: themselves where workers share them

@@ -38,8 +38,7 @@ double Efficiency::of(Pattern pattern) const {
 
 double Transport::connection_Bps(const NodeConnection& connection, double latency_s,
                                  Pattern pattern) const {
-  const std::int64_t all = streams * (pattern == Pattern::collective ? channels : 1);
-  double stream_Bps = stream_cap_Bps * slowest_stream(stream_variation, connection, all);
+  double stream_Bps = stream_cap_Bps;
   if (latency_s > 0) {
     double round_trip_bytes = window_bytes;
     if (loss > 0)
@@ -47,7 +46,9 @@ double Transport::connection_Bps(const NodeConnection& connection, double latenc
           std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
     stream_Bps = std::min(stream_Bps, round_trip_bytes / (2 * latency_s));
   }
-  return std::min(connection_cap_Bps, static_cast<double>(all) * stream_Bps);
+  const std::int64_t all = streams * (pattern == Pattern::collective ? channels : 1);
+  return std::min(connection_cap_Bps * connection_swiftness(variation, connection),
+                  static_cast<double>(all) * stream_Bps);
 }
 
 bool Transport::limits_connections() const {
@@ -75,10 +76,11 @@ FieldTable<Transport> transport_fields() {
              "connections between two workers over which messages of rings and trees are split "
              "evenly; other traffic uses one")
       .field("stream_cap", &Transport::stream_cap_Bps, limit(Dimension::bandwidth),
-             "what one stream moves at most; the median one, where they are unlike")
-      .field(
-          "stream_variation", &Transport::stream_variation, number(0, 2),
-          "how unlike streams are: standard deviation of the logarithm of what each moves at most")
+             "what one stream moves at most")
+      .field("variation", &Transport::variation, number(0, 2),
+             "how unlike connections are, and the software of nodes: standard deviation of the "
+             "logarithm "
+             "of what each moves at most")
       .field("window", &Transport::window_bytes, limit(Dimension::bytes),
              "bytes of a stream under way: it moves at most this over the round-trip time")
       .field("loss", &Transport::loss, number(0, 1, Open::above),

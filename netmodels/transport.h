@@ -34,10 +34,9 @@ struct Transport {
   std::int64_t channels = 1;
   /// Bytes per second that one stream moves.
   double stream_cap_Bps = kNone;
-  /// How unlike streams are: the standard deviation of the logarithm of what each moves at most,
-  /// the same at all times; `stream_cap_Bps` is the median stream's. A message that is split, over
-  /// streams and channels, waits for the slowest.
-  double stream_variation = 0;
+  /// How unlike connections are, and the software of nodes: the standard deviation of the logarithm
+  /// of what each moves at most, the same at all times. The caps are those of the median one.
+  double variation = 0;
   /// Bytes that a stream may have under way before they are acknowledged: it moves no more than
   /// this over the round-trip time of its route, two latencies (RFC 7323, section 1.1).
   double window_bytes = kNone;

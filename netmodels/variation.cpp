@@ -37,17 +37,16 @@ double worker_slowness(double variation, int rank) {
   return lognormal(variation, place(0.5 + rank * kGolden));
 }
 
-double slowest_stream(double variation, const NodeConnection& c, std::int64_t streams) {
+double node_swiftness(double variation, int node) {
   if (variation == 0) return 1;
-  const double first = 0.5 + kShift * (c.destination_node - c.source_node) +
+  return lognormal(variation, place(0.25 + node * kGolden));
+}
+
+double connection_swiftness(double variation, const NodeConnection& c) {
+  if (variation == 0) return 1;
+  const double first = 0.25 + kShift * (c.destination_node - c.source_node - 1) +
                        kSource * c.source_worker + kDestination * c.destination_worker;
-  double slowest =
-      lognormal(variation, place(first + kGolden * static_cast<double>(c.source_node * streams)));
-  for (std::int64_t i = 1; i < streams; ++i) {
-    const auto number = static_cast<double>(c.source_node * streams + i);
-    slowest = std::min(slowest, lognormal(variation, place(first + kGolden * number)));
-  }
-  return slowest;
+  return lognormal(variation, place(first + kGolden * c.source_node));
 }
 
 }  // namespace trigram

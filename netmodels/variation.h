@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 namespace trigram {
 
 // Machines and connections that are sold as equal are not. What follows tells by how much each is
@@ -17,14 +15,17 @@ double normal_quantile(double share);
 /// `variation` the standard deviation of the logarithm.
 double worker_slowness(double variation, int rank);
 
+/// What the software of a node moves at most, as a share of what the median node's does: lognormal
+/// like the above.
+double node_swiftness(double variation, int node);
+
 /// A connection between workers of two nodes.
 struct NodeConnection {
   int source_node = 0, destination_node = 0;
   int source_worker = 0, destination_worker = 0;  // their places in their nodes
 };
 
-/// How much the slowest of a connection's `streams` moves, as a share of what the median stream
-/// does: lognormal like the above. A message that is split evenly waits for it.
-double slowest_stream(double variation, const NodeConnection& connection, std::int64_t streams);
+/// The same of a connection's.
+double connection_swiftness(double variation, const NodeConnection& connection);
 
 }  // namespace trigram

@@ -230,6 +230,27 @@ TEST(Knobs, RunTimesThatVaryCostThoseWhoWait) {
   }
 }
 
+/// Who waits for all waits for the slowest worker, and a ring for its slowest connection.
+TEST(Knobs, WhatIsUnlikeCostsThoseWhoWait) {
+  Training training = base({"", Json{{"name", "gradient_allreduce"}}});
+  training.cluster = small_cluster(8);
+  double before_s = train(training).seconds();
+  for (const double variation : {0.1, 0.3}) {
+    training.cluster.worker_variation = variation;
+    const double after_s = train(training).seconds();
+    EXPECT_GT(after_s, before_s) << variation;
+    before_s = after_s;
+  }
+  training.cluster.transport.connection_cap_Bps = training.cluster.inter.bandwidth_Bps / 8;
+  before_s = train(training).seconds();
+  training.cluster.transport.variation = 0.3;
+  EXPECT_GT(train(training).seconds(), before_s);
+  training.cluster.transport = {.node_cap_Bps = training.cluster.inter.bandwidth_Bps / 8};
+  before_s = train(training).seconds();
+  training.cluster.transport.variation = 0.3;
+  EXPECT_GT(train(training).seconds(), before_s);
+}
+
 /// Overlap hides communication, fusion saves latency, hierarchy saves traffic between nodes.
 TEST(Knobs, ExecutionOptionsPayOff) {
   const auto seconds = [](Json algorithm) {

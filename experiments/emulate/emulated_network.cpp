@@ -46,7 +46,7 @@ void check_transport(const Transport& transport) {
   refuse("streams", transport.streams > 1);
   refuse("channels", transport.channels > 1);
   refuse("stream_cap", std::isfinite(transport.stream_cap_Bps));
-  refuse("stream_variation", transport.stream_variation > 0);
+  refuse("variation", transport.variation > 0);
   refuse("loss", transport.loss > 0);
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,16 @@ ALL_TO_ALL = ("bytegrad", "onebit_adam")
 POINT_TO_POINT = ("decentralized", "low_precision_decentralized")
 SERVER = ("byteps",)
 RINGS = ("pytorch_ddp", "horovod", "bytegrad", "onebit_adam", "async_model_average")
+WAITING = ("pytorch_ddp", "horovod", "bytegrad", "onebit_adam", "decentralized", "low_precision_decentralized", "byteps")
 SYNCHRONIZED = ALL_TO_ALL + POINT_TO_POINT  # by the host, after every bucket
+
+VARIATION = 0.22  # standard deviation of the logarithm: see below
+SLOWEST_OF_4 = -1.03  # the least of four standard normal variables, in the mean
+
+
+def slowest_moves(gb_per_s: float) -> float:
+    """What the median moves where the slowest of four moves this."""
+    return round(gb_per_s * math.exp(-SLOWEST_OF_4 * VARIATION), 2)
 
 
 @dataclass(frozen=True)
@@ -52,12 +62,17 @@ PARAMETERS = (
               "nothing lost, or half of it", felt_by=POINT_TO_POINT, of_bandwidth=True),
     Parameter("/transport/efficiency/server", "", "share of it that traffic of servers gets", 0.5, 1, 0.9,
               "nothing lost, or half of it", felt_by=SERVER, of_bandwidth=True),
-    Parameter("/transport/connection_cap", "GB/s", "what a ring's sockets between two workers move at most", 1, 12.5, 3.36,
-              "Bagua-Net's curve: NCCL's sockets from 16 MiB on, as a ring of 32", width=0.1, felt_by=RINGS),
+    Parameter("/transport/connection_cap", "GB/s", "what a ring's sockets between two workers move at most, of the median pair",
+              1, 12.5, slowest_moves(3.36), "Bagua-Net's curve: NCCL's sockets from 16 MiB on, as a ring of 32 on 4 nodes",
+              width=0.2, felt_by=RINGS),
     Parameter("/transport/stream_cap", "GB/s", "what one socket moves at most, a ring has two", 1, 6, 2,
               "at least half of what a ring's two move", felt_by=ALL_TO_ALL + POINT_TO_POINT + SERVER),
-    Parameter("/transport/node_cap", "GB/s", "what the software of a node moves at most", 3, 12.5, 5.34,
-              "Bagua-Net's curve: two streams from 16 MiB on; at most 100 Gbps", width=0.3),
+    Parameter("/transport/node_cap", "GB/s", "what the software of the median node moves at most", 3, 12.5,
+              slowest_moves(5.34), "Bagua-Net's curve: two streams from 16 MiB on, on 4 nodes; at most 100 Gbps", width=0.3),
+    Parameter("/transport/variation", "", "how unlike connections and nodes are", 0.05, 0.6, VARIATION,
+              "the slowest of 2, 4 and 8 flows (NVIDIA/nccl#450): 0.85, 0.89, 0.70 of their mean", width=0.4),
+    Parameter("/run_times/variation", "", "how unlike steps of a worker are", 0.005, 0.15, 0.04,
+              "a few percent, as the hosts of 8 GPUs read data beside; no source", width=1, felt_by=WAITING),
     Parameter("/transport/stage_overhead", "us", "of a batch of messages between nodes", 0.5, 500, 5,
               "Bagua-Net's curve: 10 us for a stage of small messages, latency and launch included"),
     Parameter("/accelerator/launch_overhead", "us", "of each operation of the accelerator", 2, 50, 5,
@@ -82,6 +97,7 @@ def base() -> dict[str, Any]:
     described = json.loads((FOLDER / "clusters" / "bagua_v100_100gbps.json").read_text())
     described["inter"] |= {"latency": "5us", "shaping": {"rate": "10Gbps", "depth": "1GB", "initial": "0B"}}
     described["transport"] = {"channels": 2}
+    described["run_times"] = {"kind": "lognormal"}
     described["accelerator"]["host_bandwidth"] = f"{HOST_GB_PER_S}GB/s"
     return described
 

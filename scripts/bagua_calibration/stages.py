@@ -34,8 +34,9 @@ STAGES = (
     Stage("caps of the transport, of plateaus in full precision and exchanges with peers",
           ("transport.connection_cap", "transport.stream_cap", "transport.node_cap"),
           ("pytorch_ddp", "horovod", "decentralized", "low_precision_decentralized"), True),
-    Stage("overheads of stages and of waiting, of the compressed plateaus",
-          ("transport.stage_overhead", "accelerator.synchronize_overhead"), ("bytegrad", "onebit_adam"), True),
+    Stage("overheads of stages and of waiting, and how steps vary, of the compressed plateaus",
+          ("transport.stage_overhead", "accelerator.synchronize_overhead", "run_times.variation"),
+          ("bytegrad", "onebit_adam"), True),
 )
 SERVER = Stage("efficiency of servers, of BytePS at 4 Gbps", ("transport.efficiency.server",), ("byteps",), False)
 

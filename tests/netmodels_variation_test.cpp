@@ -1,0 +1,141 @@
+// Workers, connections and nodes that are unlike one another, against the distribution that they
+// stand for.
+#include "netmodels/variation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "netmodels/cluster_network.h"
+#include "netmodels/machines.h"
+
+namespace trigram::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// By bisection of the C library's error function.
+double quantile(double share) {
+  double low = -10, high = 10;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = (low + high) / 2;
+    (0.5 * std::erfc(-middle / std::sqrt(2)) < share ? low : high) = middle;
+  }
+  return low;
+}
+
+TEST(Variation, QuantilesAreThoseOfANormalVariable) {
+  for (const double share : {1e-6, 0.01, 0.118, 0.25, 0.5, 0.6, 0.975, 1 - 1e-6})
+    EXPECT_NEAR(normal_quantile(share), quantile(share), 4.5e-4) << share;
+}
+
+/// The workers' logarithms, in units of the variation.
+std::vector<double> deviations(int workers, double variation) {
+  std::vector<double> z;
+  for (int rank = 0; rank < workers; ++rank)
+    z.push_back(std::log(worker_slowness(variation, rank)) / variation);
+  return z;
+}
+
+TEST(Variation, WorkersAreSpreadAsTheDistributionIs) {
+  for (const double variation : {0.01, 0.1, 0.5}) {
+    std::vector<double> z = deviations(1024, variation);
+    std::sort(z.begin(), z.end());
+    for (const double share : {0.05, 0.25, 0.5, 0.75, 0.95})
+      EXPECT_NEAR(z[static_cast<std::size_t>(share * 1024)], quantile(share), 0.02) << share;
+  }
+}
+
+/// However many there are: the slowest is about where that of so many draws is in the mean.
+TEST(Variation, AnyNumberOfWorkersIsSpreadEvenly) {
+  for (const int workers : {8, 16, 32, 64, 128, 256}) {
+    const std::vector<double> z = deviations(workers, 0.1);
+    EXPECT_NEAR(*std::max_element(z.begin(), z.end()), quantile(1 - 0.56 / workers), 0.5)
+        << workers;
+  }
+}
+
+TEST(Variation, NothingVariesByDefault) {
+  EXPECT_EQ(worker_slowness(0, 3), 1);
+  EXPECT_EQ(node_swiftness(0, 3), 1);
+  EXPECT_EQ(connection_swiftness(0, {.source_node = 1}), 1);
+}
+
+TEST(Variation, MachinesComputeMoreSlowly) {
+  Cluster cluster;
+  cluster.nodes = 4;
+  cluster.worker_variation = 0.1;
+  cluster.slow_workers = {{2, 3}};
+  const auto machines = make_machine_model(cluster);
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_DOUBLE_EQ(machines->compute_factor(rank, 7),
+                     worker_slowness(0.1, rank) * (rank == 2 ? 3 : 1));
+  EXPECT_EQ(machine_period(cluster), 1) << "the same in every step";
+}
+
+/// A ring of nodes, each of which sends to the next.
+double slowest_of_ring(Cluster cluster, int nodes) {
+  cluster.nodes = nodes;
+  const auto network = make_network(cluster);
+  double slowest_Bps = Transport::kNone;
+  for (int node = 0; node < nodes; ++node)
+    slowest_Bps = std::min(slowest_Bps, network->bandwidth(node, (node + 1) % nodes));
+  return slowest_Bps;
+}
+
+/// The slowest of n connections holds up all.
+TEST(Variation, LongRingsHaveSlowerConnections) {
+  Cluster cluster;
+  cluster.transport.connection_cap_Bps = 1e9;
+  EXPECT_EQ(slowest_of_ring(cluster, 4), 1e9);
+  cluster.transport.variation = 0.3;
+  for (const int nodes : {2, 4, 8, 16, 64}) {
+    const double z = std::log(slowest_of_ring(cluster, nodes) / 1e9) / 0.3;
+    EXPECT_NEAR(z, quantile(0.56 / nodes), 0.45) << nodes;
+  }
+  EXPECT_LT(slowest_of_ring(cluster, 16), slowest_of_ring(cluster, 4));
+  EXPECT_LT(slowest_of_ring(cluster, 4), slowest_of_ring(cluster, 2));
+}
+
+TEST(Variation, TheSoftwareOfNodesDiffers) {
+  Cluster cluster;
+  cluster.inter.bandwidth_Bps = 100e9;
+  cluster.transport.node_cap_Bps = 1e9;
+  cluster.transport.variation = 0.3;
+  cluster.nodes = 3;
+  const auto network = make_network(cluster);
+  for (int a = 0; a < 3; ++a)
+    for (int b = 0; b < 3; ++b) {
+      if (a == b) continue;
+      EXPECT_DOUBLE_EQ(network->bandwidth(a, b),
+                       1e9 * std::min(node_swiftness(0.3, a), node_swiftness(0.3, b)));
+    }
+}
+
+TEST(Variation, WithoutCapsNothingOfTheTransportVaries) {
+  Cluster cluster;
+  cluster.nodes = 3;
+  const double plain_Bps = make_network(cluster)->bandwidth(0, 2);
+  cluster.transport.variation = 0.5;
+  EXPECT_EQ(make_network(cluster)->bandwidth(0, 2), plain_Bps);
+}
+
+TEST(Variation, ErrorsNameThePlace) {
+  const auto error_of = [](const char* text) -> std::string {
+    try {
+      parse_cluster(Json::parse(text), "/cluster");
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error_of(R"({"worker_variation": -0.1})"), HasSubstr("/cluster/worker_variation"));
+  EXPECT_THAT(error_of(R"({"transport": {"variation": 3}})"),
+              HasSubstr("/cluster/transport/variation"));
+}
+
+}  // namespace
+}  // namespace trigram::test
