@@ -14,6 +14,21 @@ int number(const Context& ctx, bool by_nodes) {
   return ctx.layout->is_leader(ctx.world_rank) ? ctx.layout->node_of(ctx.world_rank) : -1;
 }
 
+/// Messages that all ranks of the communicator make at the same time, as the h-relation they are.
+void transfer_at_once(Context c, std::span<const Transfer> batch) {
+  Rounds rounds{.pattern = Rounds::h_relation, .phases = {{{1}}}};
+  std::vector<Rounds::Sent> sent;
+  for (const Transfer& t : batch) {
+    rounds.valued = rounds.valued || !t.tensor.is_phantom();
+    rounds.longest = std::max(rounds.longest, t.tensor.priced_nbytes());
+    if (t.kind == Transfer::send) sent.push_back({t.peer, 1, t.tensor.priced_nbytes()});
+  }
+  rounds.sent = sent;
+  c.comm->coupled(rounds, [&] {
+    if (!batch.empty()) c.comm->transfer(batch);  // else a server has nothing of these rounds
+  });
+}
+
 }  // namespace
 
 PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
@@ -90,8 +105,8 @@ void PushPull::exchange_among_servers(Context c, std::size_t r) const {
   if (r > 0)
     for (const Partition& x : of_round(r - 1)) pull(c, x, batch);
   const auto at_host = pass_host(c, r);
-  if (!batch.empty()) {  // else one rank is alone, or a server has nothing of these rounds
-    c.comm->transfer(batch);
+  if (c.size() > 1) {
+    transfer_at_once(c, batch);
     for (const Partition& x : of_round(r))
       if (server_of(x) == c.rank()) average(c, x);
   }
