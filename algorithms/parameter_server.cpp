@@ -1,24 +1,22 @@
-// Synchronous sharded parameter server (Li et al., OSDI 2014; partitions and their round-robin
-// assignment as in BytePS, Jiang et al., OSDI 2020).
+// Synchronous sharded parameter server (Li et al., OSDI 2014; partitions as in BytePS, Jiang et
+// al., OSDI 2020, and assigned to servers one after the other, or by a hash as its code does).
 //
-//   push: worker j sends its gradient g_j[p] of every partition p to server p mod k
+//   push: worker j sends its gradient g_j[p] of every partition p to p's server, such as p mod k
 //   server: g[p] = 1/P sum_j g_j[p], in the order of ranks
 //   pull: every worker receives g[p];  x = x - lr U(g)
 //
-// What comes back is the mean gradient, not weights: optimisers with their states stay where the
-// weights are. k partitions, one per server, make a round; round r is pushed while round r-1 comes
-// back, so that servers use both directions of their links. Servers are among the workers, spread
-// evenly over them, or beside them (as the CPU machines of BytePS): ranks that only serve, hold no
-// data and compute no gradients, so that P is the number of the others. Steps and bytes per rank
-// and iteration, S bytes of gradient in R rounds: R+1 steps; a worker sends S; a server, of S_k
+// What comes back is the mean gradient: optimisers and their states stay where the weights are. k
+// partitions, one per server, make a round (hashed, equal shares of what each has); round r is
+// pushed while round r-1 comes back. Servers are among the workers, spread evenly, or beside them,
+// as the CPU machines of BytePS: they only serve, and P is the number of the others. Steps and
+// bytes per rank and iteration, S bytes in R rounds: R+1 steps; a worker sends S; a server, of S_k
 // bytes of partitions, S - S_k + (P-1) S_k among, P S_k beside the workers. Hierarchical, P counts
 // nodes: leaders push what their nodes have added up, as in BytePS, and broadcast what comes back.
 //
 // Priority by need (after ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for
-// each bucket where it comes to it, and partitions that are ready last travel in the order in which
-// it needs them. The first, a share of `early`, travel as they are ready, or nothing would during
-// backward. The order follows from the buckets, not from time as in the paper, so ranks agree.
-// An update is then a part of the next step: evaluated are, but at the end, the weights before it.
+// each bucket where it comes to it. The partitions that are ready first, a share of `early`, travel
+// as they are ready, the others as it needs them: in an order of buckets, not of time, so that
+// ranks agree. Updates are part of the next step: evaluated are, but at the end, weights before it.
 
 #include "algorithms/entries.h"
 #include "algorithms/primitives/push_pull_queue.h"
@@ -36,6 +34,7 @@ struct Options {
   Priority priority = Priority::ready;
   double early = 0.5;
   bool through_host = false;
+  Assignment assignment = Assignment::round_robin;
 };
 
 /// Of those that push and serve: all ranks, or the leaders of nodes.
@@ -59,9 +58,9 @@ class ParameterServer final : public Algorithm {
     auto comm = ctx.stream->fork("comm");
     const bool works = workers(options_, *ctx.layout).include(ctx.rank());
     const bool by_need = options_.priority == Priority::need;
-    PushPullQueue queue(
-        ctx, *comm, run, servers(options_, *ctx.layout),
-        {options_.partition_bytes, by_need ? options_.early : 1, run.execution, host.get()});
+    PushPullQueue queue(ctx, *comm, run, servers(options_, *ctx.layout),
+                        {options_.partition_bytes, by_need ? options_.early : 1, run.execution,
+                         host.get(), options_.assignment});
     for (long t : run.steps) {
       if (!works) {
         queue.serve(ctx);
@@ -102,8 +101,7 @@ AlgorithmEntry parameter_server_entry() {
       FieldTable<Options>{}
           .field("servers", &Options::servers, servers_kind(),
                  "How many ranks serve a share of the model each; all: every one")
-          .field("placement", &Options::placement,
-                 one_of<Placement>({{"among", Placement::among}, {"beside", Placement::beside}}),
+          .field("placement", &Options::placement, placement_kind(),
                  "Whether the servers are among the workers, or ranks that only serve")
           .field("partition", &Options::partition_bytes, partition_kind(),
                  "Largest piece of a bucket that a server handles at once")
@@ -113,7 +111,9 @@ AlgorithmEntry parameter_server_entry() {
           .field("early", &Options::early, number(0, 1),
                  "Share of the partitions, the first ready, that nothing overtakes by need")
           .field("through_host", &Options::through_host, boolean(),
-                 "Exchange by way of the host, at host_bandwidth in simulated time, as BytePS"),
+                 "Exchange by way of the host, at host_bandwidth in simulated time, as BytePS")
+          .field("assignment", &Options::assignment, assignment_kind(),
+                 "Which server has a partition: each in turn, or by a hash of its key, as BytePS"),
       check, workers);
 }
 

@@ -42,12 +42,14 @@ struct Collective {
 };
 
 /// What a collective's messages are, as one rank sees them: rounds that follow each other, in each
-/// of which a rank sends at most one message and receives at most one, and then computes.
+/// of which a rank sends at most one message and receives at most one, and then computes; or a
+/// single round in which any rank sends to any others (Valiant's h-relation).
 struct Rounds {
   enum Pattern {
-    ring,      // in every round rank r sends to r + 1, the last to the first
-    chain,     // the same, around from some rank, but the last of them sends to nobody
-    rotation,  // in round i, from 1, rank r sends to r + i
+    ring,        // in every round rank r sends to r + 1, the last to the first
+    chain,       // the same, around from some rank, but the last of them sends to nobody
+    rotation,    // in round i, from 1, rank r sends to r + i
+    h_relation,  // in one round rank r sends all that `sent` says at once; of servers' traffic
   } pattern = ring;
   /// Rounds after each of which this rank computes for `each` at most, and at their end for
   /// `after`.
@@ -58,7 +60,7 @@ struct Rounds {
   std::array<Phase, 2> phases = {};
   /// Priced bytes of the longest message of this rank.
   std::size_t longest = 0;
-  /// What this rank sends in all, and to whom.
+  /// What this rank sends in all, and to whom; one entry for each message of an h-relation.
   struct Sent {
     int to;
     std::uint64_t messages, bytes;

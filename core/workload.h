@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "core/context.h"
 
@@ -15,6 +16,8 @@ struct Bucket {
   int index = 0;
   Tensor weight;
   Tensor grad;
+  /// Of the first of its tensors, as the workload keeps it; empty where tensors have no names.
+  std::string_view name = {};
 };
 
 /// How many priced bytes a bucket holds at least; 0: one tensor. The first may have another size

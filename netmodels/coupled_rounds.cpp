@@ -8,12 +8,21 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+Pattern traffic_of(Rounds::Pattern pattern) {
+  if (pattern == Rounds::rotation) return Pattern::all_to_all;
+  return pattern == Rounds::h_relation ? Pattern::server : Pattern::collective;
+}
+
 }  // namespace
 
 CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
                              Rounds::Pattern pattern, std::span<const int> members,
                              std::size_t first)
     : pattern_(pattern), bandwidth_Bps_(kInfinity) {
+  if (pattern == Rounds::h_relation) {
+    add_pairs(network, cluster, members);
+    return;
+  }
   passing_.resize(network.links().size());
   const bool rotates = pattern == Rounds::rotation;
   const std::size_t distinct = rotates ? members.size() - 1 : 1;
@@ -25,6 +34,48 @@ CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
   const Edge& one = slowest_.front();
   for (const Edge& edge : slowest_)
     exact_ = exact_ && edge.latency_s == one.latency_s && edge.per_byte_s == one.per_byte_s;
+}
+
+/// All links between members of different nodes, if there are any, once; the slowest is a pair with
+/// the longest latency.
+void CoupledRounds::add_pairs(const Network& network, const Cluster& cluster,
+                              std::span<const int> members) {
+  exact_ = false;
+  const bool between = std::any_of(members.begin(), members.end(), [&](int member) {
+    return cluster.node_of(member) != cluster.node_of(members[0]);
+  });
+  if (between) share_ = cluster.transport.efficiency.of(traffic_of(Rounds::h_relation));
+  std::vector<bool> passed(network.links().size());
+  std::vector<LinkId> route;
+  double longest_s = -1;
+  for (const int source : members)
+    for (const int destination : members) {
+      if (source == destination) continue;
+      if (between && cluster.node_of(source) == cluster.node_of(destination)) continue;
+      route.clear();
+      network.route(source, destination, route);
+      for (const LinkId id : route) {
+        if (passed[static_cast<std::size_t>(id)] || network.link(id).unlimited()) continue;
+        passed[static_cast<std::size_t>(id)] = true;
+        links_.push_back(id);
+        bandwidth_Bps_ = std::min(bandwidth_Bps_, share_ * network.link(id).bandwidth_Bps);
+      }
+      const double latency_s = network.latency(route);
+      if (latency_s <= longest_s) continue;
+      longest_s = latency_s;
+      slowest_source_ = source;
+      slowest_destination_ = destination;
+    }
+}
+
+CoupledRounds CoupledRounds::repeated(std::span<const int> times_by_link, int most) const {
+  CoupledRounds flow = *this;
+  flow.links_.clear();
+  for (const LinkId id : links_)
+    flow.links_.insert(flow.links_.end(),
+                       static_cast<std::size_t>(times_by_link[static_cast<std::size_t>(id)]), id);
+  flow.bandwidth_Bps_ /= most;
+  return flow;
 }
 
 void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
@@ -41,7 +92,7 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
     network.route(ends(i).first, ends(i).second, routes_[i]);
     for (const LinkId link : routes_[i]) ++passing_[static_cast<std::size_t>(link)];
   }
-  const Pattern traffic = pattern_ == Rounds::rotation ? Pattern::all_to_all : Pattern::collective;
+  const Pattern traffic = traffic_of(pattern_);
   const bool shown = shift == 1;  // the links of one round stand for those of all
   std::vector<Edge> round;
   for (std::size_t i = 0; i < messages; ++i) {

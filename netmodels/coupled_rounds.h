@@ -15,7 +15,8 @@ namespace trigram {
 ///
 /// In a ring no rank can go ahead of its neighbours by more than a round, so all go at the pace of
 /// the slowest: a round takes the longest, over the ranks, of its slower message and of what it
-/// computes after that. Messages of one round that pass the same link share it evenly.
+/// computes after that. Messages of one round that pass the same link share it evenly. Of an
+/// h-relation there are the links and the latency alone: its time is that of `HRelation`.
 class CoupledRounds {
  public:
   /// `members` are ranks of the network, in the order of the pattern; a chain starts at `first` of
@@ -26,6 +27,10 @@ class CoupledRounds {
   /// Seconds of the messages of `rounds` rounds in which they have `bytes` bytes, with what each
   /// member computes after a round; `work_s` is empty where none computes.
   double seconds(int rounds, double bytes, std::span<const double> work_s) const;
+
+  /// Of an h-relation: each link so many times, where a flow that passes one `most` times takes all
+  /// of the slowest.
+  CoupledRounds repeated(std::span<const int> times_by_link, int most) const;
 
   /// All links that the messages pass, as often as messages of one round do.
   std::span<const LinkId> links() const { return links_; }
@@ -48,6 +53,7 @@ class CoupledRounds {
     double latency_s = 0, per_byte_s = 0;
     double seconds(double bytes) const { return latency_s + bytes * per_byte_s; }
   };
+  void add_pairs(const Network& network, const Cluster& cluster, std::span<const int> members);
   void add_round(const Network& network, const Cluster& cluster, std::span<const int> members,
                  std::size_t first, std::size_t shift, bool closed);
 

@@ -136,6 +136,38 @@ TEST_P(ServerVolume, ParameterServerByNodes) {
       }
 }
 
+/// Keys decide which server has a part, wherever servers are and whoever pushes; a bucket's number
+/// is not its place in the order of messages.
+TEST_P(ServerVolume, HashedParameterServer) {
+  const int ranks = layout().ranks();
+  for (const int servers : {1, 2, 3, ranks})
+    for (const char* bucket : {"0B", "600B", "10MiB"})
+      for (const std::uint64_t partition : {100u, 1000u})
+        for (const char* mode : {"among", "beside", "by nodes"}) {
+          const bool beside = std::string(mode) == "beside",
+                     by_nodes = mode == std::string("by nodes");
+          if (servers > (by_nodes ? GetParam().nodes : ranks - (beside ? 1 : 0))) continue;
+          SCOPED_TRACE(testing::Message() << servers << bucket << partition << mode);
+          const Training training = training_of({{"name", "parameter_server"},
+                                                 {"assignment", "djb2"},
+                                                 {"servers", servers},
+                                                 {"placement", beside ? "beside" : "among"},
+                                                 {"hierarchical", by_nodes},
+                                                 {"bucket", bucket},
+                                                 {"partition", std::to_string(partition) + "B"},
+                                                 {"priority", "need"}},
+                                                GetParam());
+          const Trained trained = train(training);
+          const auto k = static_cast<std::uint64_t>(servers);
+          expect_volume(trained,
+                        by_nodes
+                            ? hashed_parameter_server_by_nodes_volume(layout(), buckets_of(trained),
+                                                                      training.steps, k, partition)
+                            : hashed_parameter_server_volume(layout(), buckets_of(trained),
+                                                             training.steps, k, partition, beside));
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, ServerVolume,
                          ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{1, 4},
                                            Nodes{2, 3}, Nodes{4, 4}),
@@ -178,6 +210,44 @@ TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
   EXPECT_EQ(sent, 2 * partitions);
   for (const std::size_t rank : {1u, 3u})
     EXPECT_EQ(sent_by(trained.counters.at(rank)).messages_inter, 0u);
+}
+
+/// What BytePS's hash gives each of 16 servers of VGG16, whose tensors are declared in the order of
+/// their names; from a script apart. The fullest has 1.7 times the mean.
+constexpr std::uint64_t kVgg16[] = {
+    57'344'000, 46'630'912, 34'016'256, 32'787'968, 28'680'960, 20'004'864, 12'290'048, 12'288'000,
+    14'127'008, 25'755'904, 31'031'296, 34'013'184, 41'254'912, 50'397'440, 54'019'584, 58'787'840};
+
+Training hashed_vgg16() {
+  Training training;
+  training.algorithm = {{"name", "parameter_server"}, {"assignment", "djb2"}, {"bucket", "0B"}};
+  training.workload = "vgg16";
+  training.cluster = small_cluster(16);
+  training.steps = 1;
+  return training;
+}
+
+TEST(ServerVolumeByTheNumbers, LoadsOfVgg16HashedBySortedNames) {
+  constexpr std::uint64_t kModel = 4u * 138'357'544;
+  const Trained trained = train(hashed_vgg16());
+  ASSERT_EQ(trained.counters.size(), 16u);
+  for (std::size_t rank = 0; rank < 16; ++rank)
+    EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter,
+              kModel - kVgg16[rank] + 15 * kVgg16[rank])
+        << rank;
+}
+
+/// The fullest server is busy all the time, and waits for no other: its link carries, each way, its
+/// load from 15 workers and its own share of the rest.
+TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
+  constexpr double kModel = 4.0 * 138'357'544, kFullest = kVgg16[15], kForward_s = 0.0486;
+  Training training = hashed_vgg16();
+  const double bound = kForward_s + (kModel + 14 * kFullest) / training.cluster.inter.bandwidth_Bps;
+  const double hashed_s = train(training).seconds();
+  EXPECT_GT(hashed_s, bound);
+  EXPECT_LT(hashed_s, 1.15 * bound);
+  training.algorithm["assignment"] = "round_robin";
+  EXPECT_LT(train(training).seconds(), hashed_s);
 }
 
 /// By the numbers: two servers beside six workers, one on each node of four; what serves computes

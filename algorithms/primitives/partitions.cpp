@@ -2,12 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "algorithms/collectives/exchange.h"
 
 namespace trigram {
 
 std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes) {
   return parts(x, parts_within(x, nbytes));
+}
+
+std::vector<Tensor> full_partitions(const Tensor& x, std::size_t nbytes) {
+  const std::size_t numel = x.priced_numel(), longest = nbytes / size_of(x.dtype());
+  if (numel <= longest) return {x};
+  std::vector<Tensor> all;
+  for (std::size_t i = 0; i < numel; i += longest)  // as parts of one priced element each
+    all.push_back(x.parts(i, std::min(i + longest, numel), numel));
+  return all;
 }
 
 int Servers::rank_of(std::size_t server) const {
@@ -42,6 +53,10 @@ Kind<std::size_t> partition_kind() {
     return nbytes;
   };
   return size;
+}
+
+Kind<Placement> placement_kind() {
+  return one_of<Placement>({{"among", Placement::among}, {"beside", Placement::beside}});
 }
 
 Kind<std::int64_t> servers_kind() {

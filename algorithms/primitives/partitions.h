@@ -15,6 +15,8 @@ namespace trigram {
 
 /// `x` in as few nearly equal parts as keep each at or below `nbytes` priced bytes; at least one.
 std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes);
+/// `x` in parts of `nbytes` priced bytes, but for the last, which has what is left; at least one.
+std::vector<Tensor> full_partitions(const Tensor& x, std::size_t nbytes);
 
 /// Whether servers are among the workers, or ranks beside them that only serve.
 enum class Placement { among, beside };
@@ -39,6 +41,8 @@ class Servers {
 
 /// The option "partition": a size that holds an element at least.
 Kind<std::size_t> partition_kind();
+/// The option "placement".
+Kind<Placement> placement_kind();
 /// The option "servers": a number from 1, or "all" ranks (0 in memory).
 Kind<std::int64_t> servers_kind();
 /// Throws ConfigError when there are more servers than ranks, or as many and nobody to work.

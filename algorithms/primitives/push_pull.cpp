@@ -1,7 +1,6 @@
 #include "algorithms/primitives/push_pull.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "algorithms/execution/execution.h"
 
@@ -15,42 +14,55 @@ int number(const Context& ctx, bool by_nodes) {
   return ctx.layout->is_leader(ctx.world_rank) ? ctx.layout->node_of(ctx.world_rank) : -1;
 }
 
+/// Messages that all ranks of the communicator make at the same time, as the h-relation they are.
+void transfer_at_once(Context c, std::span<const Transfer> batch) {
+  Rounds rounds{.pattern = Rounds::h_relation, .phases = {{{1}}}};
+  std::vector<Rounds::Sent> sent;
+  for (const Transfer& t : batch) {
+    rounds.valued = rounds.valued || !t.tensor.is_phantom();
+    rounds.longest = std::max(rounds.longest, t.tensor.priced_nbytes());
+    if (t.kind == Transfer::send) sent.push_back({t.peer, 1, t.tensor.priced_nbytes()});
+  }
+  rounds.sent = sent;
+  c.comm->coupled(rounds, [&] {
+    if (!batch.empty()) c.comm->transfer(batch);  // else a server has nothing of these rounds
+  });
+}
+
 }  // namespace
 
 PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
                    const Options& options)
-    : servers_(servers), workers_(servers.workers()), options_(options) {
-  for (const Bucket& bucket : buckets)
-    for (const Tensor& part : partitions(bucket.grad, options.partition_bytes))
-      partitions_.push_back({bucket.index, part});
-  const auto in_order = std::ceil(options.early * static_cast<double>(partitions_.size()));
-  std::stable_sort(partitions_.begin() + static_cast<std::ptrdiff_t>(in_order), partitions_.end(),
-                   [](const Partition& a, const Partition& b) { return a.bucket > b.bucket; });
+    : servers_(servers),
+      workers_(servers.workers()),
+      options_(options),
+      partitions_(assign(buckets, servers.count(), options.partition_bytes, options.early,
+                         options.assignment)),
+      completes_(buckets.size()) {
+  for (const Partition& p : partitions_)
+    completes_[static_cast<std::size_t>(p.bucket)] = p.round + 1;
   const std::vector<int>& ranks = workers_.ranks;
   const int own = number(ctx, options.execution.hierarchical);
   own_ = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), own) - ranks.begin());
   if (!servers_.include(own)) return;
   std::size_t numel = 0, priced_numel = 0;
   for (const Partition& p : partitions_) {
-    numel = std::max(numel, p.grad.numel());
+    numel = std::max(numel, p.begin + p.grad.numel());
     priced_numel = std::max(priced_numel, p.grad.priced_numel());
   }
+  const Tensor longest = Tensor::phantom(numel, DType::f32, priced_numel);
   for (std::size_t j = 0; j < std::max(ranks.size(), own_ + 1); ++j)
-    room_.emplace_back(ctx, Tensor::phantom(numel, DType::f32, priced_numel));
+    room_.push_back(ctx.device->empty_like(longest));
 }
 
 int PushPull::needs(std::size_t r) const {
   int last = 0;
-  const std::size_t first = r * servers_.count();
-  for (std::size_t i = first; i < std::min(first + servers_.count(), partitions_.size()); ++i)
-    last = std::max(last, partitions_[i].bucket);
+  for (const Partition& x : of_round(r)) last = std::max(last, x.bucket);
   return last;
 }
 
 std::size_t PushPull::completes(int bucket) const {
-  std::size_t last = partitions_.size() - 1;
-  while (partitions_[last].bucket != bucket) --last;
-  return last / servers_.count() + 1;
+  return completes_[static_cast<std::size_t>(bucket)];
 }
 
 std::vector<int> PushPull::order() const {
@@ -67,30 +79,36 @@ void PushPull::exchange(Context c, std::size_t r) const {
   const Execution& execution = options_.execution;
   if (!execution.hierarchical) return exchange_among_servers(c, r);
   Subset node(*c.comm, c.layout->node_members(c.world_rank));
-  if (r < rounds()) reduce_in_node(c.with(node), of_round(r), execution.segment_bytes);
+  if (r < rounds()) reduce_in_node(c.with(node), grads_of_round(r), execution.segment_bytes);
   if (c.layout->is_leader(c.world_rank)) {
     Subset leaders(*c.comm, c.layout->leaders());
     exchange_among_servers(c.with(leaders), r);
   }
-  if (r > 0) broadcast_in_node(c.with(node), of_round(r - 1), execution.segment_bytes);
+  if (r > 0) broadcast_in_node(c.with(node), grads_of_round(r - 1), execution.segment_bytes);
 }
 
-std::vector<Tensor> PushPull::of_round(std::size_t r) const {
+/// Empty before the first round and after the last.
+std::span<const Partition> PushPull::of_round(std::size_t r) const {
+  const auto [begin, end] = std::ranges::equal_range(partitions_, r, {}, &Partition::round);
+  return {begin, end};
+}
+
+std::vector<Tensor> PushPull::grads_of_round(std::size_t r) const {
   std::vector<Tensor> grads;
-  for_each(r, [&](const Tensor& x, int) { grads.push_back(x); });
+  for (const Partition& x : of_round(r)) grads.push_back(x.grad);
   return grads;
 }
 
 void PushPull::exchange_among_servers(Context c, std::size_t r) const {
   std::vector<Transfer> batch;
-  if (r < rounds()) for_each(r, [&](const Tensor& x, int server) { push(c, x, server, batch); });
-  if (r > 0) for_each(r - 1, [&](const Tensor& x, int server) { pull(c, x, server, batch); });
+  for (const Partition& x : of_round(r)) push(c, x, batch);
+  if (r > 0)
+    for (const Partition& x : of_round(r - 1)) pull(c, x, batch);
   const auto at_host = pass_host(c, r);
-  if (!batch.empty()) {  // else one rank is alone, or a server has nothing of these rounds
-    c.comm->transfer(batch);
-    for_each(r, [&](const Tensor& x, int server) {
-      if (server == c.rank()) average(c, x);
-    });
+  if (c.size() > 1) {
+    transfer_at_once(c, batch);
+    for (const Partition& x : of_round(r))
+      if (server_of(x) == c.rank()) average(c, x);
   }
   if (at_host) c.stream->wait(*at_host);
 }
@@ -99,30 +117,29 @@ void PushPull::exchange_among_servers(Context c, std::size_t r) const {
 std::shared_ptr<Work> PushPull::pass_host(Context c, std::size_t r) const {
   if (!options_.host) return nullptr;
   std::size_t nbytes = 0;
-  for_each(r, [&](const Tensor& x, int server) {
-    if (works()) nbytes += x.priced_nbytes();
-    else if (server == c.rank()) nbytes += workers_.ranks.size() * x.priced_nbytes();
-  });
+  for (const Partition& x : of_round(r)) {
+    if (works()) nbytes += x.grad.priced_nbytes();
+    else if (server_of(x) == c.rank()) nbytes += workers_.ranks.size() * x.grad.priced_nbytes();
+  }
   if (nbytes == 0) return nullptr;
   const Cost cost{.bytes = static_cast<double>(nbytes), .kind = Cost::Kind::host};
   return options_.host->submit(c, [cost](Context host) { host.stream->charge(cost); });
 }
 
-template <class F>
-void PushPull::for_each(std::size_t round, F f) const {
-  const std::size_t first = round * servers_.count();
-  for (std::size_t s = 0; s < servers_.count() && first + s < partitions_.size(); ++s)
-    f(partitions_[first + s].grad, servers_.rank_of(s));
+/// What partition x takes of place j.
+Tensor PushPull::room(std::size_t j, const Partition& x) const {
+  return room_[j].slice(x.begin, x.grad.numel(), x.grad.priced_numel());
 }
 
 /// What worker j pushed of partition x, on its server.
-Tensor PushPull::pushed_by(std::size_t j, Context c, const Tensor& x) const {
-  return workers_.ranks[j] == c.rank() ? x : room_[j].like(x);
+Tensor PushPull::pushed_by(std::size_t j, Context c, const Partition& x) const {
+  return workers_.ranks[j] == c.rank() ? x.grad : room(j, x);
 }
 
-void PushPull::push(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const {
+void PushPull::push(Context c, const Partition& x, std::vector<Transfer>& batch) const {
+  const int server = server_of(x);
   if (server != c.rank()) {
-    if (works()) batch.push_back({Transfer::send, x, server, Pattern::server});
+    if (works()) batch.push_back({Transfer::send, x.grad, server, Pattern::server});
     return;
   }
   for (std::size_t j = 0; j < workers_.ranks.size(); ++j)
@@ -130,21 +147,22 @@ void PushPull::push(Context c, const Tensor& x, int server, std::vector<Transfer
       batch.push_back({Transfer::recv, pushed_by(j, c, x), workers_.ranks[j], Pattern::server});
 }
 
-void PushPull::pull(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const {
+void PushPull::pull(Context c, const Partition& x, std::vector<Transfer>& batch) const {
+  const int server = server_of(x);
   if (server != c.rank()) {
-    if (works()) batch.push_back({Transfer::recv, x, server, Pattern::server});
+    if (works()) batch.push_back({Transfer::recv, x.grad, server, Pattern::server});
     return;
   }
   for (const int worker : workers_.ranks)
-    if (worker != server) batch.push_back({Transfer::send, x, worker, Pattern::server});
+    if (worker != server) batch.push_back({Transfer::send, x.grad, worker, Pattern::server});
 }
 
-void PushPull::average(Context c, const Tensor& x) const {
-  const Tensor sum = room_[own_].like(x);
+void PushPull::average(Context c, const Partition& x) const {
+  const Tensor sum = room(own_, x);
   c.device->copy(sum, pushed_by(0, c, x));
   for (std::size_t j = 1; j < workers_.ranks.size(); ++j)
     c.device->axpby(1, pushed_by(j, c, x), 1, sum);
-  c.device->axpby(1.0f / static_cast<float>(workers_.count()), sum, 0, x);
+  c.device->axpby(1.0f / static_cast<float>(workers_.count()), sum, 0, x.grad);
 }
 
 }  // namespace trigram

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/collectives/exchange.h"
 #include "algorithms/execution/execution.h"
+#include "algorithms/primitives/assignment.h"
 #include "algorithms/primitives/partitions.h"
 #include "core/workload.h"
 
@@ -12,13 +12,11 @@ namespace trigram {
 
 /// How the gradients of one iteration go to the servers and come back as their mean, in place.
 ///
-/// Partitions are numbered in the order in which backward completes them (ready), but for the last
-/// of them, which are numbered in the order in which the next forward pass needs them: those of the
-/// last bucket first. The order follows from the buckets alone, so it is the same on all ranks.
-/// Server s has the partitions of number s modulo k. k partitions in a row, one per server, are a
-/// round. Exchange r pushes round r and pulls round r-1 in one batch, so servers receive and send
-/// at once. All ranks call the exchanges 0 .. exchanges()-1 in this order, also those that only
-/// serve: they push and pull nothing, and have means of their own partitions alone.
+/// Partitions, their servers and the rounds in which they travel are those of `assign`. They follow
+/// from the buckets alone, so they are the same on all ranks. Exchange r pushes round r and pulls
+/// round r-1 in one batch, so servers receive and send at once. All ranks call the exchanges
+/// 0 .. exchanges()-1 in this order, also those that only serve: they push and pull nothing, and
+/// have means of their own partitions alone.
 ///
 /// Through the host, tensors are copied to the memory of a worker's host, which sends them, adds up
 /// what comes in and hands back the means, as BytePS does. A round passes it while its messages are
@@ -31,11 +29,10 @@ class PushPull {
  public:
   struct Options {
     std::size_t partition_bytes = 0;  // the longest
-    /// The share of the partitions, from 0 to 1 and rounded up, that are numbered in the order in
-    /// which they are ready.
-    double early = 1;
+    double early = 1;                 // as of `assign`
     Execution execution = {};
     Stream* host = nullptr;  // of the rank, for what passes its host; null: nothing does
+    Assignment assignment = Assignment::round_robin;
   };
   PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers, const Options& options);
 
@@ -50,29 +47,27 @@ class PushPull {
   void exchange(Context c, std::size_t r) const;
 
  private:
-  struct Partition {
-    int bucket;
-    Tensor grad;
-  };
-  std::size_t rounds() const { return (partitions_.size() - 1) / servers_.count() + 1; }
+  std::size_t rounds() const { return partitions_.back().round + 1; }
   bool works() const { return own_ < workers_.ranks.size(); }
   void exchange_among_servers(Context c, std::size_t r) const;
-  std::vector<Tensor> of_round(std::size_t r) const;
+  std::span<const Partition> of_round(std::size_t r) const;
+  std::vector<Tensor> grads_of_round(std::size_t r) const;
   std::shared_ptr<Work> pass_host(Context c, std::size_t r) const;
-  template <class F>
-  void for_each(std::size_t round, F f) const;
-  Tensor pushed_by(std::size_t j, Context c, const Tensor& x) const;
-  void push(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const;
-  void pull(Context c, const Tensor& x, int server, std::vector<Transfer>& batch) const;
-  void average(Context c, const Tensor& x) const;
+  int server_of(const Partition& x) const { return servers_.rank_of(x.server); }
+  Tensor room(std::size_t j, const Partition& x) const;
+  Tensor pushed_by(std::size_t j, Context c, const Partition& x) const;
+  void push(Context c, const Partition& x, std::vector<Transfer>& batch) const;
+  void pull(Context c, const Partition& x, std::vector<Transfer>& batch) const;
+  void average(Context c, const Partition& x) const;
 
   Servers servers_;
   Workers workers_;
   Options options_;
-  std::vector<Partition> partitions_;
+  std::vector<Partition> partitions_;   // in the order of rounds
+  std::vector<std::size_t> completes_;  // by bucket
   std::size_t own_;  // the rank's place among the workers; after them where it only serves
-  // On servers: for what each worker pushes, and, in the own place, for the sum.
-  std::vector<Scratch> room_;
+  // On servers: for what each worker pushes in a round, and, in the own place, for the sums.
+  std::vector<Tensor> room_;
 };
 
 }  // namespace trigram

@@ -32,8 +32,11 @@ std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_leng
   return cuts;
 }
 
-FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel)
-    : lengths_(std::move(lengths)) {
+FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel,
+                           std::vector<std::string_view> names)
+    : lengths_(std::move(lengths)), names_(std::move(names)) {
+  TRIGRAM_CHECK(names_.empty() || names_.size() == lengths_.size(), "{} names of {} tensors",
+                names_.size(), lengths_.size());
   const std::size_t priced = std::accumulate(lengths_.begin(), lengths_.end(), std::size_t{0});
   weights_ = device.empty(real_numel, DType::f32, priced);
   gradients_ = device.empty(real_numel, DType::f32, priced);
@@ -46,7 +49,8 @@ void FlatWorkload::bucketize(const BucketSizes& sizes) {
   for (const BucketCut& c : cuts_)
     buckets_.push_back({static_cast<int>(buckets_.size()),
                         weights_.slice(c.begin, c.count, c.priced_count),
-                        gradients_.slice(c.begin, c.count, c.priced_count)});
+                        gradients_.slice(c.begin, c.count, c.priced_count),
+                        names_.empty() ? std::string_view() : names_[c.first]});
 }
 
 }  // namespace trigram

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/workload.h"
@@ -34,14 +35,17 @@ class FlatWorkload : public Workload {
   Tensor gradients() override { return gradients_; }
 
  protected:
-  /// `lengths`: priced lengths of the tensors, in the order in which backward completes them.
-  FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel);
+  /// `lengths`: priced lengths of the tensors, in the order in which backward completes them;
+  /// `names`: theirs, or none. The names' characters are the caller's, for as long as the workload.
+  FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel,
+               std::vector<std::string_view> names = {});
 
   /// Which tensors bucket i consists of.
   const BucketCut& cut(std::size_t i) const { return cuts_[i]; }
 
  private:
   std::vector<std::size_t> lengths_;
+  std::vector<std::string_view> names_;
   Tensor weights_, gradients_;
   std::vector<BucketCut> cuts_;
   std::vector<Bucket> buckets_;

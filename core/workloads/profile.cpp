@@ -60,6 +60,18 @@ double Profile::backward_s() const {
 
 bool Profile::has_flops() const { return tensors.front().forward_flops.has_value(); }
 
+std::vector<std::size_t> Profile::backward_lengths() const {
+  std::vector<std::size_t> lengths;
+  for (auto row = tensors.rbegin(); row != tensors.rend(); ++row) lengths.push_back(row->numel);
+  return lengths;
+}
+
+std::vector<std::string_view> Profile::backward_names() const {
+  std::vector<std::string_view> names;
+  for (auto row = tensors.rbegin(); row != tensors.rend(); ++row) names.push_back(row->tensor);
+  return names;
+}
+
 Profile load_profile(const std::filesystem::path& file, const std::string& pointer) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream content;

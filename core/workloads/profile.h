@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trigram {
@@ -34,6 +35,10 @@ struct Profile {
   double forward_s() const;
   double backward_s() const;
   bool has_flops() const;
+  /// Elements and names of the tensors in the order in which backward completes their gradients:
+  /// the last first.
+  std::vector<std::size_t> backward_lengths() const;
+  std::vector<std::string_view> backward_names() const;
 };
 
 /// Reads a profile: CSV with the columns tensor,numel,forward_s,backward_s, or, when the file's

@@ -5,24 +5,13 @@
 #include "core/check.h"
 
 namespace trigram {
-namespace {
-
-/// Lengths in the order in which backward completes gradients: the last layer's first.
-std::vector<std::size_t> reversed_lengths(const Profile& profile) {
-  std::vector<std::size_t> lengths;
-  for (auto row = profile.tensors.rbegin(); row != profile.tensors.rend(); ++row)
-    lengths.push_back(row->numel);
-  return lengths;
-}
-
-}  // namespace
 
 ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile)
     : ProfileWorkload(ctx, profile, profile->numel(), profile->batch, {}) {}
 
 ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                                  std::size_t real_numel, std::size_t batch, UntimedModel real)
-    : FlatWorkload(*ctx.device, reversed_lengths(*profile), real_numel),
+    : FlatWorkload(*ctx.device, profile->backward_lengths(), real_numel, profile->backward_names()),
       profile_(std::move(profile)),
       batch_(batch),
       forward_s_(profile_->forward_s()),

@@ -9,13 +9,6 @@
 namespace trigram {
 namespace {
 
-std::vector<std::size_t> reversed_lengths(const Profile& profile) {
-  std::vector<std::size_t> lengths;
-  for (auto row = profile.tensors.rbegin(); row != profile.tensors.rend(); ++row)
-    lengths.push_back(row->numel);
-  return lengths;
-}
-
 /// Small numbers, so that sums over many rows stay small too; like activations, of either sign.
 Tensor small_numbers(Device& device, std::size_t numel, Philox random) {
   Tensor x = device.empty(numel), scaled = device.empty(numel);
@@ -28,7 +21,8 @@ Tensor small_numbers(Device& device, std::size_t numel, Philox random) {
 
 ReplayWorkload::ReplayWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                                std::size_t buffer_bytes, bool values, std::uint64_t seed)
-    : FlatWorkload(*ctx.device, reversed_lengths(*profile), profile->numel()),
+    : FlatWorkload(*ctx.device, profile->backward_lengths(), profile->numel(),
+                   profile->backward_names()),
       profile_(std::move(profile)),
       values_(values) {
   std::size_t begin = profile_->numel(), widest = 0;

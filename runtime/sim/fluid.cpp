@@ -69,12 +69,12 @@ const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern p
 }
 
 /// Decided when the first rank comes. Where ranks have more than two streams, one may use the links
-/// of another, and so may groups, which may be some before the first of them has met; and in a chain
-/// not everybody waits for everybody.
+/// of another, and so may groups, which may be some before the first of them has met; and in a
+/// chain not everybody waits for everybody, nor in an h-relation.
 bool FluidCollectives::goes_by_messages(Circle& circle, Rounds::Pattern pattern) {
   if (always_) return false;
   if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || circle.has_rivals ||
-      pattern == Rounds::chain)
+      pattern == Rounds::chain || pattern == Rounds::h_relation)
     return true;
   const bool all = circle.members.size() == static_cast<std::size_t>(world_.layout().ranks());
   if (!all && circle.over == 0) return true;
@@ -130,6 +130,11 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds&
   else if (meeting.not_known.empty() || meeting.not_known.back().milestone() != when.milestone())
     meeting.not_known.push_back(when);
   else meeting.not_known.back() = Instant::later(meeting.not_known.back(), when);
+  if (meeting.pattern == Rounds::h_relation) {
+    if (!meeting.relation)
+      meeting.relation = std::make_unique<HRelation>(world_.network(), world_.cluster());
+    return meeting.relation->add(meeting.circle.members[place], rounds.sent);
+  }
   meeting.longest = std::max(meeting.longest, static_cast<double>(rounds.longest));
   // The end of a chain sends to nobody: after it, around the circle, is the beginning.
   if (rounds.pattern == Rounds::chain && rounds.sent.empty()) meeting.first = (place + 1) % size;
@@ -164,6 +169,7 @@ void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
 void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
   ++fluid_;
   const CoupledRounds& pattern = coupled(meeting->circle, meeting->pattern, meeting->first);
+  if (meeting->relation) return flow_at_once(meeting, pattern);
   double bytes = 0, alone_s = 0;
   for (const auto& phase : meeting->phases) {
     bytes += meeting->longest * phase.rounds;
@@ -171,6 +177,21 @@ void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
   }
   flows_.start(pattern, bytes, meeting->start_s, alone_s,
                [meeting](double date_s) { meeting->end->reach(date_s); });
+}
+
+/// What the flow does not pass, connections and links inside nodes, may take longer.
+void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
+                                    const CoupledRounds& pattern) {
+  const HRelation& relation = *meeting->relation;
+  meeting->at_once = relation.flow(pattern);
+  const auto& [links, bytes] = *meeting->at_once;
+  const double before_s =
+      relation.overhead_s() +
+      world_.network().latency(pattern.slowest_source(), pattern.slowest_destination());
+  const double least_s = meeting->start_s + before_s + relation.least_s();
+  flows_.start(
+      links, bytes, meeting->start_s, before_s + bytes / links.bandwidth(),
+      [meeting, least_s](double date_s) { meeting->end->reach(std::max(date_s, least_s)); });
 }
 
 }  // namespace trigram::sim

@@ -6,12 +6,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/communicator.h"
 #include "netmodels/coupled_rounds.h"
+#include "netmodels/h_relation.h"
 #include "runtime/sim/coupled_flows.h"
 #include "runtime/sim/instant.h"
 #include "runtime/sim/untimed.h"
@@ -59,6 +61,8 @@ class FluidCollectives {
       double after_s = 0;
     };
     std::array<Phase, 2> phases = {};
+    std::unique_ptr<HRelation> relation = {};  // of Rounds::h_relation, in place of all that
+    std::optional<HRelation::Flow> at_once = {};
     double start_s = 0;                   // of those who came when that was known
     std::vector<Instant> not_known = {};  // when others come
     std::shared_ptr<Milestone> end = std::make_shared<Milestone>();
@@ -83,6 +87,7 @@ class FluidCollectives {
   void arrive(Meeting& meeting, std::size_t place, const Rounds& rounds, const Instant& when) const;
   void start(const std::shared_ptr<Meeting>& meeting);
   void flow(const std::shared_ptr<Meeting>& meeting);
+  void flow_at_once(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern);
 
   World& world_;
   const bool always_;

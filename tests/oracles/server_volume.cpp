@@ -1,6 +1,7 @@
 #include "tests/oracles/server_volume.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace trigram::test {
 
@@ -61,6 +62,62 @@ Traffic parameter_server_by_nodes_volume(const Layout& layout, const Buckets& bu
                          });
     }
   }
+  return traffic;
+}
+
+std::vector<HashedPart> hashed_parts(const Buckets& buckets, std::uint64_t servers,
+                                     std::uint64_t partition) {
+  std::vector<HashedPart> parts;
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const std::uint64_t longest = partition / 4;
+    std::uint64_t left = buckets[b], key = (buckets.size() - 1 - b) * 65536;
+    for (; left > 0; left -= std::min(left, longest), ++key) {
+      std::ostringstream digits;
+      digits << key;
+      std::uint64_t hash = 5381;
+      for (const char c : digits.str()) hash = (hash << 5) + hash + static_cast<std::uint64_t>(c);
+      parts.push_back({std::min(left, longest), hash % servers});
+    }
+  }
+  return parts;
+}
+
+Traffic hashed_parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
+                                       std::uint64_t servers, std::uint64_t partition,
+                                       bool beside) {
+  Traffic traffic(layout);
+  const auto P = static_cast<std::uint64_t>(layout.ranks());
+  const auto messages = static_cast<std::uint64_t>(steps);
+  const auto rank_of = [&](std::uint64_t s) {
+    return static_cast<int>(beside ? ((s + 1) * P + servers - 1) / servers - 1 : s * P / servers);
+  };
+  for (const HashedPart& part : hashed_parts(buckets, servers, partition))
+    for (const int worker : all_ranks(layout)) {
+      bool serves = false;
+      for (std::uint64_t s = 0; s < servers; ++s) serves = serves || rank_of(s) == worker;
+      const int server = rank_of(part.server);
+      if (worker == server || (beside && serves)) continue;
+      traffic.send(worker, server, messages, 4 * messages * part.numel);
+      traffic.send(server, worker, messages, 4 * messages * part.numel);
+    }
+  return traffic;
+}
+
+Traffic hashed_parameter_server_by_nodes_volume(const Layout& layout, const Buckets& buckets,
+                                                long steps, std::uint64_t servers,
+                                                std::uint64_t partition) {
+  Traffic traffic(layout);
+  for (long t = 0; t < steps; ++t)
+    for (const HashedPart& part : hashed_parts(buckets, servers, partition))
+      add_hierarchical(traffic, part.numel,
+                       [&](Traffic& sum, const Members& leaders, std::uint64_t n) {
+                         const int server = leaders[part.server * leaders.size() / servers];
+                         for (const int leader : leaders) {
+                           if (leader == server) continue;
+                           sum.send(leader, server, 1, 4 * n);
+                           sum.send(server, leader, 1, 4 * n);
+                         }
+                       });
   return traffic;
 }
 

@@ -18,6 +18,24 @@ Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, lo
 Traffic parameter_server_by_nodes_volume(const Layout& layout, const Buckets& buckets, long steps,
                                          std::uint64_t servers, std::uint64_t partition);
 
+/// A part of a bucket, of so many elements, and the server that has it.
+struct HashedPart {
+  std::uint64_t numel, server;
+};
+/// BytePS's way: every bucket in parts of `partition` bytes, the last of it shorter. Part p of the
+/// bucket declared as number d has the key 65536 d + p, and goes to the server that Bernstein's
+/// hash of the key in decimal says. Buckets are declared from the last to the first.
+std::vector<HashedPart> hashed_parts(const Buckets& buckets, std::uint64_t servers,
+                                     std::uint64_t partition);
+
+/// Volumes of these parts; by nodes, leaders push and pull as above.
+Traffic hashed_parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
+                                       std::uint64_t servers, std::uint64_t partition,
+                                       bool beside = false);
+Traffic hashed_parameter_server_by_nodes_volume(const Layout& layout, const Buckets& buckets,
+                                                long steps, std::uint64_t servers,
+                                                std::uint64_t partition);
+
 /// In every step each worker hands its change of each server's shard to it and gets as many weights
 /// back, both of coded(n) bytes for n elements; at the end each server sends its shard to all.
 Traffic async_parameter_server_volume(const Layout& layout, std::uint64_t model, long steps,

@@ -197,6 +197,12 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                   {"hierarchical", true},
                   {"partition", "1MB"},
                   {"priority", "need"}}});
+  all.push_back({"parameter_server_hashed",
+                 {{"name", "parameter_server"},
+                  {"bucket", "0B"},
+                  {"partition", "1MB"},
+                  {"assignment", "djb2"},
+                  {"priority", "need"}}});
   all.push_back({"gradient_allreduce_first_bucket",
                  {{"name", "gradient_allreduce"},
                   {"bucket", "1kB"},

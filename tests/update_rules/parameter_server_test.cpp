@@ -35,6 +35,8 @@ TEST_P(ParameterServerRule, StepsWithTheMeanGradientToTheLastBit) {
   const Json priorities[] = {Json::object(),
                              {{"overlap", false}},
                              {{"priority", "need"}, {"early", 0}},
+                             {{"assignment", "djb2"}},
+                             {{"assignment", "djb2"}, {"priority", "need"}, {"bucket", "8B"}},
                              {{"priority", "need"}, {"overlap", false}}};
   for (const int ranks : {1, 4, 7, 8})
     for (const Json& servers : {Json("all"), Json(1), Json(3)})
@@ -65,7 +67,8 @@ TEST_P(ParameterServerRule, ServersBesideTheWorkersStepThemTheSameToTheLastBit) 
   constexpr float kSlope = 0.3f;
   const Json modes[] = {Json::object(),
                         {{"overlap", false}, {"partition", "12B"}},
-                        {{"partition", "4B"}, {"priority", "need"}, {"early", 0}}};
+                        {{"partition", "4B"}, {"priority", "need"}, {"early", 0}},
+                        {{"partition", "4B"}, {"assignment", "djb2"}}};
   for (const auto& [ranks, servers] : {std::pair{2, 1}, {5, 2}, {8, 1}, {8, 3}, {7, 6}})
     for (const Json& mode : modes) {
       const int workers = ranks - servers;
@@ -131,6 +134,8 @@ TEST(ParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of(beside(1), Layout(1, 1)),
             "/algorithm/placement: one rank alone has nobody beside it; expected \"among\"");
   EXPECT_NE(error_of(with("placement", "besides"), four).find("did you mean \"beside\"?"),
+            std::string::npos);
+  EXPECT_NE(error_of(with("assignment", "djb"), four).find("did you mean \"djb2\"?"),
             std::string::npos);
   EXPECT_NE(error_of(with("servers", "al"), four).find("did you mean \"all\"?"), std::string::npos);
   EXPECT_EQ(error_of(with("partition", "0B"), four),

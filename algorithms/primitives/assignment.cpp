@@ -1,0 +1,91 @@
+#include "algorithms/primitives/assignment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "algorithms/primitives/partitions.h"
+
+namespace trigram {
+namespace {
+
+/// Each bucket's number among all, by name.
+std::vector<std::size_t> declared(std::span<const Bucket> buckets) {
+  std::vector<std::size_t> by_name(buckets.size());
+  std::iota(by_name.rbegin(), by_name.rend(), std::size_t{0});
+  std::stable_sort(by_name.begin(), by_name.end(),
+                   [&](std::size_t a, std::size_t b) { return buckets[a].name < buckets[b].name; });
+  std::vector<std::size_t> numbers(buckets.size());
+  for (std::size_t d = 0; d < by_name.size(); ++d) numbers[by_name[d]] = d;
+  return numbers;
+}
+
+/// Equal shares of each server's bytes, as many as the fullest has times `nbytes`.
+void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t nbytes) {
+  std::vector<std::size_t> load(servers), before(servers);
+  for (const Partition& p : all) load[p.server] += p.grad.priced_nbytes();
+  const std::size_t fullest = *std::max_element(load.begin(), load.end());
+  const std::size_t shares = (fullest + nbytes - 1) / nbytes;
+  for (Partition& p : all) {
+    p.round = load[p.server] == 0 ? 0 : before[p.server] * shares / load[p.server];
+    before[p.server] += p.grad.priced_nbytes();
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Partition& a, const Partition& b) { return a.round < b.round; });
+  // Partitions longer than a share may leave none in which one begins.
+  std::size_t number = 0, share = all.front().round;
+  for (Partition& p : all) {
+    if (p.round != share) ++number;
+    share = std::exchange(p.round, number);
+  }
+}
+
+/// Where partitions lie beside others of their server and round.
+void place(std::vector<Partition>& all, std::size_t servers) {
+  std::vector<std::size_t> begin(servers);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Partition& p = all[i];
+    if (i > 0 && p.round != all[i - 1].round) begin.assign(servers, 0);
+    p.begin = std::exchange(begin[p.server], begin[p.server] + p.grad.numel());
+  }
+}
+
+}  // namespace
+
+std::vector<Partition> assign(std::span<const Bucket> buckets, std::size_t servers,
+                              std::size_t nbytes, double early, Assignment assignment) {
+  const bool hashed = assignment == Assignment::djb2;
+  const std::vector<std::size_t> number = declared(buckets);
+  std::vector<Partition> all;
+  for (std::size_t b = 0; b < buckets.size(); ++b) {
+    const Tensor& grad = buckets[b].grad;
+    std::uint64_t key = std::uint64_t{number[b]} << 16;
+    for (const Tensor& part : hashed ? full_partitions(grad, nbytes) : partitions(grad, nbytes))
+      all.push_back({buckets[b].index, part, djb2_server(key++, servers)});
+  }
+  const auto in_order = std::ceil(early * static_cast<double>(all.size()));
+  std::stable_sort(all.begin() + static_cast<std::ptrdiff_t>(in_order), all.end(),
+                   [](const Partition& a, const Partition& b) { return a.bucket > b.bucket; });
+  if (hashed) form_rounds(all, servers, nbytes);
+  else
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].server = i % servers;
+      all[i].round = i / servers;
+    }
+  place(all, servers);
+  return all;
+}
+
+std::size_t djb2_server(std::uint64_t key, std::size_t servers) {
+  std::uint64_t hash = 5381;
+  for (const char digit : std::to_string(key)) hash = 33 * hash + static_cast<unsigned char>(digit);
+  return hash % servers;
+}
+
+Kind<Assignment> assignment_kind() {
+  return one_of<Assignment>({{"round_robin", Assignment::round_robin}, {"djb2", Assignment::djb2}});
+}
+
+}  // namespace trigram

@@ -1,0 +1,59 @@
+#include "netmodels/h_relation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trigram {
+HRelation::HRelation(const Network& network, const Cluster& cluster)
+    : network_(network),
+      cluster_(cluster),
+      all_(network.links().size()),
+      between_(network.links().size()) {}
+
+void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
+  const Transport& transport = cluster_.transport;
+  to_.assign(static_cast<std::size_t>(network_.ranks()), 0);
+  int messages = 0;
+  for (const Rounds::Sent& message : sent) {
+    const bool inside = cluster_.node_of(source) == cluster_.node_of(message.to);
+    auto nbytes = static_cast<double>(message.bytes);
+    if (!inside) nbytes = std::round(nbytes / transport.efficiency.of(Pattern::server));
+    messages += !inside;
+    any_between_ = any_between_ || !inside;
+    double& all_there = to_[static_cast<std::size_t>(message.to)];
+    all_there += nbytes;
+    connections_s_ =
+        std::max({connections_s_, all_there / network_.connection_cap(source, message.to),
+                  nbytes / network_.connection_cap(source, message.to, Pattern::server)});
+    route_.clear();
+    network_.route(source, message.to, route_);
+    for (const LinkId link : route_) {
+      all_[static_cast<std::size_t>(link)] += nbytes;
+      if (!inside) between_[static_cast<std::size_t>(link)] += nbytes;
+    }
+  }
+  overhead_s_ = std::max(overhead_s_, transport.overhead_s(messages));
+}
+
+double HRelation::fullest_s(const std::vector<double>& load) const {
+  double seconds = 0;
+  for (std::size_t id = 0; id < load.size(); ++id)
+    seconds = std::max(seconds, load[id] / network_.links()[id].bandwidth_Bps);
+  return seconds;
+}
+
+HRelation::Flow HRelation::flow(const CoupledRounds& all) const {
+  constexpr int kMost = 64;
+  const std::vector<double>& load = any_between_ ? between_ : all_;
+  const double seconds = fullest_s(load);
+  // As often as the slowest link, if that is the fullest, is passed by `kMost` parts of its load.
+  const double part = seconds * all.bandwidth() / all.share() / kMost;
+  std::vector<int> times(load.size());
+  for (std::size_t id = 0; id < load.size() && part > 0; ++id)
+    times[id] = static_cast<int>(std::lround(load[id] / part));
+  return {all.repeated(times, kMost), part * all.share()};
+}
+
+double HRelation::least_s() const { return std::max(fullest_s(all_), connections_s_); }
+
+}  // namespace trigram

@@ -1,0 +1,121 @@
+// Pushes and pulls of parameter servers as one coupled flow, against all their messages.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "netmodels/cluster_network.h"
+#include "netmodels/h_relation.h"
+#include "tests/support/networks.h"
+#include "tests/support/training.h"
+
+namespace trigram::test {
+namespace {
+
+using Fidelity = SimOptions::Fidelity;
+
+Training servers(const char* workload, int nodes, const Json& options) {
+  Training training;
+  training.algorithm = {{"name", "parameter_server"}, {"bucket", "0B"}};
+  training.algorithm.update(options);
+  training.workload = workload;
+  training.cluster = small_cluster(nodes);
+  training.steps = 2;
+  return training;
+}
+
+/// By messages, and off by which part as flows.
+void expect_as_by_messages(Training training, double tolerance) {
+  const Trained by_messages = train(training);
+  training.sim.fidelity = Fidelity::fluid;
+  const Trained fluid = train(training);
+  ASSERT_GT(fluid.seconds(), 0);
+  const double error = fluid.seconds() / by_messages.seconds() - 1;
+  EXPECT_LT(std::abs(error), tolerance);
+  EXPECT_EQ(Json::parse(fluid.notes).at("collectives_by_messages"), 0);
+  for (std::size_t rank = 0; rank < fluid.counters.size(); ++rank) {
+    EXPECT_EQ(fluid.counters[rank].bytes_inter, by_messages.counters[rank].bytes_inter);
+    EXPECT_EQ(fluid.counters[rank].messages_inter, by_messages.counters[rank].messages_inter);
+  }
+  fmt::print(stderr, "{} on {} nodes: {:+.2e} off\n", training.algorithm.dump(),
+             training.cluster.nodes, error);
+}
+
+/// One server's link is the fullest from the first byte to the last, and nobody waits for another.
+TEST(FluidServers, TakeAsLongAsByMessagesWhereOneServes) {
+  for (const int nodes : {2, 3, 8})
+    for (const Json& more : {Json::object(), Json{{"placement", "beside"}}}) {
+      Json options = {{"servers", 1}};
+      options.update(more);
+      expect_as_by_messages(servers("vgg16", nodes, options), 1e-6);
+    }
+}
+
+TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
+  for (const char* assignment : {"round_robin", "djb2"})
+    for (const char* priority : {"ready", "need"})
+      for (const int nodes : {2, 4, 16}) {
+        Json options = {{"assignment", assignment}, {"priority", priority}};
+        expect_as_by_messages(servers("vgg16", nodes, options), 0.01);
+      }
+  expect_as_by_messages(servers("bert_large", 4, {{"assignment", "djb2"}}), 0.01);
+}
+
+/// Limits of connections, shares of the bandwidth, software, token buckets.
+TEST(FluidServers, KeepToTheTransport) {
+  for (const int nodes : {2, 6}) {
+    Training training = servers("vgg16", nodes, {{"assignment", "djb2"}});
+    Transport& transport = training.cluster.transport;
+    transport.efficiency.server = 0.8;
+    transport.stage_overhead_s = 30e-6;
+    transport.message_overhead_s = 5e-6;
+    expect_as_by_messages(training, 0.01);
+    transport.channels = 2;
+    transport.connection_cap_Bps = 0.5e9;
+    transport.stream_cap_Bps = 0.3e9;
+    expect_as_by_messages(training, 0.01);
+    training.cluster.inter.shaping = {0.1e9, 10e6, 0};
+    expect_as_by_messages(training, 0.01);
+  }
+}
+
+/// Ranks of a node reach each other by other links than their NIC.
+TEST(FluidServers, KeepToLinksInsideNodes) {
+  Training training = servers("vgg16", 2, {{"servers", 2}, {"assignment", "djb2"}});
+  training.cluster.workers_per_node = 2;
+  expect_as_by_messages(training, 0.01);
+  training.cluster.intra.bandwidth_Bps = 0.2e9;  // slower than the NIC
+  expect_as_by_messages(training, 0.01);
+}
+
+TEST(FluidServers, GoByMessagesAtAuto) {
+  Training training = servers("vgg16", 3, {{"assignment", "djb2"}});
+  const Trained by_messages = train(training);
+  training.sim.fidelity = Fidelity::automatic;
+  const Trained automatic = train(training);
+  EXPECT_EQ(automatic.ended_s, by_messages.ended_s);
+  EXPECT_EQ(Json::parse(automatic.notes).at("collectives_fluid"), 0);
+}
+
+/// By hand: rank 0 sends 4 MB to rank 1 and 1 MB to rank 2, which sends 2 MB to rank 1; so 6 MB
+/// come in at rank 1.
+TEST(HRelations, TakeTheFullestLink) {
+  Cluster cluster = small_cluster(3);
+  const auto network = make_network(cluster);
+  HRelation relation(*network, cluster);
+  const Rounds::Sent of_0[] = {{1, 1, 4'000'000}, {2, 1, 1'000'000}}, of_2[] = {{1, 1, 2'000'000}};
+  relation.add(0, of_0);
+  relation.add(1, {});
+  relation.add(2, of_2);
+  const std::vector<int> all = {0, 1, 2};
+  const CoupledRounds pattern(*network, cluster, Rounds::h_relation, all, 0);
+  const auto [links, bytes] = relation.flow(pattern);
+  EXPECT_DOUBLE_EQ(bytes / links.bandwidth(), 6e6 / cluster.inter.bandwidth_Bps);
+  // Of 6 MB in 64 parts: 5 and 2 MB on links out, 6 and 1 on links in, to the nearest.
+  EXPECT_EQ(links.links().size(), 53u + 21 + 64 + 11);
+  EXPECT_DOUBLE_EQ(relation.least_s(), 6e6 / cluster.inter.bandwidth_Bps);
+  EXPECT_EQ(relation.overhead_s(), 0);
+  EXPECT_EQ(pattern.links().size(), 6u) << "three NICs, both ways";
+  EXPECT_FALSE(pattern.exact());
+}
+
+}  // namespace
+}  // namespace trigram::test
