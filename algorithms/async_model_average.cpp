@@ -5,7 +5,8 @@
 //
 // In this delta form the local steps made during the average are kept. Averages start `interval`
 // after the last one ended, until all workers have finished, which the agents agree on before each;
-// or every `interval_steps` steps, at most one under way. The first `warmup_steps` are synchronous.
+// or every `interval_steps` steps, of the models as they then are, at most one under way. The first
+// `warmup_steps` are synchronous.
 //
 // Steps and bytes per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes.
 
@@ -50,6 +51,7 @@ class AsyncModelAverage final : public Algorithm {
       }
       if (!due) continue;
       if (averaging) ctx.stream->wait(*averaging);
+      shared->take_snapshot(ctx);  // here: the agent might come to it only after the next step
       averaging = average_once(ctx, *agent, shared);
     }
     shared->finished = true;
@@ -60,14 +62,15 @@ class AsyncModelAverage final : public Algorithm {
   std::shared_ptr<Work> average_once(Context ctx, Stream& agent,
                                      std::shared_ptr<BackgroundAverage> shared) {
     return agent.submit(
-        ctx, [shared, kind = options_.allreduce](Context c) { shared->average(c, kind); });
+        ctx, [shared, kind = options_.allreduce](Context c) { shared->add_mean(c, kind); });
   }
 
   std::shared_ptr<Work> average_by_time(Context ctx, Stream& agent,
                                         std::shared_ptr<BackgroundAverage> shared) {
     return agent.submit(ctx, [shared, options = options_](Context c) {
       while (!agree(c, shared->finished)) {
-        shared->average(c, options.allreduce);
+        shared->take_snapshot(c);
+        shared->add_mean(c, options.allreduce);
         c.stream->sleep_for(options.interval_s);
       }
     });

@@ -58,8 +58,8 @@ struct Rounds {
     Cost each = {}, after = {};
   };
   std::array<Phase, 2> phases = {};
-  /// Priced bytes of the longest message of this rank.
-  std::size_t longest = 0;
+  /// Priced bytes of the longest message of this rank, and of a ring's or rotation's shortest.
+  std::size_t longest = 0, shortest = 0;
   /// What this rank sends in all, and to whom; one entry for each message of an h-relation.
   struct Sent {
     int to;

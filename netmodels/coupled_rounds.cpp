@@ -147,6 +147,12 @@ bool foreseeable(const Cluster& cluster) {
   return can_couple(cluster) && !cluster.inter.shaping.exists();
 }
 
+bool CoupledRounds::alike(double shortest, double longest) const {
+  constexpr double kAlike = 0.999;
+  const Edge& any = pattern_ == Rounds::rotation ? slowest_.front() : edges_.front();
+  return any.seconds(shortest) >= kAlike * any.seconds(longest);
+}
+
 double CoupledRounds::seconds(int rounds, double bytes, std::span<const double> work_s) const {
   if (pattern_ == Rounds::rotation) {
     double sum_s = 0;

@@ -46,6 +46,8 @@ class CoupledRounds {
   /// and no two of a round pass the same link. Otherwise ranks drift apart: one's message hides
   /// another's latency, and who has fast links leaves earlier.
   bool exact() const { return exact_; }
+  /// Whether messages of so many bytes take as long, within a thousandth. If exact.
+  bool alike(double shortest, double longest) const;
 
  private:
   /// A message: what is spent before it moves, and seconds for each byte.

@@ -63,6 +63,14 @@ void alltoall(Context ctx, std::size_t n) {
   pairwise_alltoall(ctx, parts, parts);
 }
 
+/// Every rank's tensor goes to all; that of the rank after the late one is ten times as long as
+/// those of others, and has come some of the way round before the late one comes.
+void unlike_allgather(Context ctx, std::size_t n) {
+  std::vector<Tensor> parts(static_cast<std::size_t>(ctx.size()), ctx.device->empty(n / 10));
+  parts[static_cast<std::size_t>((ctx.size() / 2 + 1) % ctx.size())] = ctx.device->empty(n);
+  ring_allgather(ctx, parts);
+}
+
 std::vector<Slot> slots(int most_ranks) {
   const std::vector<std::pair<std::string, std::function<void(Context, std::size_t)>>> all = {
       {"allreduce",
@@ -73,7 +81,8 @@ std::vector<Slot> slots(int most_ranks) {
       {"broadcast", on_vector([](Context c, const Tensor& x) { pipelined_broadcast(c, x, 1, 9); })},
       {"reduce",
        on_vector([](Context c, const Tensor& x) { pipelined_reduce(c, x, Reduce::avg, 1, 9); })},
-      {"all_to_all", alltoall}};
+      {"all_to_all", alltoall},
+      {"unlike_allgather", unlike_allgather}};
   std::vector<Slot> slots;
   for (const auto& [name, run] : all)
     for (const int ranks : {2, 8, most_ranks})
@@ -116,7 +125,7 @@ std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slo
 }
 
 /// Ranks between the ends of a chain send a tensor while the next arrives: by hand, and nearly as
-/// by messages.
+/// by messages, of which `auto` makes it.
 TEST(FluidChains, PassUnlikeTensorsOn) {
   const std::vector<std::size_t> lengths = {1'000'000, 10, 250'000, 40'000, 1'000'000, 3, 500'000};
   const auto tensors = [&lengths](Context ctx) {
@@ -133,10 +142,13 @@ TEST(FluidChains, PassUnlikeTensorsOn) {
     const Cluster cluster = round_cluster(ranks);
     const auto fluid_s = seconds(cluster, chains, Fidelity::fluid);
     const auto messages_s = seconds(cluster, chains, Fidelity::message);
+    const auto automatic_s = seconds(cluster, chains, Fidelity::automatic);
     const int rounds = ranks - 2 + static_cast<int>(lengths.size());
     EXPECT_NEAR(fluid_s[0], 4e-9 * numel + 10e-6 * rounds, 1e-6) << ranks;
-    for (std::size_t i = 0; i < chains.size(); ++i)
+    for (std::size_t i = 0; i < chains.size(); ++i) {
       EXPECT_NEAR(messages_s[i], fluid_s[i], 0.1 * fluid_s[i]) << ranks << chains[i].name;
+      EXPECT_EQ(messages_s[i], automatic_s[i]) << ranks << chains[i].name;
+    }
   }
 }
 
@@ -179,15 +191,27 @@ INSTANTIATE_TEST_SUITE_P(Presets, FluidAgainstMessages,
                                                         "ib_100g", "piz_daint", "world"),
                          [](const auto& preset) { return preset.param; });
 
-TEST(FluidAuto, TakesFlowsForRingsAndMessagesForChains) {
+TEST(FluidAuto, TakesFlowsForRingsAndMessagesForChainsAndUnlikeTensors) {
   const Cluster cluster = round_cluster(8);
   const std::vector<Slot> cases = slots(8);
   const auto automatic = seconds(cluster, cases, Fidelity::automatic);
   ASSERT_EQ(automatic.size(), cases.size() + 2);
-  const auto chains = std::count_if(cases.begin(), cases.end(), [](const Slot& slot) {
-    return slot.name == "broadcast" || slot.name == "reduce";
+  const auto others = std::count_if(cases.begin(), cases.end(), [](const Slot& slot) {
+    return slot.name == "broadcast" || slot.name == "reduce" || slot.name == "unlike_allgather";
   });
-  EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(chains + 1)) << "a group's first";
+  EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(others + 1)) << "a group's first";
+}
+
+/// Of four ranks, the one after the late one passes the long tensor on before that comes; left are
+/// a round of short ones and two with the long one, where a flow is three of the long one.
+TEST(FluidAuto, UnlikeTensorsTakeAsLongAsByMessages) {
+  constexpr double kLate_s = 0.1;
+  const std::vector<Slot> late = {{"unlike_allgather", unlike_allgather, 4, 1'000'000, kLate_s}};
+  const Cluster cluster = round_cluster(4);
+  const double short_s = 4e5 / 1e9 + 10e-6, long_s = 4e6 / 1e9 + 10e-6;
+  for (const Fidelity fidelity : {Fidelity::message, Fidelity::automatic})
+    EXPECT_NEAR(seconds(cluster, late, fidelity).at(0), kLate_s + short_s + 2 * long_s, 1e-9);
+  EXPECT_NEAR(seconds(cluster, late, Fidelity::fluid).at(0), kLate_s + 3 * long_s, 1e-9);
 }
 
 /// Groups with a member in each node, which share all NICs, come one after the other: none has met

@@ -151,6 +151,20 @@ TEST_P(UpdateRules, AsyncAveragesConserveTheMean) {
   }
 }
 
+/// Averages by steps are of the models at their step, however late they come: what sets ranks apart
+/// at the end is the steps since the last one.
+TEST_P(UpdateRules, AsyncAveragesByStepsAreOfTheModelsAtTheirStep) {
+  const long steps = 14;
+  for (const long interval : {1, 4, 5}) {
+    const Json algorithm = {{"name", "async_model_average"}, {"interval_steps", interval}};
+    const auto x = train(GetParam(), flat_cluster(4), algorithm, steps, 0);
+    ASSERT_EQ(x.size(), 4u);
+    for (std::size_t rank = 0; rank < 3; ++rank)
+      EXPECT_NEAR(x[rank] - x[rank + 1], kLr * static_cast<double>(steps % interval), 1e-4)
+          << "every " << interval << " steps, rank " << rank;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, UpdateRules, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 

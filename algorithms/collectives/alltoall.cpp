@@ -18,6 +18,7 @@ void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<cons
     const Tensor& x = send[static_cast<std::size_t>(to)];
     sent.push_back({to, 1, x.priced_nbytes()});
     rounds.longest = std::max(rounds.longest, x.priced_nbytes());
+    rounds.shortest = i == 1 ? x.priced_nbytes() : std::min(rounds.shortest, x.priced_nbytes());
     rounds.valued = rounds.valued || !x.is_phantom();
   }
   rounds.sent = sent;

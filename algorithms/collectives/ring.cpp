@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <utility>
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
@@ -28,15 +29,23 @@ std::size_t all_but(Context ctx, const Tensor& x, int part) {
   return x.priced_nbytes() - x.part(static_cast<std::size_t>(part), P).priced_nbytes();
 }
 
+using Lengths = std::pair<std::size_t, std::size_t>;  // shortest, longest; priced bytes
+
+Lengths lengths_of_parts(Context ctx, const Tensor& x) {
+  const auto P = static_cast<std::size_t>(ctx.size());
+  return {x.part(0, P).priced_nbytes(), longest_part(x, P).priced_nbytes()};
+}
+
 /// Calls `messages`, in which every rank sends bytes to the right in P-1 steps for each phase.
-void around(Context ctx, std::array<Rounds::Phase, 2> phases, std::size_t longest,
-            std::size_t bytes, bool valued, const std::function<void()>& messages) {
+void around(Context ctx, std::array<Rounds::Phase, 2> phases, Lengths lengths, std::size_t bytes,
+            bool valued, const std::function<void()>& messages) {
   const int rounds = phases[0].rounds + phases[1].rounds;
   if (rounds == 0 || !ctx.comm->couples()) return messages();
   const Rounds::Sent sent[] = {{right_of(ctx), static_cast<std::uint64_t>(rounds), bytes}};
   ctx.comm->coupled({.pattern = Rounds::ring,
                      .phases = phases,
-                     .longest = longest,
+                     .longest = lengths.second,
+                     .shortest = lengths.first,
                      .sent = sent,
                      .valued = valued},
                     messages);
@@ -74,26 +83,23 @@ void allgather(Context ctx, const Tensor& x) {
 void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
   if (!ctx.comm->couples()) return reduce_scatter(ctx, x, op);
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
-  around(ctx, {reducing(ctx, part, op)}, part.priced_nbytes(), all_but(ctx, x, ctx.rank()),
+  around(ctx, {reducing(ctx, part, op)}, lengths_of_parts(ctx, x), all_but(ctx, x, ctx.rank()),
          valued(x), [&] { reduce_scatter(ctx, x, op); });
 }
 
 void ring_allgather(Context ctx, const Tensor& x) {
   if (!ctx.comm->couples()) return allgather(ctx, x);
-  const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
-  around(ctx, {{{ctx.size() - 1}}}, part.priced_nbytes(), all_but(ctx, x, right_of(ctx)), valued(x),
-         [&] { allgather(ctx, x); });
+  around(ctx, {{{ctx.size() - 1}}}, lengths_of_parts(ctx, x), all_but(ctx, x, right_of(ctx)),
+         valued(x), [&] { allgather(ctx, x); });
 }
 
 void ring_allgather(Context ctx, std::span<const Tensor> parts) {
-  std::size_t longest = 0, bytes = 0;
-  for (const Tensor& part : parts) {
-    longest = std::max(longest, part.priced_nbytes());
-    bytes += part.priced_nbytes();
-  }
+  const auto [shortest, longest] = std::ranges::minmax_element(parts, {}, &Tensor::priced_nbytes);
+  const Lengths lengths = {shortest->priced_nbytes(), longest->priced_nbytes()};
+  std::size_t bytes = 0;
+  for (const Tensor& part : parts) bytes += part.priced_nbytes();
   bytes -= parts[static_cast<std::size_t>(right_of(ctx))].priced_nbytes();
-  const bool any_valued = std::any_of(parts.begin(), parts.end(), valued);
-  around(ctx, {{{ctx.size() - 1}}}, longest, bytes, any_valued, [&] {
+  around(ctx, {{{ctx.size() - 1}}}, lengths, bytes, std::ranges::any_of(parts, valued), [&] {
     circulate(
         ctx, [&](int i) { return parts[static_cast<std::size_t>(i)]; }, ctx.rank());
   });
@@ -105,7 +111,7 @@ void ring_allreduce(Context ctx, const Tensor& x, Reduce op) {
     return allgather(ctx, x);
   }
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
-  around(ctx, {reducing(ctx, part, op), {ctx.size() - 1}}, part.priced_nbytes(),
+  around(ctx, {reducing(ctx, part, op), {ctx.size() - 1}}, lengths_of_parts(ctx, x),
          all_but(ctx, x, ctx.rank()) + all_but(ctx, x, right_of(ctx)), valued(x), [&] {
            reduce_scatter(ctx, x, op);
            allgather(ctx, x);

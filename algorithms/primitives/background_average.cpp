@@ -11,13 +11,13 @@ BackgroundAverage::BackgroundAverage(Context ctx, Run& run)
       guard(ctx.stream->make_mutex()),
       steps(run.steps) {}
 
-void BackgroundAverage::average(Context c, const AllreduceSpec& kind) {
-  long taken_at = 0;
-  {
-    Lock lock(*guard);
-    c.device->copy(snapshot, weights);
-    taken_at = steps.current();
-  }
+void BackgroundAverage::take_snapshot(Context c) {
+  Lock lock(*guard);
+  c.device->copy(snapshot, weights);
+  taken_at = steps.current();
+}
+
+void BackgroundAverage::add_mean(Context c, const AllreduceSpec& kind) {
   c.device->copy(mean, snapshot);
   c_fp_s(c, mean, kind);
   c.device->axpby(-1, snapshot, 1, mean);

@@ -69,27 +69,30 @@ const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern p
 }
 
 /// Decided when the first rank comes. Where ranks have more than two streams, one may use the links
-/// of another, and so may groups, which may be some before the first of them has met; and in a
-/// chain not everybody waits for everybody, nor in an h-relation.
-bool FluidCollectives::goes_by_messages(Circle& circle, Rounds::Pattern pattern) {
+/// of another, and so may groups, which may be some before the first of them has met; in a chain
+/// not everybody waits for everybody, nor in an h-relation; and of unlike messages the long ones may
+/// be through when the last rank comes.
+bool FluidCollectives::goes_by_messages(Circle& circle, const Rounds& rounds) {
   if (always_) return false;
   if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || circle.has_rivals ||
-      pattern == Rounds::chain || pattern == Rounds::h_relation)
+      rounds.pattern == Rounds::chain || rounds.pattern == Rounds::h_relation)
     return true;
   const bool all = circle.members.size() == static_cast<std::size_t>(world_.layout().ranks());
   if (!all && circle.over == 0) return true;
-  return !coupled(circle, pattern, 0).exact();
+  const CoupledRounds& pattern = coupled(circle, rounds.pattern, 0);
+  return !pattern.exact() ||
+         !pattern.alike(static_cast<double>(rounds.shortest), static_cast<double>(rounds.longest));
 }
 
 /// Ranks come to their meetings in one order, but some come to many before others come to the
 /// first.
 std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(Circle& circle,
                                                                           std::size_t place,
-                                                                          Rounds::Pattern pattern) {
+                                                                          const Rounds& rounds) {
   const std::size_t number = circle.attended[place]++ - circle.over;
   if (number == circle.meetings.size())
-    circle.meetings.push_back(
-        std::make_shared<Meeting>(Meeting{circle, pattern, goes_by_messages(circle, pattern)}));
+    circle.meetings.push_back(std::make_shared<Meeting>(
+        Meeting{circle, rounds.pattern, goes_by_messages(circle, rounds)}));
   std::shared_ptr<Meeting> meeting = circle.meetings[number];
   if (++meeting->arrived == circle.members.size()) {
     circle.meetings.pop_front();
@@ -105,7 +108,7 @@ bool FluidCollectives::make(SimStream& stream, const Rounds& rounds,
   if (!always_ || rounds.valued) stream.settle();
   Circle& circle = this->circle(stream, rounds.members);
   const std::size_t place = circle.place.at(stream.rank());
-  const std::shared_ptr<Meeting> meeting = next_meeting(circle, place, rounds.pattern);
+  const std::shared_ptr<Meeting> meeting = next_meeting(circle, place, rounds);
   const bool last = meeting->arrived == circle.members.size();
   if (meeting->by_messages) {
     by_messages_ += last;

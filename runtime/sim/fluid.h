@@ -81,9 +81,9 @@ class FluidCollectives {
 
   Circle& circle(const SimStream& stream, std::span<const int> members);
   void find_rivals(Circle& circle);
-  bool goes_by_messages(Circle& circle, Rounds::Pattern pattern);
+  bool goes_by_messages(Circle& circle, const Rounds& rounds);
   const CoupledRounds& coupled(Circle& circle, Rounds::Pattern pattern, std::size_t first);
-  std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place, Rounds::Pattern pattern);
+  std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place, const Rounds& rounds);
   void arrive(Meeting& meeting, std::size_t place, const Rounds& rounds, const Instant& when) const;
   void start(const std::shared_ptr<Meeting>& meeting);
   void flow(const std::shared_ptr<Meeting>& meeting);

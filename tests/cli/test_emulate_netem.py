@@ -1,0 +1,156 @@
+"""`trigram emulate` where the kernel has netem, with a stand-in for one that lacks it.
+
+`tc` on the path is a script. It notes every command and hands it to the real tc, which reads the
+words and asks the kernel. Where that has no netem, and says nothing else against the command, a plain
+queue takes netem's place in the tree. So this shows that tc understands what is asked of it, where in
+the tree the kernel takes a queue, and that ranks start, end and are cleaned up in that case. It does
+not show that packets are delayed or lost, nor how MPI fares when they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+from emulated import CLUSTER, REASON, NamespaceTest, namespaces
+
+STAND_IN = """#!{python}
+import json, subprocess, sys
+
+namespace, words = sys.argv[2], sys.argv[3:]
+commands = sys.stdin.read().splitlines() if words == ["-batch", "-"] else [" ".join(words)]
+
+def real(command):
+    return subprocess.run(["{tc}", "-n", namespace, *command], capture_output=True, text=True)
+
+for command in commands:
+    with open("{noted}", "a") as noted:
+        print(json.dumps([namespace, command]), file=noted)
+    words = command.split()
+    done = real(words)
+    if "netem" in words and done.stderr.strip() == "Error: Specified qdisc kind is unknown.":
+        done = real([*words[:words.index("netem")], "pfifo", "limit", "1000"])
+    if done.returncode:
+        sys.exit(done.stderr or done.returncode)
+"""
+
+
+def kernel_has_netem() -> bool:
+    if REASON:
+        return False
+    name = f"test-{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    added = subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "lo", "root", "netem"],
+                           capture_output=True)
+    subprocess.run(["ip", "netns", "delete", name], check=True)
+    return added.returncode == 0
+
+
+KERNEL_HAS_NETEM = kernel_has_netem()
+
+
+class Netem(NamespaceTest):
+    def setUp(self) -> None:
+        super().setUp()
+        folder = self.folder / "bin"
+        folder.mkdir()
+        self.noted = self.folder / "noted"
+        tc = folder / "tc"
+        tc.write_text(STAND_IN.format(python=sys.executable, tc=shutil.which("tc"), noted=self.noted))
+        tc.chmod(0o755)
+        self.path = f"{folder}:{os.environ['PATH']}"
+
+    def commands(self) -> list[list[str]]:
+        """Namespace and command, in order."""
+        return [json.loads(line) for line in self.noted.read_text().splitlines()]
+
+    def start(self, config: Any, **environment: str) -> subprocess.Popen[str]:
+        return super().start(config, **{"PATH": self.path, **environment})
+
+    def run_to_its_end(self, config: Any) -> tuple[int, str]:
+        """Of the command: its process, and what it said."""
+        command = self.start(config)
+        out, err = command.communicate(timeout=100)
+        self.assertEqual(command.returncode, 0, out + err)
+        self.assert_nothing_is_left(command.pid)
+        return command.pid, err
+
+    def delays(self, pid: int) -> dict[str, list[str]]:
+        """Namespace of a node or the switch -> words after "netem" of its queues."""
+        return {name.removeprefix(f"trigram-{pid}-"): command.split("netem ")[1].split()
+                for name, command in self.commands()
+                if "netem" in command and not name.endswith("-probe")}
+
+    def test_latency_is_the_kernels(self) -> None:
+        pid, err = self.run_to_its_end(self.traffic(250_000))
+        self.assertNotIn("no netem", err)
+        probe, *others = [command for command in self.commands() if "netem" in command[1]]
+        self.assertEqual(probe, [f"trigram-{pid}-probe", "qdisc add dev lo root netem delay 1ms"])
+        # 20 ms where packets leave a node; none where they leave the switch, or it would be twice.
+        self.assertEqual(len(others), CLUSTER["nodes"])
+        for options in self.delays(pid).values():
+            self.assertEqual(dict(zip(options[::2], options[1::2])),
+                             {"limit": "1000000", "delay": "20000us", "loss": "0.000000%"})
+        self.assertEqual(set(self.delays(pid)), {"10.77.0.1", "10.77.0.2"})
+        # The queue that delays is inside the token bucket of the same device.
+        for _, command in others:
+            self.assertTrue(command.startswith("qdisc add dev eth0 parent 1:1 handle 10: "), command)
+        buckets = [command for _, command in self.commands() if " tbf " in command]
+        self.assertEqual(len(buckets), 2 * CLUSTER["nodes"])
+        for command in buckets:
+            self.assertRegex(command, r"^qdisc add dev (eth0|p\d) root handle 1: tbf rate ")
+        (manifest,) = self.manifests()
+        self.assertEqual(manifest["experiment"]["runtime"]["emulated"], "bandwidth_and_latency")
+        # Ranks add nothing: where a plain queue stands for netem, the check of the links says so.
+        for link in manifest["links"]:
+            self.assertEqual(link["warning"], abs(link["off"]) > 0.05)
+            if not KERNEL_HAS_NETEM:
+                self.assertLess(link["achieved_latency_s"], 0.5 * link["latency_s"])
+                self.assertTrue(link["warning"])
+
+    def test_loss_is_the_kernels_too(self) -> None:
+        runtime = {"name": "mpi", "loss": 0.0125}
+        pid, _ = self.run_to_its_end(self.traffic(1000, runtime=runtime))
+        for options in self.delays(pid).values():
+            self.assertEqual(options[-2:], ["loss", "1.250000%"])
+
+    def test_mpis_own_collectives_are_not_refused(self) -> None:
+        algorithm = {"name": "gradient_allreduce", "allreduce": "native"}
+        self.run_to_its_end(self.traffic(1000, algorithm=algorithm))
+        (manifest,) = self.manifests()
+        self.assertEqual(manifest["experiment"]["algorithm"]["allreduce"], "native")
+
+    @unittest.skipIf(KERNEL_HAS_NETEM, "this kernel has netem")
+    def test_loss_without_it_is_refused(self) -> None:
+        told = self.error(self.config(runtime={"name": "mpi", "loss": 0.0125}))
+        self.assertIn("trigram: /runtime/loss: this kernel has no netem", told)
+        self.assertEqual([name for name in namespaces() if "probe" in name], [])
+
+    def test_a_killed_run_cleans_up(self) -> None:
+        command = self.start_endless()
+        self.assertEqual(len(self.delays(command.pid)), 2)
+        command.kill()
+        command.wait()
+        self.wait_for(lambda: not self.of(command.pid))
+        self.wait_for(lambda: subprocess.run(["pgrep", "-f", str(self.folder)],
+                                             capture_output=True).returncode == 1)
+        self.assert_nothing_is_left(command.pid)
+
+    def test_a_command_that_tc_refuses_ends_the_run_and_leaves_nothing(self) -> None:
+        tc = self.folder / "bin" / "tc"
+        wrong = "command.replace('20000us', 'soon').split()"
+        tc.write_text(tc.read_text().replace("command.split()", wrong))
+        command = self.start(self.config())
+        _, err = command.communicate(timeout=60)
+        self.assertEqual(command.returncode, 1, err)
+        self.assertRegex(err, r"trigram: tc -n trigram-\d+-10\.77\.0\.1 -batch - failed: ")
+        self.assert_nothing_is_left(command.pid)
+
+
+if __name__ == "__main__":
+    unittest.main()
