@@ -4,7 +4,7 @@
     scripts/calibrate_bagua.py --trigram build/release/experiments/trigram
 
 Fitted are the columns of 1, 4 and 100 Gbps; the others are held out, and --score simulates them.
-Stages, then all parameters together: soft-L1 loss on logarithms of simulated / published. Prints every parameter with
+Stages, then all parameters together, then once more without those that the data do not pin down: soft-L1 loss on logarithms of simulated / published. Prints every parameter with
 what it means, and how far the data pin it down. What has been simulated is kept in --cache, so an interrupted
 calibration goes on where it was.
 """
@@ -49,7 +49,7 @@ def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
     values, model = calibration.run(arguments.evaluations, arguments.rounds)
     published, simulated = stages.floor(simulate, everything, values)
     print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s\n")
-    print(tables.parameters(profiles(model), values))
+    print(tables.parameters(profiles(model) + calibration.unpinned, values))
     print(tables.left_out(model.problem, without_each(model), values))
     if arguments.output:
         arguments.output.write_text(tables.file(description(values)), encoding="utf-8")

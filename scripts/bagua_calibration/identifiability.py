@@ -35,19 +35,39 @@ def _rows(model: Linear, without: str | None = None, priors: bool = True) -> np.
     return np.array(kept + (list(range(len(cells), len(model.residuals))) if priors else []))
 
 
-def profiles(model: Linear) -> list[Interval]:
-    rows = _rows(model, priors=False)
-    at, least = model.minimum(rows)
+def profiles(model: Linear, held: dict[int, float] | None = None) -> list[Interval]:
+    """Of all coordinates but those that are held."""
+    rows, held = _rows(model, priors=False), held or {}
+    at, least = model.minimum(rows, held)
     low, high = model.problem.bounds()
 
     def end(i: int, limit: float) -> float:
-        worse = lambda value: model.minimum(rows, {i: value})[1] - least - QUANTILE  # noqa: E731
+        worse = lambda value: model.minimum(rows, held | {i: value})[1] - least - QUANTILE  # noqa: E731
         if worse(at[i]) > 0 or worse(limit) < 0:
             return limit if worse(limit) < 0 else at[i]
         return brentq(worse, at[i], limit, xtol=1e-3)
 
     return [Interval(p, math.exp(model.x[i]), math.exp(end(i, low[i])), math.exp(end(i, high[i])))
-            for i, p in enumerate(model.problem.parameters)]
+            for i, p in enumerate(model.problem.parameters) if i not in held]
+
+
+def unpinned(model: Linear) -> list[Interval]:
+    """What the data pin down on no side, nor would if the others of it were at their priors: one after the other is held
+    there, beginning with the one that matters least."""
+    low, high = model.problem.bounds()
+    names = [p.name for p in model.problem.parameters]
+    found: list[Interval] = []
+    held: dict[int, float] = {}
+    while free := [i for i in profiles(model, held) if i.pinned == "no"]:
+        def matters(interval: Interval) -> float:
+            i = names.index(interval.parameter.name)
+            rows = _rows(model, priors=False)
+            return max(model.minimum(rows, held | {i: end[i]})[1] for end in (low, high))
+
+        least = min(free, key=matters)
+        found.append(least)
+        held[names.index(least.parameter.name)] = math.log(least.parameter.prior)
+    return found
 
 
 def without_each(model: Linear) -> dict[str, np.ndarray]:

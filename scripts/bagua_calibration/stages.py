@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Callable
 
 import numpy as np
 
 from .cells import Cell, distinct
 from .fitting import Linear, Problem, Simulate, fit
+from .identifiability import Interval, unpinned
 from .parameters import PARAMETERS, Parameter, Values
 
 SLOW = ("1", "4")  # Gbps, where allreduces are bandwidth alone
@@ -49,9 +50,11 @@ class Calibration:
     cells: list[Cell]
     tell: Callable[[str], None] = print
     parameters: tuple[Parameter, ...] = PARAMETERS
+    unpinned: list[Interval] = field(default_factory=list)  # after run()
 
     def run(self, evaluations: int, rounds: int) -> tuple[Values, Linear]:
-        """The values, and the linear model of the joint refinement."""
+        """The values, and the linear model of the joint refinement. What the data pin down on no side goes back to its
+        prior, and all else is refined once more."""
         values = {p.name: p.prior for p in self.parameters}
         for stage in STAGES:
             if stage.cells(self.cells):
@@ -59,6 +62,12 @@ class Calibration:
         together = tuple(p.name for p in self.parameters if p.name not in SERVER.parameters)
         cells = [c for c in self.cells if c.algorithm not in SERVER.algorithms]
         values, model = self._fit("all together", together, cells, values, evaluations, rounds)
+        self.unpinned = unpinned(model)
+        if self.unpinned:
+            priors = {i.parameter.name: i.parameter.prior for i in self.unpinned}
+            self.tell("not pinned down, so at their priors: " + ", ".join(f"{n} = {v:g}" for n, v in priors.items()))
+            rest = tuple(name for name in together if name not in priors)
+            values, model = self._fit("all others together", rest, cells, values | priors, evaluations, rounds)
         return self._with_servers(values), model
 
     def _with_servers(self, values: Values) -> Values:

@@ -48,14 +48,18 @@ def values(fitted: Values) -> str:
     return _aligned([["parameter", "fitted"], *([p.name, f"{_number(fitted[p.name])} {p.unit}"] for p in PARAMETERS)])
 
 
+def _pinned(interval: Interval) -> str:
+    return "no: its prior" if interval.pinned == "no" else interval.pinned
+
+
 def parameters(intervals: list[Interval], fitted: Values) -> str:
     by_name = {i.parameter.name: i for i in intervals}
     rows = [["parameter", "fitted", "unit", "plausible", "95 % of the data", "pinned", "meaning", "range and prior"]]
-    for p in PARAMETERS:
+    for p in (p for p in PARAMETERS if p.name in fitted):
         interval = by_name.get(p.name)
         rows.append([p.name, _number(fitted[p.name]), p.unit, f"{p.low:g} to {p.high:g}",
                      f"{_number(interval.low)} to {_number(interval.high)}" if interval else "by one row alone",
-                     interval.pinned if interval else "", p.meaning,
+                     _pinned(interval) if interval else "", p.meaning,
                      p.source + (f"; prior {p.prior:g}, a factor of {math.exp(p.width):.2f}" if p.width else "")])
     return _aligned(rows)
 
