@@ -14,7 +14,7 @@ namespace trigram::test {
 namespace {
 
 // In segments that stay in the caches.
-const AllreduceSpec kRing(AllreduceAlgorithm::ring, {.segment_bytes = std::size_t{1} << 20});
+const AllreduceSpec kRing(AllreduceAlgorithm::ring, {.segment_bytes = std::size_t{1} << 21});
 
 double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
