@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
 import unittest
 import xml.etree.ElementTree as ElementTree
 from typing import Any
@@ -230,6 +231,30 @@ class Networks(CommandTest):
                 )
                 refused = self.trigram("run", self.write(config), code=2).stderr
                 self.assertEqual(refused, f"trigram: /runtime/{option}: {expectation}\n")
+
+    def test_the_manifest_says_how_collectives_were_simulated(self) -> None:
+        if not worlds()["sim"]:
+            self.skipTest("there is no simulator")
+        changing = {**CLUSTER["inter"], "profile": [{"at": "1s", "bandwidth": 0.5}]}
+
+        def counted(fluid: int, by_messages: int) -> dict[str, int]:
+            return {"collectives_fluid": fluid, "collectives_by_messages": by_messages,
+                    "collectives_sharing_links": 0}
+
+        for fidelity, change, expected in (  # a ring in each of six steps; evaluations do not count
+            ("auto", {"nodes": 4, "workers_per_node": 1}, counted(6, 0)),
+            ("auto", {}, counted(0, 6)),  # workers of a node share its NIC
+            ("fluid", {}, counted(6, 0)),
+            ("auto", {"inter": changing}, {"collectives_fluid": 0}),
+            ("message", {}, {}),
+        ):
+            config = experiment(runtime={"name": "sim", "fidelity": fidelity},
+                                cluster={**CLUSTER, **change})
+            self.trigram("run", self.write(config), "--force")
+            (manifest,) = self.manifests()
+            self.assertEqual(manifest["summary"]["world"], expected, (fidelity, change))
+            self.assertEqual(manifest["experiment"]["runtime"]["fidelity"], fidelity)
+            shutil.rmtree(self.results)
 
     def test_summary(self) -> None:
         shown = self.show(cluster(12, {**TORUS, "latency": "2us", "bandwidth": "1Gbps"}))

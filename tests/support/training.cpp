@@ -58,16 +58,22 @@ class Session {
   void run_rank(const Context& raw) {
     const auto rank = static_cast<std::size_t>(raw.world_rank);
     const Workers workers = entry_.workers(algorithm_, training_.cluster.layout());
+    Meter* meter_of_steps = nullptr;
     Steps steps(training_.steps, {[&](long step) {
                                     if (!workers.include(raw.world_rank)) return;
                                     const double delay_s = machine_->delay(raw.world_rank, step);
                                     if (delay_s > 0) raw.stream->sleep_for(delay_s);
                                   },
-                                  {}});
+                                  [&](long) {
+                                    if (!training_.reports_steps) return;
+                                    raw.stream->synchronize();
+                                    meter_of_steps->counters();
+                                  }});
     auto meter = instrument(raw, {.phantom = !factory_->has_values(),
                                   .machine = machine_.get(),
                                   .steps = &steps,
                                   .sink = training_.events ? sink(rank) : EventSink{}});
+    meter_of_steps = meter.get();
     const Context ctx = meter->context();
     auto workload = factory_->make(workers.numbered(ctx), training_.seed);
     if (training_.world != "sim" && factory_->has_values())

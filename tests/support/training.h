@@ -23,6 +23,9 @@ struct Training {
   std::string world = "sim";
   SimOptions sim = {};  // of that world
   bool events = false;  // collect the trace
+  /// At the end of each step, wait for what it has issued and add up what it took, as `trigram run`
+  /// does; what is not added up is kept.
+  bool reports_steps = false;
 };
 
 /// What is left of it. Vectors are by rank; the weights of one that only serves are no result.
