@@ -4,6 +4,7 @@
 #include <cmath>
 
 namespace trigram {
+
 HRelation::HRelation(const Network& network, const Cluster& cluster)
     : network_(network),
       cluster_(cluster),

@@ -8,10 +8,9 @@
 
 namespace trigram {
 
-/// The machines of a cluster. All differ by `worker_variation`, ranks named in `slow_workers`
-/// compute that many times more slowly besides, at every step, and `run_times` are drawn for each
-/// rank and step; those drawn as `stragglers`
-/// of a step, and all by their `skew`, are held up before it.
+/// The machines of a cluster. All differ by `worker_variation`, and ranks named in `slow_workers`
+/// compute that many times more slowly besides, at every step; `run_times` are drawn for each rank
+/// and step. Those drawn as `stragglers` of a step, and all by their `skew`, are held up before it.
 std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster);
 
 /// After how many steps all ranks compute at the same speeds, and are held up as long, as before;
