@@ -9,6 +9,18 @@ namespace trigram {
 
 namespace {
 
+/// 0, or a size that is worth going round for.
+Kind<std::size_t> segment_kind() {
+  constexpr std::size_t kLeast = 1024;
+  Kind<std::size_t> size = byte_size();
+  size.parse = [parse = size.parse](const Json& j, const std::string& pointer) {
+    const std::size_t nbytes = parse(j, pointer);
+    if (nbytes > 0 && nbytes < kLeast) wrong_type(pointer, "0B, or a size of at least 1KiB", j);
+    return nbytes;
+  };
+  return size;
+}
+
 FieldTable<Rings> ring_fields() {
   return FieldTable<Rings>{}
       .field("channels", &Rings::channels, integer(1, 64),
@@ -17,7 +29,7 @@ FieldTable<Rings> ring_fields() {
              "Chunks that a rank passes on together; best the workers of a node, or 1")
       .field("slice", &Rings::slice_bytes, byte_size(),
              "Longest message: a chunk travels in slices, together; 0B: whole")
-      .field("segment", &Rings::segment_bytes, byte_size(),
+      .field("segment", &Rings::segment_bytes, segment_kind(),
              "Longest part of the vector that goes round at a time; 0B: all of it");
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/config/option_kinds.h"
 #include "core/random/philox.h"
@@ -198,6 +199,10 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
                                   cluster.nodes, cluster.workers_per_node));
   topology_of(cluster.topology)
       .check(cluster.topology.options, cluster, child(pointer, "topology"));
+  if (const Transport& t = cluster.transport;
+      t.variation > 0 && !std::isfinite(t.connection_cap_Bps) && !std::isfinite(t.node_cap_Bps))
+    throw ConfigError(child(child(pointer, "transport"), "variation"),
+                      "expected connection_cap or node_cap beside it, which it varies");
   const std::string inter = child(pointer, "inter");
   check_profile(cluster.inter.profile, child(inter, "profile"));
   if (cluster.inter.shaping.exists() && !cluster.inter.profile.empty())

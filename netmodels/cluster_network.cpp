@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -59,8 +60,8 @@ class ClusterNetwork final : public Network {
 
   double connection_cap(int source, int destination,
                         Pattern pattern = Pattern::collective) const override {
-    const NodeConnection connection{source / workers_, destination / workers_, source % workers_,
-                                    destination % workers_};
+    const NodeConnection connection{nodes(), source / workers_, destination / workers_,
+                                    source % workers_, destination % workers_};
     if (!caps_connections() || connection.source_node == connection.destination_node)
       return kUnlimited;
     return transport_.connection_Bps(connection, latency(source, destination), pattern);
@@ -170,6 +171,16 @@ class ClusterNetwork final : public Network {
     }
   }
 
+  /// What the software of half of the nodes moves, of the slower half.
+  double slowest_half_Bps() const {
+    std::vector<double> swiftness;
+    for (int node = 0; node < nodes(); ++node)
+      swiftness.push_back(node_swiftness(transport_.variation, node));
+    std::sort(swiftness.begin(), swiftness.end());
+    return transport_.node_cap_Bps *
+           std::accumulate(swiftness.begin(), swiftness.begin() + nodes() / 2, 0.0);
+  }
+
   void set_bisection(const Cluster& cluster) {
     if (nodes() > 1) {
       const Shaping& shaping = cluster.inter.shaping;
@@ -178,7 +189,7 @@ class ClusterNetwork final : public Network {
                                  : cluster.inter.bandwidth_Bps;
       bisection_ = topology_->bisection(nic_Bps * (shared_nic_ ? 1 : workers_));
       bisection_.bandwidth_Bps *= transport_.goodput;
-      const double software = std::floor(nodes() / 2.0) * transport_.node_cap_Bps;
+      const double software = slowest_half_Bps();
       if (software < bisection_.bandwidth_Bps)
         bisection_ = {software, "the software of half of the nodes"};
     } else if (workers_ > 1) {

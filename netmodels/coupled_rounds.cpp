@@ -1,7 +1,9 @@
 #include "netmodels/coupled_rounds.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <numeric>
 
 namespace trigram {
 namespace {
@@ -28,12 +30,37 @@ CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
   const std::size_t distinct = rotates ? members.size() - 1 : 1;
   for (std::size_t shift = 1; shift <= distinct; ++shift)
     add_round(network, cluster, members, first, shift, pattern != Rounds::chain);
+  if (rotates) take_links_of_a_usual_round(network, members, first);
   routes_ = {};
   passing_ = {};
+  sharing_ = {};
   if (!rotates) return;
   const Edge& one = slowest_.front();
   for (const Edge& edge : slowest_)
     exact_ = exact_ && edge.latency_s == one.latency_s && edge.per_byte_s == one.per_byte_s;
+}
+
+/// Rounds of a rotation share links in different measure, as the hop goes to another node for some
+/// or for all workers of one. Those of one that is as full as the rounds are in the mean, or next
+/// above it, stand for all.
+void CoupledRounds::take_links_of_a_usual_round(const Network& network,
+                                                std::span<const int> members, std::size_t first) {
+  const double mean =
+      std::accumulate(sharing_.begin(), sharing_.end(), 0.0) / static_cast<double>(sharing_.size());
+  std::size_t usual = 0;
+  for (std::size_t i = 0; i < sharing_.size(); ++i) {
+    const bool enough = sharing_[i] >= mean, better = sharing_[i] < sharing_[usual];
+    if (enough && (better || sharing_[usual] < mean)) usual = i;
+  }
+  links_.clear();
+  const std::size_t size = members.size();
+  std::vector<LinkId> route;
+  for (std::size_t i = 0; i < size; ++i) {
+    route.clear();
+    network.route(members[(first + i) % size], members[(first + i + usual + 1) % size], route);
+    std::copy_if(route.begin(), route.end(), std::back_inserter(links_),
+                 [&](LinkId id) { return !network.link(id).unlimited(); });
+  }
 }
 
 /// All links between members of different nodes, if there are any, once; the slowest is a pair with
@@ -93,7 +120,7 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
     for (const LinkId link : routes_[i]) ++passing_[static_cast<std::size_t>(link)];
   }
   const Pattern traffic = traffic_of(pattern_);
-  const bool shown = shift == 1;  // the links of one round stand for those of all
+  int most = 0;  // messages that pass one link
   std::vector<Edge> round;
   for (std::size_t i = 0; i < messages; ++i) {
     const auto [source, destination] = ends(i);
@@ -104,7 +131,8 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
       const int sharing = passing_[static_cast<std::size_t>(id)];
       bandwidth_Bps = std::min(bandwidth_Bps, link.bandwidth_Bps / sharing);
       exact_ = exact_ && sharing == 1;
-      if (shown) links_.push_back(id);
+      most = std::max(most, sharing);
+      if (pattern_ != Rounds::rotation) links_.push_back(id);
     }
     const bool inside = cluster.node_of(source) == cluster.node_of(destination);
     if (!inside && traffic != Pattern::collective) {
@@ -119,6 +147,7 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
       slowest_destination_ = destination;
     }
   }
+  sharing_.push_back(most);
   for (const auto& route : routes_)
     for (const LinkId link : route) passing_[static_cast<std::size_t>(link)] = 0;
   for (const Edge& edge : round)

@@ -56,6 +56,8 @@ class CoupledRounds {
     double seconds(double bytes) const { return latency_s + bytes * per_byte_s; }
   };
   void add_pairs(const Network& network, const Cluster& cluster, std::span<const int> members);
+  void take_links_of_a_usual_round(const Network& network, std::span<const int> members,
+                                   std::size_t first);
   void add_round(const Network& network, const Cluster& cluster, std::span<const int> members,
                  std::size_t first, std::size_t shift, bool closed);
 
@@ -68,6 +70,7 @@ class CoupledRounds {
   bool exact_ = true;
   // Scratch of add_round.
   std::vector<int> passing_;  // by link
+  std::vector<int> sharing_;  // by round: messages that pass one link, at most
   std::vector<std::vector<LinkId>> routes_;
 };
 

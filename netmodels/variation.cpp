@@ -34,7 +34,7 @@ double normal_quantile(double share) {
 
 double worker_slowness(double variation, int rank) {
   if (variation == 0) return 1;
-  return lognormal(variation, place(0.5 + rank * kGolden));
+  return lognormal(variation, place(0.25 + rank * kGolden));
 }
 
 double node_swiftness(double variation, int node) {
@@ -44,8 +44,10 @@ double node_swiftness(double variation, int node) {
 
 double connection_swiftness(double variation, const NodeConnection& c) {
   if (variation == 0) return 1;
-  const double first = 0.25 + kShift * (c.destination_node - c.source_node - 1) +
-                       kSource * c.source_worker + kDestination * c.destination_worker;
+  // All hops of a ring, the one that closes it too, are by as many nodes.
+  const int hop = (c.destination_node - c.source_node + c.nodes) % c.nodes;
+  const double first =
+      0.25 + kShift * (hop - 1) + kSource * c.source_worker + kDestination * c.destination_worker;
   return lognormal(variation, place(first + kGolden * c.source_node));
 }
 

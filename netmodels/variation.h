@@ -19,8 +19,9 @@ double worker_slowness(double variation, int rank);
 /// like the above.
 double node_swiftness(double variation, int node);
 
-/// A connection between workers of two nodes.
+/// A connection between workers of two of so many nodes.
 struct NodeConnection {
+  int nodes = 1;
   int source_node = 0, destination_node = 0;
   int source_worker = 0, destination_worker = 0;  // their places in their nodes
 };

@@ -51,9 +51,9 @@ TEST(Variation, WorkersAreSpreadAsTheDistributionIs) {
 
 /// However many there are: the slowest is about where that of so many draws is in the mean.
 TEST(Variation, AnyNumberOfWorkersIsSpreadEvenly) {
-  for (const int workers : {8, 16, 32, 64, 128, 256}) {
+  for (int workers = 2; workers <= 300; ++workers) {
     const std::vector<double> z = deviations(workers, 0.1);
-    EXPECT_NEAR(*std::max_element(z.begin(), z.end()), quantile(1 - 0.56 / workers), 0.5)
+    EXPECT_NEAR(*std::max_element(z.begin(), z.end()), quantile(1 - 0.56 / workers), 0.6)
         << workers;
   }
 }
@@ -92,12 +92,14 @@ TEST(Variation, LongRingsHaveSlowerConnections) {
   cluster.transport.connection_cap_Bps = 1e9;
   EXPECT_EQ(slowest_of_ring(cluster, 4), 1e9);
   cluster.transport.variation = 0.3;
-  for (const int nodes : {2, 4, 8, 16, 64}) {
-    const double z = std::log(slowest_of_ring(cluster, nodes) / 1e9) / 0.3;
-    EXPECT_NEAR(z, quantile(0.56 / nodes), 0.45) << nodes;
+  double before_Bps = 1e9;
+  for (int nodes = 2; nodes <= 300; ++nodes) {
+    const double Bps = slowest_of_ring(cluster, nodes);
+    EXPECT_NEAR(std::log(Bps / 1e9) / 0.3, quantile(0.56 / nodes), 0.5) << nodes;
+    EXPECT_LE(Bps, before_Bps) << nodes;
+    before_Bps = Bps;
   }
   EXPECT_LT(slowest_of_ring(cluster, 16), slowest_of_ring(cluster, 4));
-  EXPECT_LT(slowest_of_ring(cluster, 4), slowest_of_ring(cluster, 2));
 }
 
 TEST(Variation, TheSoftwareOfNodesDiffers) {
@@ -113,6 +115,20 @@ TEST(Variation, TheSoftwareOfNodesDiffers) {
       EXPECT_DOUBLE_EQ(network->bandwidth(a, b),
                        1e9 * std::min(node_swiftness(0.3, a), node_swiftness(0.3, b)));
     }
+}
+
+/// Half of the nodes to the other half: the slower one counts.
+TEST(Variation, TheBisectionIsOfTheSlowerHalf) {
+  Cluster cluster;
+  cluster.nodes = 4;
+  cluster.inter.bandwidth_Bps = 100e9;
+  cluster.transport.node_cap_Bps = 1e9;
+  EXPECT_EQ(make_network(cluster)->bisection().bandwidth_Bps, 2e9);
+  cluster.transport.variation = 1;
+  std::vector<double> nodes;
+  for (int node = 0; node < 4; ++node) nodes.push_back(1e9 * node_swiftness(1, node));
+  std::sort(nodes.begin(), nodes.end());
+  EXPECT_DOUBLE_EQ(make_network(cluster)->bisection().bandwidth_Bps, nodes[0] + nodes[1]);
 }
 
 TEST(Variation, WithoutCapsNothingOfTheTransportVaries) {
@@ -135,6 +151,8 @@ TEST(Variation, ErrorsNameThePlace) {
   EXPECT_THAT(error_of(R"({"worker_variation": -0.1})"), HasSubstr("/cluster/worker_variation"));
   EXPECT_THAT(error_of(R"({"transport": {"variation": 3}})"),
               HasSubstr("/cluster/transport/variation"));
+  EXPECT_THAT(error_of(R"({"transport": {"variation": 0.3, "stream_cap": "1GB/s"}})"),
+              HasSubstr("/cluster/transport/variation: expected connection_cap or node_cap"));
 }
 
 }  // namespace

@@ -140,6 +140,26 @@ TEST(FluidShapingEfficiency, IsThatOfMessages) {
   EXPECT_NEAR(fluid_s, 2 * step_s, 1e-9);
 }
 
+/// Several workers of a node send at once in most rounds of a rotation, and in the first only one.
+TEST(FluidShapingRotation, SpendsTheCreditOfAllWorkersOfANode) {
+  const Step step{3, 4, 1'000'000, 0};
+  constexpr std::size_t kBytes = 12'000'000;  // of every worker, for all of them
+  const auto end_s = [&](Fidelity fidelity) {
+    return simulate(shaped(step),
+                    [](const Context& raw) {
+                      const auto meter = instrument(raw, {.phantom = true, .sink = {}});
+                      rotate(meter->context(), kBytes);
+                      return raw.stream->now();
+                    },
+                    {.fidelity = fidelity})
+        .at(0);
+  };
+  const double leaves_node = 4.0 * 8 / 12 * kBytes;
+  const double fluid_s = end_s(Fidelity::fluid);
+  EXPECT_GE(fluid_s, (leaves_node - step.depth_bytes) / kRate_Bps);
+  EXPECT_NEAR(fluid_s, end_s(Fidelity::message), 0.15 * fluid_s);
+}
+
 /// What limits a flow is not only what its links have.
 TEST(FluidShapingConnections, KeepToTheirLimits) {
   constexpr double kCap_Bps = 0.3e9;
