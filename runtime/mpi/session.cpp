@@ -88,9 +88,8 @@ Session::Session() {
 MPI_Comm Session::duplicate(double patience_s) const { return duplicate(base_, patience_s); }
 
 StreamComms Session::stream_comms(double patience_s) const {
-  StreamComms comms{.forward = duplicate(base_, patience_s)};
-  if (backward_ != MPI_COMM_NULL) comms.backward = duplicate(backward_, patience_s);
-  return comms;
+  return StreamComms{base_, backward_}.duplicates(
+      [&](MPI_Comm of) { return duplicate(of, patience_s); });
 }
 
 MPI_Comm Session::duplicate(MPI_Comm of, double patience_s) const {

@@ -9,6 +9,14 @@ namespace trigram::mpi {
 struct StreamComms {
   static constexpr int kMostRanksBackward = 3;
   MPI_Comm forward = MPI_COMM_NULL, backward = MPI_COMM_NULL;
+
+  /// By all ranks together; `duplicate` makes that of one communicator.
+  template <class Duplicate>
+  StreamComms duplicates(const Duplicate& duplicate) const {
+    StreamComms copies{.forward = duplicate(forward)};
+    if (backward != MPI_COMM_NULL) copies.backward = duplicate(backward);
+    return copies;
+  }
 };
 
 }  // namespace trigram::mpi

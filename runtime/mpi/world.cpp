@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
@@ -115,19 +114,15 @@ host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::strin
   TRIGRAM_CHECK(n + 1 < kForksPerStream, "stream {} forks more than {} streams", from.name(),
                 kForksPerStream - 1);
   check_fork_names(from, name);
-  StreamComms comms{.forward = duplicate(from.comms().forward, name)};
-  if (from.comms().backward != MPI_COMM_NULL)
-    comms.backward = duplicate(from.comms().backward, name);
+  const StreamComms comms = from.comms().duplicates([&](MPI_Comm of) {
+    MPI_Comm copy;
+    MPI_Request request;
+    check(MPI_Comm_idup(of, &copy, &request), "MPI_Comm_idup");
+    await(request, {.kind = Wait::fork, .other = name});
+    return copy;
+  });
   return groups_.add(*this, name, from.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1,
                      comms);
-}
-
-MPI_Comm MpiWorld::duplicate(MPI_Comm of, const std::string& name) {
-  MPI_Comm copy;
-  MPI_Request request;
-  check(MPI_Comm_idup(of, &copy, &request), "MPI_Comm_idup");
-  await(request, {.kind = Wait::fork, .other = name});
-  return copy;
 }
 
 void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {

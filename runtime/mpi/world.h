@@ -50,7 +50,6 @@ class MpiWorld final : public host::World {
   void deliver(int source, const Letter& letter);
   void hear_of_failure(int source, const std::string& error);
   void await(MPI_Request& request, const Wait& why);
-  MPI_Comm duplicate(MPI_Comm of, const std::string& name);
   void check_fork_names(MpiGroup& parent, const std::string& name);
 
   void align_clocks();

@@ -102,6 +102,14 @@ class NamespaceTest(EmulateTest):
         self.assertEqual(len(self.of(command.pid)), 3)
         return command
 
+    def assert_cleans_up_when_killed(self, command: subprocess.Popen[str]) -> None:
+        command.kill()
+        command.wait()
+        self.wait_for(lambda: not self.of(command.pid))
+        self.wait_for(lambda: subprocess.run(["pgrep", "-f", str(self.folder)],
+                                             capture_output=True).returncode == 1)
+        self.assert_nothing_is_left(command.pid)
+
     def assert_nothing_is_left(self, pid: int) -> None:
         self.assertEqual(self.of(pid), [])
         ranks = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True)

@@ -35,12 +35,7 @@ class Ends(NamespaceTest):
 
     def test_a_killed_run_cleans_up(self) -> None:
         command = self.start_endless()
-        command.kill()
-        command.wait()
-        self.wait_for(lambda: not self.of(command.pid))
-        self.wait_for(lambda: subprocess.run(["pgrep", "-f", str(self.folder)],
-                                             capture_output=True).returncode == 1)
-        self.assert_nothing_is_left(command.pid)
+        self.assert_cleans_up_when_killed(command)
 
     def test_what_was_being_made_when_it_was_killed_is_removed_too(self) -> None:
         folder = self.folder / "bin"

@@ -134,12 +134,7 @@ class Netem(NamespaceTest):
     def test_a_killed_run_cleans_up(self) -> None:
         command = self.start_endless()
         self.assertEqual(len(self.delays(command.pid)), 2)
-        command.kill()
-        command.wait()
-        self.wait_for(lambda: not self.of(command.pid))
-        self.wait_for(lambda: subprocess.run(["pgrep", "-f", str(self.folder)],
-                                             capture_output=True).returncode == 1)
-        self.assert_nothing_is_left(command.pid)
+        self.assert_cleans_up_when_killed(command)
 
     def test_a_command_that_tc_refuses_ends_the_run_and_leaves_nothing(self) -> None:
         tc = self.folder / "bin" / "tc"
