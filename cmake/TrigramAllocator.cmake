@@ -5,7 +5,7 @@ add_library(trigram_allocator INTERFACE)
 add_library(trigram::allocator ALIAS trigram_allocator)
 if(NOT TRIGRAM_SANITIZE)
   find_package(mimalloc QUIET CONFIG)
-  if(mimalloc_FOUND)
+  if(TARGET mimalloc)
     # Ahead of all other libraries: the loader takes malloc from the first that has it.
     target_link_options(trigram_allocator INTERFACE
       "LINKER:--push-state,--no-as-needed,$<TARGET_FILE:mimalloc>,--pop-state")

@@ -13,8 +13,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
-                             Rounds::Pattern pattern, Pattern traffic,
-                             std::span<const int> members, std::size_t first)
+                             Rounds::Pattern pattern, Pattern traffic, std::span<const int> members,
+                             std::size_t first)
     : pattern_(pattern), traffic_(traffic), bandwidth_Bps_(kInfinity) {
   if (pattern == Rounds::h_relation) {
     add_pairs(network, cluster, members);

@@ -39,6 +39,10 @@ double Efficiency::of(Pattern pattern) const {
   return 1;
 }
 
+bool Efficiency::matters() const {
+  return std::min({leaders, all_to_all, point_to_point, server}) < 1;
+}
+
 double Transport::connection_Bps(const NodeConnection& connection, double latency_s,
                                  Pattern pattern) const {
   double stream_Bps = stream_cap_Bps;

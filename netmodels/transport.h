@@ -10,11 +10,13 @@
 namespace trigram {
 
 /// Share of the bandwidth of links between nodes that traffic of a pattern gets, where rings and
-/// other collectives over all workers of nodes get 1. Fair sharing of links alone does not make such differences; flows that
-/// collide in switches' buffers and at receivers do.
+/// other collectives over all workers of nodes get 1. Fair sharing of links alone does not make
+/// such differences; flows that collide in switches' buffers and at receivers do.
 struct Efficiency {
   double leaders = 1, all_to_all = 1, point_to_point = 1, server = 1;
   double of(Pattern pattern) const;
+  /// Whether any pattern gets less than all.
+  bool matters() const;
 };
 
 /// What protocols and their software take of the network between nodes, and the limits that they

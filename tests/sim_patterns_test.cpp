@@ -60,8 +60,7 @@ TEST(Patterns, TakeTheirShareOfTheNetwork) {
 }
 
 TEST(Patterns, LeaveOthersAlone) {
-  const Efficiency poor{
-      .leaders = 0.1, .all_to_all = 0.1, .point_to_point = 0.1, .server = 0.1};
+  const Efficiency poor{.leaders = 0.1, .all_to_all = 0.1, .point_to_point = 0.1, .server = 0.1};
   EXPECT_EQ(last_end_s(with(poor), ring), last_end_s(with({}), ring));
   EXPECT_EQ(last_end_s(with({.all_to_all = 1, .point_to_point = 0.1, .server = 0.1}), all_to_all),
             last_end_s(with({}), all_to_all));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -145,6 +146,18 @@ def test_one_server_tells_how_unlike_steps_are():
     one_server.tell(ratios, told.append)
     assert "vary by 0.05" in told[-1] and len(told) == 2 + len(ratios)
     assert {row["/cluster/nodes"] for row in one_server.rows()} == {1} and len(one_server.rows()) == 3
+
+
+def test_steps_of_vgg16_vary_alike_in_all_experiments():
+    """What --one-server prints is written into each file by hand."""
+    files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "configs" / "papers").glob("*.json")}
+    of_vgg16 = {name: text for name, text in files.items() if "vgg16" in text and "bagua_v100_limited" in text}
+    assert len(of_vgg16) == 8
+    for name, text in of_vgg16.items():
+        assert set(re.findall(r'"/cluster/run_times/variation": \[?\s*([\d.]+)', text)) <= {"0.07", "0.02"}, name
+        assert "0.07" in text, name
+    told = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    assert "steps of VGG16 vary by 0.07" in told
 
 
 TRIGRAM = """#!{python}

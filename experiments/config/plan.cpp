@@ -97,7 +97,6 @@ void check_emulated(const Experiment& e) {
   if (!e.emulates()) return;
   const LinkSpec& nics = e.cluster.inter;
   const Transport& transport = e.cluster.transport;
-  const Efficiency& shares = transport.efficiency;
   const auto refuse = [&](const char* pointer, bool given) {
     if (given)
       throw ConfigError(pointer, "is for the simulated world; emulated networks have none of it");
@@ -106,8 +105,7 @@ void check_emulated(const Experiment& e) {
   refuse("/cluster/inter/profile", !nics.profile.empty());
   refuse("/cluster/inter/background", nics.background.load > 0);
   refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
-  refuse("/cluster/transport/efficiency",
-         shares.all_to_all < 1 || shares.point_to_point < 1 || shares.server < 1);
+  refuse("/cluster/transport/efficiency", transport.efficiency.matters());
   refuse("/cluster/transport/channels", transport.channels > 1);
 }
 

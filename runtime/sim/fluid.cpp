@@ -62,8 +62,8 @@ const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern p
   auto found = circle.patterns.find(key);
   if (found == circle.patterns.end())
     found = circle.patterns
-                .emplace(key, CoupledRounds(world_.network(), world_.cluster(), pattern,
-                                            traffic, circle.members, first))
+                .emplace(key, CoupledRounds(world_.network(), world_.cluster(), pattern, traffic,
+                                            circle.members, first))
                 .first;
   return found->second;
 }

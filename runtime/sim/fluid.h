@@ -75,7 +75,7 @@ class FluidCollectives {
     std::vector<int> members;
     std::unordered_map<int, std::size_t> place;  // of a rank among them
     std::map<std::tuple<Rounds::Pattern, Pattern, std::size_t>, CoupledRounds>
-        patterns;                                    // by traffic and first place, too
+        patterns;                                   // by traffic and first place, too
     std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
     std::vector<std::size_t> attended;              // meetings, by place
     std::size_t over = 0;                           // meetings to which all have come

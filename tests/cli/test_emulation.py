@@ -100,7 +100,8 @@ class Emulation(CommandTest):
             self.assertRegex(refused.stderr, told)
 
     def test_what_is_the_simulators_alone_is_refused(self) -> None:
-        for transport in ({"channels": 2}, {"efficiency": {"server": 0.5}}):
+        patterns = ("leaders", "all_to_all", "point_to_point", "server")
+        for transport in ({"channels": 2}, *({"efficiency": {p: 0.5}} for p in patterns)):
             config = self.write(shaped(cluster={**NETWORK, "transport": transport}))
             refused = self.trigram("run", config, code=2)
             (term,) = transport
