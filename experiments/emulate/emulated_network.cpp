@@ -107,7 +107,7 @@ std::string queue(const EmulatedNetwork& network, const std::string& device, dou
 /// What a connection may have in its sender's memory, TCP's own structures included: some
 /// milliseconds, and with a latency of the kernel as much as fills the link.
 double send_buffer_bytes(const EmulatedNetwork& network, double Bps) {
-  return std::max(32768.0, Bps * (4e-3 + 4 * network.latency_s));
+  return std::max(32768.0, Bps * (4e-3 + 6 * network.latency_s));
 }
 
 /// With a latency of the kernel a window from the beginning that fills the link; the kernel counts
@@ -118,10 +118,10 @@ std::string receive_buffers(const EmulatedNetwork& network, double Bps) {
   return fmt::format("4096 {0:.0f} {0:.0f}", 2 * most);
 }
 
-/// Packets that a connection may have under way when it begins: what passes in two round trips, as
+/// Packets that a connection may have under way when it begins: what passes in a round trip, as
 /// if it had always been used. TCP's own ten would take several round trips to grow.
 std::string first_window(const EmulatedNetwork& network, double Bps) {
-  const double packets = std::ceil(4 * network.latency_s * Bps / kPayload);
+  const double packets = std::ceil(2.2 * network.latency_s * Bps / kPayload);
   return fmt::format("initcwnd {0:.0f} initrwnd {0:.0f}", std::max(10.0, packets));
 }
 
