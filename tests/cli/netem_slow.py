@@ -27,7 +27,7 @@ class RealNetem(NamespaceTest):
         self.assertEqual(len(links), 2)
         for link in links:
             self.assertFalse(link["warning"], link)
-            self.assertLess(abs(link["achieved_Bps"] / link["Bps"] - 1), 0.05, link)
+            self.assertLess(abs(link["achieved_Bps"] / link["bandwidth_Bps"] - 1), 0.05, link)
             self.assertLess(abs(link["achieved_latency_s"] / link["latency_s"] - 1), 0.05, link)
 
     def test_links_and_steps_are_as_described(self) -> None:
@@ -43,15 +43,23 @@ class RealNetem(NamespaceTest):
     def test_a_short_message_takes_one_latency(self) -> None:
         self.emulate(self.traffic(100))
         (manifest,) = self.manifests()
-        self.assertLess(abs(manifest["summary"]["step_s"] / (2 * 0.020) - 1), 0.20)
+        # Of two stages; by a rendezvous each would take two and more. The ranks share one slow CPU.
+        latencies = manifest["summary"]["step_s"] / 0.020 / 2
+        self.assertGreater(latencies, 0.95)
+        self.assertLess(latencies, 1.6)
 
-    def dropped(self, namespace: str) -> float:
-        """The share of packets that netem has dropped where they leave a node."""
+    def netem(self, namespace: str) -> dict[str, int]:
+        """What is counted of the queue where packets leave a node."""
         shown = subprocess.run(["tc", "-s", "-j", "-n", namespace, "qdisc", "show"],
                                capture_output=True, text=True, check=True).stdout
         (netem,) = [q for q in json.loads(shown) if q["kind"] == "netem"]
-        self.assertGreater(netem["packets"], 200)
-        return netem["drops"] / (netem["packets"] + netem["drops"])
+        return netem
+
+    def dropped(self, namespace: str) -> float:
+        """The share of packets that it has dropped, when it has seen many."""
+        self.wait_for(lambda: self.netem(namespace)["packets"] > 500)
+        seen = self.netem(namespace)
+        return seen["drops"] / (seen["packets"] + seen["drops"])
 
     def test_packets_are_dropped(self) -> None:
         for loss in (0.05, 0):
@@ -59,8 +67,6 @@ class RealNetem(NamespaceTest):
             config = self.traffic(100_000, runtime=runtime, steps=1_000_000)
             command = self.start(config)
             self.wait_for(lambda: list(self.results.glob("*.tmp.*/metrics.jsonl")))
-            steps = next(self.results.glob("*.tmp.*/metrics.jsonl"))
-            self.wait_for(lambda: steps.read_text().count("\n") > 10)
             shares = [self.dropped(f"trigram-{command.pid}-10.77.0.{n}") for n in (1, 2)]
             command.send_signal(signal.SIGINT)
             command.communicate(timeout=60)
