@@ -8,8 +8,8 @@
 
 namespace trigram {
 
-Subset::Subset(Communicator& parent, std::span<const int> members)
-    : parent_(parent), members_(members) {
+Subset::Subset(Communicator& parent, std::span<const int> members, Pattern collective)
+    : parent_(parent), members_(members), collective_(collective) {
   auto mine = std::find(members.begin(), members.end(), parent.rank());
   TRIGRAM_CHECK(mine != members.end(), "rank {} makes a subset that it is not a member of",
                 parent.rank());
@@ -21,6 +21,7 @@ void Subset::transfer(std::span<const Transfer> batch) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       translated[i] = batch[i];
       translated[i].peer = members_[static_cast<std::size_t>(batch[i].peer)];
+      if (batch[i].pattern == Pattern::collective) translated[i].pattern = collective_;
     }
     parent_.transfer(std::span<const Transfer>(translated.data(), batch.size()));
   };
@@ -49,6 +50,7 @@ void Subset::coupled(const Rounds& rounds, const std::function<void()>& messages
   std::transform(rounds.members.begin(), rounds.members.end(), members.begin(), translated);
   Rounds of_parent = rounds;
   of_parent.sent = sent;
+  if (rounds.traffic == Pattern::collective) of_parent.traffic = collective_;
   of_parent.members = members.empty() ? members_ : std::span<const int>(members);
   parent_.coupled(of_parent, messages);
 }

@@ -16,10 +16,16 @@ enum class Reduce { sum, avg, max };
 /// carry some patterns better than others.
 enum class Pattern {
   collective,      // rings, trees, halving: few peers, one after the other
+  leaders,         // the same among one worker of each node, as of a hierarchy
   all_to_all,      // every rank to every other
   point_to_point,  // between peers of a graph, pairs
   server,          // between workers and servers
 };
+
+/// Whether it is of rings and trees.
+constexpr bool is_collective(Pattern pattern) {
+  return pattern == Pattern::collective || pattern == Pattern::leaders;
+}
 
 /// One half of a message. First-in-first-out per (stream, source, destination); no tags.
 struct Transfer {
@@ -66,6 +72,8 @@ struct Rounds {
     std::uint64_t messages, bytes;
   };
   std::span<const Sent> sent = {};
+  /// What traffic its messages are.
+  trigram::Pattern traffic = trigram::Pattern::collective;
   /// The messages carry values: they have to be made.
   bool valued = false;
   /// Who takes part, as ranks of the communicator; empty for all of them.
@@ -103,10 +111,11 @@ class Communicator {
 /// The members of `parent` as a communicator of their own: ranks are translated, nothing is
 /// exchanged and nothing is collective. Groups, and the levels of a hierarchy, are made of it.
 /// `members` (parent ranks, in the order of the new ranks) must outlive the subset and hold the
-/// calling rank.
+/// calling rank. What is collective traffic among them is `collective` traffic of the parent's.
 class Subset final : public Communicator {
  public:
-  Subset(Communicator& parent, std::span<const int> members);
+  Subset(Communicator& parent, std::span<const int> members,
+         Pattern collective = Pattern::collective);
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(members_.size()); }
   void transfer(std::span<const Transfer> batch) override;
@@ -119,6 +128,7 @@ class Subset final : public Communicator {
  private:
   Communicator& parent_;
   std::span<const int> members_;
+  Pattern collective_;
   int rank_;
 };
 

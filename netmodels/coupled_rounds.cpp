@@ -10,17 +10,12 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Pattern traffic_of(Rounds::Pattern pattern) {
-  if (pattern == Rounds::rotation) return Pattern::all_to_all;
-  return pattern == Rounds::h_relation ? Pattern::server : Pattern::collective;
-}
-
 }  // namespace
 
 CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
-                             Rounds::Pattern pattern, std::span<const int> members,
-                             std::size_t first)
-    : pattern_(pattern), bandwidth_Bps_(kInfinity) {
+                             Rounds::Pattern pattern, Pattern traffic,
+                             std::span<const int> members, std::size_t first)
+    : pattern_(pattern), traffic_(traffic), bandwidth_Bps_(kInfinity) {
   if (pattern == Rounds::h_relation) {
     add_pairs(network, cluster, members);
     return;
@@ -71,7 +66,7 @@ void CoupledRounds::add_pairs(const Network& network, const Cluster& cluster,
   const bool between = std::any_of(members.begin(), members.end(), [&](int member) {
     return cluster.node_of(member) != cluster.node_of(members[0]);
   });
-  if (between) share_ = cluster.transport.efficiency.of(traffic_of(Rounds::h_relation));
+  if (between) share_ = cluster.transport.efficiency.of(traffic_);
   std::vector<bool> passed(network.links().size());
   std::vector<LinkId> route;
   double longest_s = -1;
@@ -119,12 +114,11 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
     network.route(ends(i).first, ends(i).second, routes_[i]);
     for (const LinkId link : routes_[i]) ++passing_[static_cast<std::size_t>(link)];
   }
-  const Pattern traffic = traffic_of(pattern_);
   int most = 0;  // messages that pass one link
   std::vector<Edge> round;
   for (std::size_t i = 0; i < messages; ++i) {
     const auto [source, destination] = ends(i);
-    double bandwidth_Bps = network.connection_cap(source, destination, traffic);
+    double bandwidth_Bps = network.connection_cap(source, destination, traffic_);
     for (const LinkId id : routes_[i]) {
       const Link& link = network.link(id);
       if (link.unlimited()) continue;
@@ -135,8 +129,8 @@ void CoupledRounds::add_round(const Network& network, const Cluster& cluster,
       if (pattern_ != Rounds::rotation) links_.push_back(id);
     }
     const bool inside = cluster.node_of(source) == cluster.node_of(destination);
-    if (!inside && traffic != Pattern::collective) {
-      share_ = transport.efficiency.of(traffic);
+    if (!inside && traffic_ != Pattern::collective) {
+      share_ = transport.efficiency.of(traffic_);
       bandwidth_Bps *= share_;
     }
     const double overhead_s = inside ? 0 : transport.overhead_s(1);

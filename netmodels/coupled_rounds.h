@@ -20,9 +20,9 @@ namespace trigram {
 class CoupledRounds {
  public:
   /// `members` are ranks of the network, in the order of the pattern; a chain starts at `first` of
-  /// them.
+  /// them. `traffic` is what their messages are.
   CoupledRounds(const Network& network, const Cluster& cluster, Rounds::Pattern pattern,
-                std::span<const int> members, std::size_t first);
+                Pattern traffic, std::span<const int> members, std::size_t first);
 
   /// Seconds of the messages of `rounds` rounds in which they have `bytes` bytes, with what each
   /// member computes after a round; `work_s` is empty where none computes.
@@ -62,6 +62,7 @@ class CoupledRounds {
                  std::size_t first, std::size_t shift, bool closed);
 
   Rounds::Pattern pattern_;
+  Pattern traffic_;
   std::vector<Edge> edges_;    // of a ring or chain, by place in it: to the next
   std::vector<Edge> slowest_;  // of a rotation, by round
   std::vector<LinkId> links_;

@@ -17,6 +17,8 @@ Kind<double> limit(Dimension dimension) {
 FieldTable<Efficiency> efficiency_fields() {
   const Kind<double> share = number(0, 1, Open::below);
   return FieldTable<Efficiency>{}
+      .field("leaders", &Efficiency::leaders, share,
+             "of rings and trees among one worker of each node, the leader of several")
       .field("all_to_all", &Efficiency::all_to_all, share,
              "of exchanges of every worker with every other")
       .field("point_to_point", &Efficiency::point_to_point, share,
@@ -29,6 +31,7 @@ FieldTable<Efficiency> efficiency_fields() {
 double Efficiency::of(Pattern pattern) const {
   switch (pattern) {
     case Pattern::collective: return 1;
+    case Pattern::leaders: return leaders;
     case Pattern::all_to_all: return all_to_all;
     case Pattern::point_to_point: return point_to_point;
     case Pattern::server: return server;
@@ -46,7 +49,7 @@ double Transport::connection_Bps(const NodeConnection& connection, double latenc
           std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
     stream_Bps = std::min(stream_Bps, round_trip_bytes / (2 * latency_s));
   }
-  const std::int64_t all = streams * (pattern == Pattern::collective ? channels : 1);
+  const std::int64_t all = streams * (is_collective(pattern) ? channels : 1);
   return std::min(connection_cap_Bps * connection_swiftness(variation, connection),
                   static_cast<double>(all) * stream_Bps);
 }

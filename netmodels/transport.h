@@ -10,10 +10,10 @@
 namespace trigram {
 
 /// Share of the bandwidth of links between nodes that traffic of a pattern gets, where rings and
-/// other collectives get 1. Fair sharing of links alone does not make such differences; flows that
+/// other collectives over all workers of nodes get 1. Fair sharing of links alone does not make such differences; flows that
 /// collide in switches' buffers and at receivers do.
 struct Efficiency {
-  double all_to_all = 1, point_to_point = 1, server = 1;
+  double leaders = 1, all_to_all = 1, point_to_point = 1, server = 1;
   double of(Pattern pattern) const;
 };
 

@@ -16,7 +16,7 @@ from statistics import median
 
 sys.dont_write_bytecode = True
 
-from bagua_calibration import cells, stages, tables  # noqa: E402
+from bagua_calibration import cells, one_server, stages, tables  # noqa: E402
 from bagua_calibration.identifiability import profiles, without_each  # noqa: E402
 from bagua_calibration.parameters import PARAMETERS, Values, description  # noqa: E402
 from bagua_calibration.simulator import SimulationError, Simulator, table  # noqa: E402
@@ -68,8 +68,13 @@ def main() -> int:
     parser.add_argument("--columns", nargs="+", default=cells.COLUMNS, help="Gbps that are fitted: 1 4 100")
     parser.add_argument("--score", action="store_true", help="simulate all other columns, too, but for BytePS, which takes minutes")
     parser.add_argument("-o", "--output", type=Path, help="write the description, such as configs/clusters/bagua_v100_limited.json")
+    parser.add_argument("--one-server", action="store_true",
+                        help="instead: how unlike steps of VGG16 are, by the published rows of one server")
     arguments = parser.parse_args()
     try:
+        if arguments.one_server:
+            one_server.tell(one_server.simulate(arguments.trigram, arguments.cache, arguments.jobs))
+            return 0
         simulate = simulated_by(Simulator(arguments.trigram, arguments.cache, arguments.jobs))
         calibrate(arguments, simulate, cells.read(table()))
     except (OSError, SimulationError) as error:

@@ -2,6 +2,7 @@
 
 #include "cuda/cuda_accelerator.h"
 #include "runtime/mpi/mpi_runtime.h"
+#include "tests/support/issue_order.h"
 #include "tests/support/training.h"
 #include "tests/unit/workloads/idx_files.h"
 
@@ -81,6 +82,50 @@ TEST_P(GpuAgreement, ImageClassifiers) {
                       {"data", data.path().string()}},
                      steps, 2, 1);
 }
+
+/// In the environment of this process, as long as it lives.
+class EnvironmentVariable {
+ public:
+  EnvironmentVariable(const char* name, const char* value) : name_(name) {
+    setenv(name, value, /*overwrite=*/1);
+  }
+  ~EnvironmentVariable() { unsetenv(name_); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
+
+ private:
+  const char* const name_;
+};
+
+class LaunchOrder : public ::testing::TestWithParam<NamedAlgorithm> {
+ protected:
+  void SetUp() override {
+    if (TRIGRAM_TESTS_ON_GPU) GTEST_SKIP() << "GPUs may run what was launched later beside it";
+    if (!launched()) GTEST_SKIP() << mpi_unavailable_reason();
+    if (const auto reason = cuda_unavailable_reason(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+// All ranks issue in orders that agree, over all their communicators: kernels of NCCL may run one
+// after the other, as on the emulated GPU with this variable.
+TEST_P(LaunchOrder, Agrees) {
+  const int ranks = mpi_process().size;
+  for (const auto& [nodes, workers] : {std::pair{ranks, 1}, {ranks / 2, 2}}) {
+    if (nodes * workers != ranks || !fits(GetParam(), small_cluster(nodes, workers))) continue;
+    const EnvironmentVariable one_by_one("NCCL_LAUNCH_ORDER_IMPLICIT", "1");
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.cluster = small_cluster(nodes, workers);
+    training.steps = 5;
+    training.world = "nccl";
+    training.events = true;
+    const Trained trained = train(training);
+    EXPECT_EQ(issue_order_error(trained.events), "") << nodes << " x " << workers;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(nccl, LaunchOrder, ::testing::ValuesIn(every_algorithm()),
+                         [](const auto& tested) { return tested.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(nccl, GpuAgreement, ::testing::ValuesIn(deterministic_algorithms()),
                          [](const auto& tested) { return tested.param.name; });

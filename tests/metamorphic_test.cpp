@@ -131,7 +131,7 @@ std::vector<Knob> knobs() {
       {"patterns that networks carry badly",
        [](Training& t) {
          t.cluster.transport.efficiency = {
-             .all_to_all = 0.25, .point_to_point = 0.25, .server = 0.25};
+             .leaders = 0.25, .all_to_all = 0.25, .point_to_point = 0.25, .server = 0.25};
        },
        false},
       {"delays that grow from worker to worker",

@@ -106,7 +106,7 @@ TEST(HRelations, TakeTheFullestLink) {
   relation.add(1, {});
   relation.add(2, of_2);
   const std::vector<int> all = {0, 1, 2};
-  const CoupledRounds pattern(*network, cluster, Rounds::h_relation, all, 0);
+  const CoupledRounds pattern(*network, cluster, Rounds::h_relation, Pattern::server, all, 0);
   const auto [links, bytes] = relation.flow(pattern);
   EXPECT_DOUBLE_EQ(bytes / links.bandwidth(), 6e6 / cluster.inter.bandwidth_Bps);
   // Of 6 MB in 64 parts: 5 and 2 MB on links out, 6 and 1 on links in, to the nearest.

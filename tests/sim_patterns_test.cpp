@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "algorithms/collectives/collectives.h"
+#include "algorithms/execution/execution.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/device/null_device.h"
 #include "tests/support/networks.h"
@@ -59,7 +60,8 @@ TEST(Patterns, TakeTheirShareOfTheNetwork) {
 }
 
 TEST(Patterns, LeaveOthersAlone) {
-  const Efficiency poor{.all_to_all = 0.1, .point_to_point = 0.1, .server = 0.1};
+  const Efficiency poor{
+      .leaders = 0.1, .all_to_all = 0.1, .point_to_point = 0.1, .server = 0.1};
   EXPECT_EQ(last_end_s(with(poor), ring), last_end_s(with({}), ring));
   EXPECT_EQ(last_end_s(with({.all_to_all = 1, .point_to_point = 0.1, .server = 0.1}), all_to_all),
             last_end_s(with({}), all_to_all));
@@ -76,6 +78,42 @@ TEST(Patterns, AreKeptBySubsets) {
   };
   EXPECT_NEAR(last_end_s(with({.all_to_all = 0.25}), among), kLatency + kBytes / (0.25 * kNic_Bps),
               1e-12);
+}
+
+/// The leaders of nodes of two, whose rings go slower; the ring of all workers does not.
+TEST(Patterns, OfLeadersAreThoseOfAHierarchy) {
+  const Exchange exchange = [](Context ctx, const Tensor& x, Slot) {
+    ring_allreduce(ctx, x, Reduce::avg);
+  };
+  const auto in_hierarchy = [&](const Context& ctx) {
+    hierarchical(exchange)(ctx, floats(kBytes), {});
+  };
+  constexpr double kPoor = 0.5;
+  const Cluster plain = with({}, 2), poor = with({.leaders = kPoor}, 2);
+  const double rounds = 2 * (kNodes - 1), sent_s = rounds / kNodes * kBytes / kNic_Bps;
+  EXPECT_NEAR(last_end_s(poor, in_hierarchy) - last_end_s(plain, in_hierarchy),
+              sent_s / kPoor - sent_s, 1e-12);
+  EXPECT_EQ(last_end_s(poor, ring), last_end_s(plain, ring));
+  // Nodes of one worker have nobody to lead.
+  EXPECT_EQ(last_end_s(with({.leaders = kPoor}), in_hierarchy), last_end_s(with({}), in_hierarchy));
+}
+
+/// As flows the hierarchy takes as long as by messages.
+TEST(Patterns, OfLeadersAreTheSameAsFlows) {
+  for (const bool hierarchical : {false, true}) {
+    const auto step_s = [&](double leaders, SimOptions::Fidelity fidelity) {
+      Training training;
+      training.algorithm = {{"name", "gradient_allreduce"}, {"hierarchical", hierarchical}};
+      training.workload = "profile:" TRIGRAM_TEST_DATA "/tiny_profile.csv";
+      training.cluster = with({.leaders = leaders}, 2);
+      training.cluster.inter.bandwidth_Bps = 0.01e9;
+      training.sim.fidelity = fidelity;
+      return train(training).seconds();
+    };
+    const double by_messages_s = step_s(0.5, SimOptions::Fidelity::message);
+    EXPECT_NEAR(step_s(0.5, SimOptions::Fidelity::fluid), by_messages_s, 0.01 * by_messages_s);
+    EXPECT_EQ(by_messages_s > 1.3 * step_s(1, SimOptions::Fidelity::message), hierarchical);
+  }
 }
 
 TEST(Patterns, MatterBetweenNodesAlone) {

@@ -11,7 +11,8 @@ void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<cons
   const auto self = static_cast<std::size_t>(rank);
   ctx.device->copy(recv[self], send[self]);
   if (P == 1) return;
-  Rounds rounds{.pattern = Rounds::rotation, .phases = {{{P - 1}}}};
+  Rounds rounds{
+      .pattern = Rounds::rotation, .phases = {{{P - 1}}}, .traffic = Pattern::all_to_all};
   std::vector<Rounds::Sent> sent;
   for (int i = 1; i < P; ++i) {
     const int to = (rank + i) % P;

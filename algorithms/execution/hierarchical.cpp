@@ -42,7 +42,10 @@ Exchange hierarchical(Exchange exchange, std::size_t segment_bytes) {
     Subset node(*ctx.comm, ctx.layout->node_members(ctx.world_rank));
     reduce_in_node(ctx.with(node), x, segment_bytes);
     if (ctx.layout->is_leader(ctx.world_rank)) {
-      Subset leaders(*ctx.comm, ctx.layout->leaders());
+      // Of nodes with one worker each they are all workers, who are no hierarchy.
+      const bool alone = ctx.layout->ranks() == static_cast<int>(ctx.layout->nodes().size());
+      Subset leaders(*ctx.comm, ctx.layout->leaders(),
+                     alone ? Pattern::collective : Pattern::leaders);
       exchange(ctx.with(leaders), x, slot);
     }
     broadcast_in_node(ctx.with(node), x, segment_bytes);

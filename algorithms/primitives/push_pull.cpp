@@ -20,7 +20,7 @@ void transfer_at_once(Context c, std::span<const Transfer> batch) {
     if (!batch.empty()) c.comm->transfer(batch);
     return;
   }
-  Rounds rounds{.pattern = Rounds::h_relation, .phases = {{{1}}}};
+  Rounds rounds{.pattern = Rounds::h_relation, .phases = {{{1}}}, .traffic = Pattern::server};
   std::vector<Rounds::Sent> sent;
   for (const Transfer& t : batch) {
     rounds.valued = rounds.valued || !t.tensor.is_phantom();

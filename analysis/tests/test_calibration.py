@@ -12,21 +12,20 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "scripts"))
 
-from bagua_calibration import cells, stages, tables  # noqa: E402
+from bagua_calibration import cells, one_server, stages, tables  # noqa: E402
 from bagua_calibration.fitting import SCALE  # noqa: E402
 from bagua_calibration.identifiability import profiles, without_each  # noqa: E402
 from bagua_calibration.parameters import PARAMETERS, base, description  # noqa: E402
 from bagua_calibration.simulator import SimulationError, Simulator  # noqa: E402
 
 TRUE = {
-    "transport.goodput": 0.92, "transport.efficiency.all_to_all": 0.8,
-    "transport.efficiency.point_to_point": 0.7, "transport.efficiency.server": 0.85,
+    "transport.goodput": 0.92, "transport.efficiency.leaders": 0.7, "transport.efficiency.server": 0.85,
     "transport.connection_cap": 3.5, "transport.stream_cap": 2.5, "transport.node_cap": 4.2, "transport.stage_overhead": 15.0,
     "accelerator.launch_overhead": 10.0, "accelerator.synchronize_overhead": 200.0, "intra.bandwidth": 90.0,
 }
 FLOOR_S = 61.0
-PATTERN = {"bytegrad": "all_to_all", "onebit_adam": "all_to_all", "byteps": "server",
-           "decentralized": "point_to_point", "low_precision_decentralized": "point_to_point"}
+PATTERN = {"bytegrad": "leaders", "onebit_adam": "leaders", "byteps": "server",
+           "decentralized": "leaders", "low_precision_decentralized": "leaders"}
 RING = 0
 #     GB between nodes, connections (or a ring), stages, launches, GB inside nodes, hidden behind computation, waits of the host
 TRAFFIC = {
@@ -112,9 +111,9 @@ def test_an_algorithm_of_its_own_mind_shows_when_it_is_left_out():
     odd = [dataclasses.replace(c, published=1.3 * c.published) if c.algorithm == "decentralized" and c.gbps != "100"
            else c for c in published()]
     values, model = stages.Calibration(simulate, odd, lambda _: None, WITHOUT_PRIORS).run(20, 4)
-    i = [p.name for p in model.problem.parameters].index("transport.efficiency.point_to_point")
+    i = [p.name for p in model.problem.parameters].index("transport.efficiency.leaders")
     without = {name: math.exp(x[i]) for name, x in without_each(model).items()}
-    assert values["transport.efficiency.point_to_point"] < 0.68
+    assert values["transport.efficiency.leaders"] < 0.69
     assert without["decentralized"] == pytest.approx(0.7, rel=0.03)
     assert "decentralized" in tables.left_out(model.problem, without_each(model), values)
 
@@ -131,10 +130,21 @@ def test_plateaus_count_once_and_hidden_cells_half():
 def test_descriptions_have_the_values_where_they_belong():
     described = description(TRUE)
     assert described["transport"]["stream_cap"] == "2.5GB/s" and described["transport"]["goodput"] == 0.92
-    assert described["transport"]["efficiency"] == {"all_to_all": 0.8, "point_to_point": 0.7, "server": 0.85}
+    assert described["transport"]["efficiency"] == {
+        "leaders": 0.7, "all_to_all": 0.7, "point_to_point": 0.7, "server": 0.85}
     assert described["accelerator"] == base()["accelerator"] | {"launch_overhead": "10us",
                                                                  "synchronize_overhead": "200us"}
     assert tables.read(tables.file(described)) == described
+
+
+def test_one_server_tells_how_unlike_steps_are():
+    """Least squares of logarithms: neither the mean of the ratios nor the nearest single system decides."""
+    ratios = {0.02: {"a": 1.10, "b": 1.02}, 0.05: {"a": 1.04, "b": 0.97}, 0.08: {"a": 0.99, "b": 0.91}}
+    assert one_server.best(ratios) == 0.05
+    told: list[str] = []
+    one_server.tell(ratios, told.append)
+    assert "vary by 0.05" in told[-1] and len(told) == 2 + len(ratios)
+    assert {row["/cluster/nodes"] for row in one_server.rows()} == {1} and len(one_server.rows()) == 3
 
 
 TRIGRAM = """#!{python}

@@ -44,6 +44,10 @@ int show_network(const std::string& name, const std::string& picture) {
   const Cluster cluster = parse_cluster(file.description, file.pointer);
   const auto network = make_network(cluster);
   if (!picture.empty()) {
+    if (!picture.ends_with(".svg"))
+      throw ConfigError("--output", fmt::format("{}: networks are drawn as SVG; expected a name "
+                                                "that ends in .svg",
+                                                picture));
     std::ofstream out(picture);
     if (!(out << draw(*network)) || !out.flush())
       throw ConfigError("--output", fmt::format("{} cannot be written", picture));

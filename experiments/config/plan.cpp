@@ -53,11 +53,12 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   config.erase("$schema");
   inline_files(config, path.parent_path());
   if (taking) taking->file(config);
+  // Defaults come first, so that their options can be set.
+  for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", "sgd"}})
+    if (!config.contains(field)) config[field] = name;
   apply_settings(config, settings, path.parent_path());
   if (taking) taking->file(config);
   if (!config.contains("name")) config["name"] = path.stem().string();
-  if (!config.contains("runtime")) config["runtime"] = "sim";
-  if (!config.contains("optimizer")) config["optimizer"] = "sgd";
   return config;
 }
 

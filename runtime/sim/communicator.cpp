@@ -64,7 +64,7 @@ std::uint64_t SimCommunicator::wire_bytes(const Transfer& transfer) const {
 }
 
 double SimCommunicator::message_cap_Bps(const Transfer& transfer) const {
-  if (transfer.pattern == Pattern::collective || transfer.peer == rank()) return 0;
+  if (is_collective(transfer.pattern) || transfer.peer == rank()) return 0;
   World& world = stream_.world();
   if (world.cluster().transport.channels == 1 || world.layout().same_node(rank(), transfer.peer))
     return 0;

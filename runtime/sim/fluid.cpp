@@ -57,13 +57,13 @@ void FluidCollectives::find_rivals(Circle& circle) {
 }
 
 const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern pattern,
-                                               std::size_t first) {
-  const std::pair key(pattern, first);
+                                               Pattern traffic, std::size_t first) {
+  const std::tuple key(pattern, traffic, first);
   auto found = circle.patterns.find(key);
   if (found == circle.patterns.end())
     found = circle.patterns
                 .emplace(key, CoupledRounds(world_.network(), world_.cluster(), pattern,
-                                            circle.members, first))
+                                            traffic, circle.members, first))
                 .first;
   return found->second;
 }
@@ -79,7 +79,7 @@ bool FluidCollectives::goes_by_messages(Circle& circle, const Rounds& rounds) {
     return true;
   const bool all = circle.members.size() == static_cast<std::size_t>(world_.layout().ranks());
   if (!all && circle.over == 0) return true;
-  const CoupledRounds& pattern = coupled(circle, rounds.pattern, 0);
+  const CoupledRounds& pattern = coupled(circle, rounds.pattern, rounds.traffic, 0);
   return !pattern.exact() ||
          !pattern.alike(static_cast<double>(rounds.shortest), static_cast<double>(rounds.longest));
 }
@@ -92,7 +92,7 @@ std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(Circle
   const std::size_t number = circle.attended[place]++ - circle.over;
   if (number == circle.meetings.size())
     circle.meetings.push_back(std::make_shared<Meeting>(
-        Meeting{circle, rounds.pattern, goes_by_messages(circle, rounds)}));
+        Meeting{circle, rounds.pattern, rounds.traffic, goes_by_messages(circle, rounds)}));
   std::shared_ptr<Meeting> meeting = circle.meetings[number];
   if (++meeting->arrived == circle.members.size()) {
     circle.meetings.pop_front();
@@ -171,7 +171,8 @@ void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
 
 void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
   ++fluid_;
-  const CoupledRounds& pattern = coupled(meeting->circle, meeting->pattern, meeting->first);
+  const CoupledRounds& pattern =
+      coupled(meeting->circle, meeting->pattern, meeting->traffic, meeting->first);
   if (meeting->relation) return flow_at_once(meeting, pattern);
   double bytes = 0, alone_s = 0;
   for (const auto& phase : meeting->phases) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -51,6 +52,7 @@ class FluidCollectives {
   struct Meeting {
     Circle& circle;
     const Rounds::Pattern pattern;
+    const Pattern traffic;
     const bool by_messages;
     std::size_t arrived = 0;
     std::size_t first = 0;  // place where a chain begins
@@ -72,7 +74,8 @@ class FluidCollectives {
     StreamId stream;
     std::vector<int> members;
     std::unordered_map<int, std::size_t> place;  // of a rank among them
-    std::map<std::pair<Rounds::Pattern, std::size_t>, CoupledRounds> patterns;  // by first place
+    std::map<std::tuple<Rounds::Pattern, Pattern, std::size_t>, CoupledRounds>
+        patterns;                                    // by traffic and first place, too
     std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
     std::vector<std::size_t> attended;              // meetings, by place
     std::size_t over = 0;                           // meetings to which all have come
@@ -82,7 +85,8 @@ class FluidCollectives {
   Circle& circle(const SimStream& stream, std::span<const int> members);
   void find_rivals(Circle& circle);
   bool goes_by_messages(Circle& circle, const Rounds& rounds);
-  const CoupledRounds& coupled(Circle& circle, Rounds::Pattern pattern, std::size_t first);
+  const CoupledRounds& coupled(Circle& circle, Rounds::Pattern pattern, Pattern traffic,
+                               std::size_t first);
   std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place, const Rounds& rounds);
   void arrive(Meeting& meeting, std::size_t place, const Rounds& rounds, const Instant& when) const;
   void start(const std::shared_ptr<Meeting>& meeting);

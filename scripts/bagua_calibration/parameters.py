@@ -11,7 +11,8 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "configs"
 
-# Who sends in a pattern of traffic; all other algorithms do not feel its efficiency.
+# Who sends in a pattern of traffic. Of BERT-Large's algorithms those of the first two exchange among the leaders of
+# nodes alone, and DDP and Horovod among all workers: what one worker of a node gets is one number, not one of each pattern.
 ALL_TO_ALL = ("bytegrad", "onebit_adam")
 POINT_TO_POINT = ("decentralized", "low_precision_decentralized")
 SERVER = ("byteps",)
@@ -42,6 +43,7 @@ class Parameter:
     width: float | None = None  # of the prior, in the logarithm; None: the range alone
     felt_by: tuple[str, ...] = ()  # algorithms; empty: all
     of_bandwidth: bool = False  # felt where the bandwidth decides
+    also: tuple[str, ...] = ()  # pointers that are given the same value
 
     @property
     def name(self) -> str:
@@ -56,10 +58,9 @@ PARAMETERS = (
     Parameter("/transport/goodput", "", "share of a link's bandwidth that is payload", 0.85, 0.98, 0.941,
               "1,448 of 1,538 bytes of an Ethernet frame; less with losses, more with jumbo frames",
               of_bandwidth=True),
-    Parameter("/transport/efficiency/all_to_all", "", "share of it that all-to-all gets", 0.5, 1, 0.9,
-              "nothing lost, or half of it", felt_by=ALL_TO_ALL, of_bandwidth=True),
-    Parameter("/transport/efficiency/point_to_point", "", "share of it that exchanges with peers get", 0.5, 1, 0.9,
-              "nothing lost, or half of it", felt_by=POINT_TO_POINT, of_bandwidth=True),
+    Parameter("/transport/efficiency/leaders", "", "share of it that one worker of each node gets, in whatever pattern", 0.5, 1,
+              0.9, "nothing lost, or half of it", felt_by=ALL_TO_ALL + POINT_TO_POINT, of_bandwidth=True,
+              also=("/transport/efficiency/all_to_all", "/transport/efficiency/point_to_point")),
     Parameter("/transport/efficiency/server", "", "share of it that traffic of servers gets", 0.5, 1, 0.9,
               "nothing lost, or half of it", felt_by=SERVER, of_bandwidth=True),
     Parameter("/transport/connection_cap", "GB/s", "what a ring's sockets between two workers move at most, of the median pair",
@@ -109,9 +110,10 @@ def description(values: Values, parameters: tuple[Parameter, ...] = PARAMETERS,
     for parameter in parameters:
         if parameter.name not in values:
             continue
-        *folders, key = parameter.pointer.split("/")[1:]
-        place = described
-        for folder in folders:
-            place = place.setdefault(folder, {})
-        place[key] = parameter.written(values[parameter.name])
+        for pointer in (parameter.pointer, *parameter.also):
+            *folders, key = pointer.split("/")[1:]
+            place = described
+            for folder in folders:
+                place = place.setdefault(folder, {})
+            place[key] = parameter.written(values[parameter.name])
     return described

@@ -29,9 +29,8 @@ class Stage:
 
 STAGES = (
     Stage("goodput, of the allreduces at 1 to 4 Gbps", ("transport.goodput",), ("pytorch_ddp", "horovod"), False),
-    Stage("efficiency of all-to-all, of ByteGrad there", ("transport.efficiency.all_to_all",), ("bytegrad",), False),
-    Stage("efficiency of exchanges with peers, of the decentralised there", ("transport.efficiency.point_to_point",),
-          ("decentralized", "low_precision_decentralized"), False),
+    Stage("efficiency of leaders, of ByteGrad and the decentralised there", ("transport.efficiency.leaders",),
+          ("bytegrad", "decentralized", "low_precision_decentralized"), False),
     Stage("caps of the transport, of plateaus in full precision and exchanges with peers",
           ("transport.connection_cap", "transport.stream_cap", "transport.node_cap"),
           ("pytorch_ddp", "horovod", "decentralized", "low_precision_decentralized"), True),
@@ -54,7 +53,7 @@ class Calibration:
 
     def run(self, evaluations: int, rounds: int) -> tuple[Values, Linear]:
         """The values, and the linear model of the joint refinement. What the data pin down on no side goes back to its
-        prior, and all else is refined once more."""
+        prior, and all else is refined once more, until nothing is left of that sort."""
         values = {p.name: p.prior for p in self.parameters}
         for stage in STAGES:
             if stage.cells(self.cells):
@@ -62,12 +61,12 @@ class Calibration:
         together = tuple(p.name for p in self.parameters if p.name not in SERVER.parameters)
         cells = [c for c in self.cells if c.algorithm not in SERVER.algorithms]
         values, model = self._fit("all together", together, cells, values, evaluations, rounds)
-        self.unpinned = unpinned(model)
-        if self.unpinned:
-            priors = {i.parameter.name: i.parameter.prior for i in self.unpinned}
+        while more := unpinned(model):
+            self.unpinned += more
+            priors = {i.parameter.name: i.parameter.prior for i in more}
             self.tell("not pinned down, so at their priors: " + ", ".join(f"{n} = {v:g}" for n, v in priors.items()))
-            rest = tuple(name for name in together if name not in priors)
-            values, model = self._fit("all others together", rest, cells, values | priors, evaluations, rounds)
+            together = tuple(name for name in together if name not in priors)
+            values, model = self._fit("all others together", together, cells, values | priors, evaluations, rounds)
         return self._with_servers(values), model
 
     def _with_servers(self, values: Values) -> Values:

@@ -384,6 +384,11 @@ class Networks(CommandTest):
         )
         self.assertIn("--output", unwritable.stderr)
         self.assertEqual(unwritable.stdout, "")
+        bitmap = self.trigram(
+            "show", "network", self.write(cluster(4, "flat")), "-o", "network.png", code=2
+        )
+        self.assertIn("ends in .svg", bitmap.stderr)
+        self.assertFalse((self.folder / "network.png").exists())
 
 
 if __name__ == "__main__":

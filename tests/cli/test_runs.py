@@ -176,6 +176,19 @@ class Runs(CommandTest):
         self.assertEqual(manifest["experiment"]["steps"], 4)
         self.assertEqual(manifest["experiment"]["optimizer"]["name"], "adam")
 
+    def test_options_of_what_the_file_leaves_to_its_default_can_be_set(self) -> None:
+        config = experiment()
+        for field in ("runtime", "optimizer"):
+            config.pop(field, None)
+        (manifest,) = self.run_config(
+            config, "--set", "/runtime/fidelity=fluid", "--set", "/optimizer/lr=0.5"
+        )
+        self.assertEqual(
+            manifest["experiment"]["runtime"] | {"name": "sim", "fidelity": "fluid"},
+            manifest["experiment"]["runtime"],
+        )
+        self.assertEqual(manifest["experiment"]["optimizer"]["lr"], 0.5)
+
     def test_finished_runs_are_not_made_again(self) -> None:
         config = experiment(sweep={"/steps": [2, 3]})
         self.run_config(config)

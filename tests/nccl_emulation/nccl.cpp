@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/cuda_emulation/queue.h"
+#include "tests/nccl_emulation/launch_order.h"
 #include "tests/nccl_emulation/progress.h"
 
 namespace nccl_emulation {
@@ -42,9 +43,11 @@ thread_local std::vector<Group> groups;
 class Exchange {
  public:
   explicit Exchange(Group group) : group_(std::move(group)) {}
+  ~Exchange() { LaunchOrder::get().ended(ticket_); }
   /// Whether it has ended.
   bool advance() {
     if (group_.comm->aborted) return true;  // MPI keeps the requests, and may still write
+    if (!LaunchOrder::get().may_run(ticket_)) return false;
     int code = started_ ? MPI_SUCCESS : start(), done = 0;
     if (code == MPI_SUCCESS)
       code = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
@@ -63,11 +66,13 @@ class Exchange {
     return MPI_SUCCESS;
   }
   Group group_;
+  const LaunchOrder::Ticket ticket_ = LaunchOrder::get().launched();
   bool started_ = false;
   std::vector<MPI_Request> requests_;
 };
 
 void queue(Group group) {
+  const std::lock_guard lock(cuda_emulation::queues().mutex);
   Progress::get().operation_queued();
   const cudaStream_t stream = group.stream;
   cuda_emulation::enqueue(stream, [exchange = std::make_shared<Exchange>(std::move(group))] {

@@ -143,6 +143,7 @@ def test_a_thousand_runs_open_in_time(browser, tmp_path):
 def test_screenshots(browser, tmp_path, look, options):
     """The docs' pictures: the page's beginning, its charts, and the map alone."""
     folder = Path(os.environ["TRIGRAM_SCREENSHOTS"])
+    folder.mkdir(parents=True, exist_ok=True)
     assert main(["report", os.environ["TRIGRAM_SCREENSHOTS_OF"], "-o", str(tmp_path / "report.html")]) == 0
     page = chromium.Page(browser, **options)
     page.open(tmp_path / "report.html")
