@@ -1,6 +1,7 @@
 #include "experiments/worlds.h"
 
 #include "cuda/cuda_accelerator.h"
+#include "experiments/emulate/emulated_network.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"
@@ -48,6 +49,8 @@ World mpi() {
       [](const MpiOptions& options, const Cluster& cluster, const WorkloadFactory& workload) {
         MpiOptions all = decided(options, workload);
         if (all.emulated == Emulated::bandwidth) all.added_latency_s = cluster.inter.latency_s;
+        if (all.emulated == Emulated::bandwidth_and_latency)
+          all.eager = {cluster.inter.latency_s, eager_bytes(nic_bandwidths(cluster))};
         return make_mpi_runtime(all);
       });
   return {std::move(runtime), false, true, true, mpi_unavailable_reason(), [](const Json& options) {

@@ -107,7 +107,22 @@ std::string queue(const EmulatedNetwork& network, const std::string& device, dou
 /// What a connection may have in its sender's memory, TCP's own structures included: some
 /// milliseconds, and with a latency of the kernel as much as fills the link.
 double send_buffer_bytes(const EmulatedNetwork& network, double Bps) {
-  return std::max(32768.0, Bps * (4e-3 + 4 * network.latency_s));
+  return std::max(32768.0, Bps * (4e-3 + 6 * network.latency_s));
+}
+
+/// With a latency of the kernel a window from the beginning that fills the link; the kernel counts
+/// its own structures to it, some half.
+std::string receive_buffers(const EmulatedNetwork& network, double Bps) {
+  const double most = window_bytes(network, Bps);
+  if (network.latency_s == 0) return fmt::format("4096 131072 {:.0f}", most);
+  return fmt::format("4096 {0:.0f} {0:.0f}", 2 * most);
+}
+
+/// Packets that a connection may have under way when it begins: what passes in a round trip, as
+/// if it had always been used. TCP's own ten would take several round trips to grow.
+std::string first_window(const EmulatedNetwork& network, double Bps) {
+  const double packets = std::ceil(2.2 * network.latency_s * Bps / kPayload);
+  return fmt::format("initcwnd {0:.0f} initrwnd {0:.0f}", std::max(10.0, packets));
 }
 
 /// TCP as if it had always been used: no slow start after computation; and each connection has
@@ -121,7 +136,7 @@ void tune(const std::string& name, const EmulatedNetwork& network, double Bps) {
            set("tcp_slow_start_after_idle", "0") + set("tcp_no_metrics_save", "1") +
                set("tcp_congestion_control", "reno") +
                set("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(Bps))) +
-               set("tcp_rmem", fmt::format("4096 131072 {:.0f}", window_bytes(network, Bps))) +
+               set("tcp_rmem", receive_buffers(network, Bps)) +
                set("tcp_wmem", fmt::format("4096 65536 {:.0f}", send_buffer_bytes(network, Bps))));
 }
 
@@ -133,8 +148,10 @@ void add_node(const EmulatedNetwork& network, int node) {
            fmt::format("link add eth0 mtu {0} type veth peer name {1} mtu {0} netns {2}\n"
                        "address add {3}/16 dev eth0\n"
                        "link set eth0 gso_max_segs 2\n"
-                       "link set eth0 up\n",
-                       kMtu, link_end(node), centre, KernelNetwork::address(node)));
+                       "link set eth0 up\n"
+                       "route change {4} dev eth0 proto kernel scope link src {3} {5}\n",
+                       kMtu, link_end(node), centre, KernelNetwork::address(node),
+                       KernelNetwork::subnet(), first_window(network, Bps)));
   run_tool({"ip", "-n", centre, "link", "set", link_end(node), "master", "switch", "up"});
   run_tool({"tc", "-n", name, "-batch", "-"}, queue(network, "eth0", Bps, true));
   run_tool({"tc", "-n", centre, "-batch", "-"}, queue(network, link_end(node), Bps, false));
@@ -142,6 +159,24 @@ void add_node(const EmulatedNetwork& network, int node) {
 }
 
 }  // namespace
+
+std::vector<double> nic_bandwidths(const Cluster& cluster) {
+  std::vector<double> nic_Bps;
+  for (int node = 0; node < cluster.nodes; ++node)
+    nic_Bps.push_back(std::min(cluster.transport.goodput * cluster.nic_bandwidth(node),
+                               cluster.transport.node_cap_Bps));
+  return nic_Bps;
+}
+
+std::size_t fragment_bytes(const std::vector<double>& nic_Bps) {
+  const double slowest_Bps = *std::min_element(nic_Bps.begin(), nic_Bps.end());
+  return static_cast<std::size_t>(std::clamp(1e-3 * slowest_Bps, 4096.0, 131072.0));
+}
+
+std::size_t eager_bytes(const std::vector<double>& nic_Bps) {
+  constexpr std::size_t kMostHeaders = 256;
+  return fragment_bytes(nic_Bps) - kMostHeaders;
+}
 
 EmulatedNetwork emulated_network(const Experiment& e) {
   const Cluster& cluster = e.cluster;
@@ -156,12 +191,9 @@ EmulatedNetwork emulated_network(const Experiment& e) {
                       "otherwise; expected another, or a latency of 0");
   EmulatedNetwork network{.nodes = static_cast<int>(cluster.nodes),
                           .workers_per_node = static_cast<int>(cluster.workers_per_node),
-                          .nic_Bps = {},
+                          .nic_Bps = nic_bandwidths(cluster),
                           .latency_s = by_kernel ? cluster.inter.latency_s : 0,
                           .loss = options.loss};
-  for (int node = 0; node < network.nodes; ++node)
-    network.nic_Bps.push_back(std::min(cluster.transport.goodput * cluster.nic_bandwidth(node),
-                                       cluster.transport.node_cap_Bps));
   check_rates(network);
   return network;
 }

@@ -38,13 +38,6 @@ void write_hosts(const fs::path& file, const EmulatedNetwork& network) {
     out << fmt::format("{} slots={}\n", KernelNetwork::address(node), network.workers_per_node);
 }
 
-/// Messages of two ranks that go both ways share a connection, on which MPI's answers must not wait
-/// behind a whole message: it goes in fragments that take some 1 ms.
-std::string fragment_bytes(const EmulatedNetwork& network) {
-  const double slowest_Bps = *std::min_element(network.nic_Bps.begin(), network.nic_Bps.end());
-  return fmt::format("{:.0f}", std::clamp(1e-3 * slowest_Bps, 4096.0, 131072.0));
-}
-
 std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path& folder) {
   std::vector<std::string> words = {"ip", "netns", "exec", KernelNetwork::switch_namespace(),
                                     "mpirun"};
@@ -60,7 +53,7 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   set("oob_tcp_if_include", KernelNetwork::subnet());
   set("btl_tcp_flags", "send");
   for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
-    set(fmt::format("btl_tcp_{}", limit).c_str(), fragment_bytes(network));
+    set(fmt::format("btl_tcp_{}", limit).c_str(), std::to_string(fragment_bytes(network.nic_Bps)));
   set("mpi_yield_when_idle", "1");
   // Daemons that leave the session also leave what priority it has, and this command's sight.
   words.insert(words.end(), {"--leave-session-attached", "--bind-to", "none", "--hostfile",

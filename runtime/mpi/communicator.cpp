@@ -15,7 +15,7 @@ constexpr int kTag = 0;
 // What is under way for long, on a slow network, moves piece by piece as the watchdog sees it. They
 // are large enough to cost nothing, and few are on their way at once, as these end together.
 constexpr std::size_t kLargestPiece = std::size_t{8} << 20;
-constexpr std::size_t kMostOnTheWay = 2 * kLargestPiece;  // to one rank
+constexpr std::size_t kMostOnTheWay = 2;  // largest pieces to one rank
 
 }  // namespace
 
@@ -87,6 +87,7 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
   call_->headers.assign(batch.size(), {});
   call_->open.assign(batch.size(), 0);
   call_->delayed.clear();
+  call_->arrive_at = {};
   call_->pieces.clear();
   call_->requests.clear();
   call_->waiting.clear();
@@ -95,6 +96,7 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
       for (std::size_t i = 0; i < batch.size(); ++i)
         if (call_->halves[i].kind == kind) post_or_delay(i);
     await_completion();
+    await_arrival();
   } catch (...) {
     {
       std::lock_guard lock(self_.mutex);
@@ -130,12 +132,13 @@ void MpiCommunicator::post(std::size_t half) {
   const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
   const std::size_t priced = world_.padded() ? x.priced_nbytes() : 0;
   const std::size_t filler = priced - std::min(priced, payload);
+  const std::size_t largest = largest_piece(call_->halves[half].peer);
   post_piece(half, true, &header, sizeof header, payload + filler == 0);
-  for (std::size_t at = 0; at < payload; at += kLargestPiece)
-    post_piece(half, false, x.data() + at, std::min(payload - at, kLargestPiece), true);
+  for (std::size_t at = 0; at < payload; at += largest)
+    post_piece(half, false, x.data() + at, std::min(payload - at, largest), true);
   if (filler > 0) call_->filler.resize(kLargestPiece);
-  for (std::size_t at = 0; at < filler; at += kLargestPiece)
-    post_piece(half, false, call_->filler.data(), std::min(filler - at, kLargestPiece), true);
+  for (std::size_t at = 0; at < filler; at += largest)
+    post_piece(half, false, call_->filler.data(), std::min(filler - at, largest), true);
   start_waiting();
 }
 
@@ -147,9 +150,14 @@ void MpiCommunicator::post_piece(std::size_t half, bool header, void* data, std:
   else call_->waiting.push_back(piece);
 }
 
+std::size_t MpiCommunicator::largest_piece(int peer) const {
+  return world_.eager_to(peer) ? world_.eager().piece_nbytes : kLargestPiece;
+}
+
 bool MpiCommunicator::has_room(const Piece& piece) const {
-  const std::size_t there = on_the_way_[static_cast<std::size_t>(call_->halves[piece.half].peer)];
-  return there == 0 || there + piece.bytes <= kMostOnTheWay;
+  const int peer = call_->halves[piece.half].peer;
+  const std::size_t there = on_the_way_[static_cast<std::size_t>(peer)];
+  return there == 0 || there + piece.bytes <= kMostOnTheWay * largest_piece(peer);
 }
 
 void MpiCommunicator::start(const Piece& piece) {
@@ -159,7 +167,7 @@ void MpiCommunicator::start(const Piece& piece) {
   if (h.kind == Transfer::recv)
     check(MPI_Irecv(piece.data, count, MPI_BYTE, h.peer, kTag, comms_.forward, &request),
           "MPI_Irecv");
-  else if (piece.last)
+  else if (piece.last && !world_.eager_to(h.peer))
     check(MPI_Issend(piece.data, count, MPI_BYTE, h.peer, kTag, comms_.forward, &request),
           "MPI_Issend");
   else
@@ -217,6 +225,16 @@ void MpiCommunicator::await_completion() {
   ++self_.waits_over;
 }
 
+/// What eager sends have left behind is still on its way.
+void MpiCommunicator::await_arrival() {
+  host::BackOff back_off = host::BackOff::of_a_message();
+  while (host::Clock::now() < call_->arrive_at) {
+    world_.check_not_failed();
+    world_.idle();  // what comes meanwhile moves on
+    back_off.pause(call_->arrive_at);
+  }
+}
+
 /// How many pieces have ended since the call before.
 std::size_t MpiCommunicator::complete() {
   completed_.resize(call_->requests.size());
@@ -240,8 +258,10 @@ std::size_t MpiCommunicator::complete() {
     const Piece& piece = of(i);
     host::Half& half = call_->halves[piece.half];
     half.done = --call_->open[piece.half] == 0;
-    if (half.kind == Transfer::send)
-      on_the_way_[static_cast<std::size_t>(half.peer)] -= piece.bytes;
+    if (half.kind != Transfer::send) continue;
+    on_the_way_[static_cast<std::size_t>(half.peer)] -= piece.bytes;
+    if (half.done && world_.eager_to(half.peer))
+      call_->arrive_at = host::Clock::now() + world_.eager_latency();
   }
   // A part of a wait is over, as the watchdog sees it.
   if (self_.state == host::Endpoint::State::blocked) ++self_.waits_over;

@@ -17,7 +17,8 @@ class MpiWorld;
 
 /// Messages between same-named streams, over the communicator that these have to themselves. Every
 /// tensor is preceded by a header that says what it is, so that halves that do not match are told
-/// apart from a slow network. Sends are synchronous: they end when they are received.
+/// apart from a slow network. Sends are synchronous: they end when they are received; eager ones
+/// (see EagerSends) when they should have arrived.
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(MpiWorld& world, const StreamComms& comms, host::Endpoint& self);
@@ -50,9 +51,10 @@ class MpiCommunicator final : public Communicator {
     std::vector<Tensor> tensors;  // keeps their memory, whatever becomes of the caller
     std::vector<Tensor> staged;
     std::vector<Header> headers;
-    std::vector<int> open;             // pieces of each half that are under way
-    std::vector<std::size_t> delayed;  // sends that have not left yet, by their halves
-    host::Clock::time_point leave_at;  // when they do
+    std::vector<int> open;              // pieces of each half that are under way
+    std::vector<std::size_t> delayed;   // sends that have not left yet, by their halves
+    host::Clock::time_point leave_at;   // when they do
+    host::Clock::time_point arrive_at;  // when the last of the eager sends that have left does
     std::vector<Piece> pieces;
     std::vector<MPI_Request> requests;
     std::vector<Piece> waiting;  // to be sent when what is before them has arrived
@@ -64,10 +66,12 @@ class MpiCommunicator final : public Communicator {
   void post_delayed();
   void post(std::size_t half);
   void post_piece(std::size_t half, bool header, void* data, std::size_t bytes, bool last);
+  std::size_t largest_piece(int peer) const;
   bool has_room(const Piece& piece) const;
   void start(const Piece& piece);
   void start_waiting();
   void await_completion();
+  void await_arrival();
   std::unique_ptr<MpiCollective> make_collective() const;
   void await(MpiCollective& collective);
   std::size_t complete();

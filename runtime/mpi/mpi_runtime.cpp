@@ -24,7 +24,7 @@ class MpiRuntime final : public Runtime {
                                     layout.ranks(), session.size()));
     const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
     mpi::MpiWorld(session, layout, options_.watchdog_s, sleeps, options_.padded,
-                  options_.added_latency_s)
+                  options_.added_latency_s, options_.eager)
         .run(rank_main, make_accelerator_);
   }
 

@@ -15,14 +15,24 @@ namespace trigram {
 /// What of the network between nodes is not this machine's own, but made by `trigram emulate`.
 enum class Emulated { nothing, bandwidth, bandwidth_and_latency };
 
+/// For a network between nodes that delays packets by itself. A rendezvous would take it three
+/// latencies for a message, and another until its sender learns of the end. So messages leave at
+/// once, in pieces that MPI sends without asking, and a send ends as long after its last piece has
+/// left as that travels.
+struct EagerSends {
+  double latency_s = 0;          // 0: none are eager
+  std::size_t piece_nbytes = 0;  // what MPI sends without asking
+};
+
 struct MpiOptions {
   double watchdog_s = 30;
   ModelledCompute modelled_compute = ModelledCompute::automatic;
   bool padded = false;
   Emulated emulated = Emulated::nothing;
   double loss = 0;  // share of packets that the emulated network drops
-  double added_latency_s =
-      0;  // no field: the time that messages to other nodes wait before they leave
+  // No fields:
+  double added_latency_s = 0;  // the time that messages to other nodes wait before they leave
+  EagerSends eager = {};       // of messages to other nodes
 };
 /// Of every world whose processes a launcher of MPI starts.
 FieldTable<MpiOptions> mpi_job_fields();
@@ -59,6 +69,9 @@ std::vector<std::string> mpi_exchange(const std::string& mine);
 ///
 /// With an added latency, messages to other nodes leave that long after their sender is ready, and
 /// so do control messages; MPI's own collectives are then not used.
+///
+/// With eager sends, a message to another node leaves whether or not its receiver is there, and its
+/// sender does not wait for that.
 ///
 /// With an accelerator per rank, that is where tensors live and messages go; control messages, and
 /// the watching, remain MPI's.

@@ -33,12 +33,13 @@ MPI_Comm first_duplicate(Session& session, double watchdog_s) {
 }  // namespace
 
 MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
-                   bool padded, double added_latency_s)
+                   bool padded, double added_latency_s, const EagerSends& eager)
     : World(layout, sleeps_compute),
       session_(session),
       padded_(padded),
       added_latency_(std::chrono::duration_cast<host::Clock::duration>(
           std::chrono::duration<double>(added_latency_s))),
+      eager_(eager),
       letters_(first_duplicate(session, watchdog_s)),
       post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
       bootstrap_(post_office_, session.rank(), session.size()),

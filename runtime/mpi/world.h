@@ -24,7 +24,7 @@ namespace trigram::mpi {
 class MpiWorld final : public host::World {
  public:
   MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
-           bool padded, double added_latency_s);
+           bool padded, double added_latency_s, const EagerSends& eager);
   ~MpiWorld() override;
   /// Runs `rank_main` on this thread and returns, or throws the same on all ranks, when it has
   /// ended on all. If `make_accelerator` is not empty, the streams' tensors live on what it makes.
@@ -36,6 +36,15 @@ class MpiWorld final : public host::World {
   /// How long a message to `peer` waits here before it leaves.
   host::Clock::duration latency_to(int peer) const {
     return layout().same_node(rank(), peer) ? host::Clock::duration::zero() : added_latency_;
+  }
+  /// Whether messages to `peer` leave without waiting for it.
+  bool eager_to(int peer) const {
+    return eager_.latency_s > 0 && !layout().same_node(rank(), peer);
+  }
+  const EagerSends& eager() const { return eager_; }
+  host::Clock::duration eager_latency() const {
+    return std::chrono::duration_cast<host::Clock::duration>(
+        std::chrono::duration<double>(eager_.latency_s));
   }
   bool adds_latency() const { return added_latency_ > added_latency_.zero(); }
   /// Sends a letter that travels as messages of streams do: it waits as long.
@@ -69,6 +78,7 @@ class MpiWorld final : public host::World {
   Session& session_;
   const bool padded_;
   const host::Clock::duration added_latency_;
+  const EagerSends eager_;
   HostDevice device_;
   MPI_Comm letters_;
   PostOffice post_office_;

@@ -71,8 +71,10 @@ class EmulateTest(CommandTest):
 
 @unittest.skipIf(REASON, REASON)
 class NamespaceTest(EmulateTest):
+    patience_s: float = 60
+
     def wait_for(self, condition: Callable[[], Any]) -> Any:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + self.patience_s
         while not (value := condition()):
             self.assertLess(time.monotonic(), deadline, "waited in vain")
             time.sleep(0.05)

@@ -4,7 +4,7 @@
 words and asks the kernel. Where that has no netem, and says nothing else against the command, a plain
 queue takes netem's place in the tree. So this shows that tc understands what is asked of it, where in
 the tree the kernel takes a queue, and that ranks start, end and are cleaned up in that case. It does
-not show that packets are delayed or lost, nor how MPI fares when they are.
+not show that packets are delayed or lost, nor how MPI fares when they are: netem_slow.py does.
 """
 
 from __future__ import annotations
@@ -106,11 +106,12 @@ class Netem(NamespaceTest):
             self.assertRegex(command, r"^qdisc add dev (eth0|p\d) root handle 1: tbf rate ")
         (manifest,) = self.manifests()
         self.assertEqual(manifest["experiment"]["runtime"]["emulated"], "bandwidth_and_latency")
-        # Ranks add nothing: where a plain queue stands for netem, the check of the links says so.
+        # Ranks delay no message: where a plain queue stands for netem, the check of the links says so.
+        # But a send ends when its message should have arrived, so a round trip takes one latency.
         for link in manifest["links"]:
             self.assertEqual(link["warning"], abs(link["off"]) > 0.05)
             if not KERNEL_HAS_NETEM:
-                self.assertLess(link["achieved_latency_s"], 0.5 * link["latency_s"])
+                self.assertLess(link["achieved_latency_s"], 0.75 * link["latency_s"])
                 self.assertTrue(link["warning"])
 
     def test_loss_is_the_kernels_too(self) -> None:

@@ -1,0 +1,74 @@
+"""`trigram emulate` on a kernel that has netem: packets are late and lost as they should be.
+
+CTest runs it in a virtual machine, by scripts/in_vm, whose clock does not depend on how busy this
+machine is: so the tolerances are narrow. Its CPU is slow: so there are few runs, of few steps.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import unittest
+from typing import Any
+
+from emulated import CLUSTER, NamespaceTest
+from harness import SOURCE
+from test_emulate_netem import KERNEL_HAS_NETEM
+
+QUADRATIC = {
+    "cluster": {**CLUSTER, "inter": {"bandwidth": "50Mbps", "latency": "20ms"}},
+    "workload": {"name": "quadratic", "dimension": 256},
+}
+
+
+@unittest.skipUnless(KERNEL_HAS_NETEM, "this kernel has no netem; scripts/in_vm starts one with it")
+class RealNetem(NamespaceTest):
+    patience_s = 600  # files are read from a machine whose clock is another
+
+    def test_links_are_as_described(self) -> None:
+        profile = SOURCE / "configs" / "profiles" / "resnet20.csv"
+        config = self.config(cluster=QUADRATIC["cluster"], workload=f"profile:{profile}", steps=4,
+                             eval_every=0, runtime="sim")
+        printed = self.trigram("compare-worlds", self.write(config), "--worlds", "sim,mpi",
+                               timeout_s=self.patience_s).stdout
+        (manifest,) = [m for m in self.manifests() if m["world"] == "mpi"]
+        # Steps are printed alone: why they take longer than sim says is not known.
+        print(printed, *manifest["links"], sep="\n", flush=True)
+        self.assertEqual(manifest["experiment"]["runtime"]["emulated"], "bandwidth_and_latency")
+        self.assertEqual(len(manifest["links"]), 2)
+        for link in manifest["links"]:
+            self.assertFalse(link["warning"], link)
+            self.assertLess(abs(link["achieved_Bps"] / link["bandwidth_Bps"] - 1), 0.05, link)
+            self.assertLess(abs(link["achieved_latency_s"] / link["latency_s"] - 1), 0.05, link)
+
+    def counted(self, namespace: str) -> dict[str, int]:
+        """By the queue that delays what leaves a node; nothing where it is not there any more."""
+        shown = subprocess.run(["tc", "-s", "-j", "-n", namespace, "qdisc", "show"],
+                               capture_output=True, text=True).stdout
+        netem = [q for q in json.loads(shown or "[]") if q["kind"] == "netem"]
+        return netem[0] if netem else {"packets": 0, "drops": 0}
+
+    def test_a_run_that_loses_packets_ends_with_the_same_weights(self) -> None:
+        loss = 0.05
+        command = self.start(self.config(**QUADRATIC, steps=40,
+                                         runtime={"name": "mpi", "loss": loss}))
+        dropped = self.wait_for(
+            lambda: self.counted(f"trigram-{command.pid}-10.77.0.1")["drops"])
+        print(f"{dropped} packets are lost", flush=True)
+        out, err = command.communicate(timeout=self.patience_s)
+        self.assertEqual(command.returncode, 0, out + err)
+        self.assert_nothing_is_left(command.pid)
+        (with_loss,) = self.manifests()
+        self.assertEqual(with_loss["experiment"]["runtime"]["loss"], loss)
+        self.trigram("run", self.write(self.config(**QUADRATIC, steps=40, runtime="sim")),
+                     timeout_s=self.patience_s)
+        hashes = {m["world"]: m["summary"]["weights_hash"] for m in self.manifests()}
+        self.assertEqual(set(hashes), {"sim", "mpi"})
+        self.assertEqual(hashes["sim"], hashes["mpi"])
+
+    def test_a_killed_run_leaves_no_namespaces(self) -> None:
+        self.assert_cleans_up_when_killed(self.start_endless(**QUADRATIC))
+
+
+if __name__ == "__main__":
+    unittest.main()
