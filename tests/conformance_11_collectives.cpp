@@ -69,7 +69,8 @@ TEST_P(Collectives, RingAllreduce) {
 
 TEST_P(Collectives, ChannelledRingAllreduce) {
   for (const Rings rings : {Rings{3, 1}, Rings{1, 2}, Rings{2, 4}, Rings{5, 7},
-                            Rings{.segment_bytes = 40}, Rings{.channels = 2, .segment_bytes = 400}})
+                            Rings{.segment_bytes = 1000},
+                            Rings{.channels = 2, .segment_bytes = 4000}})
     for_each_length([&](Context ctx, std::size_t n) {
       expect_allreduces(ctx, n, {AllreduceAlgorithm::ring, rings});
     });

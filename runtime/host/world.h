@@ -47,8 +47,7 @@ class World {
   }
   /// The time of the steady clock at which now() is `since_start_s`.
   Clock::time_point date(double since_start_s) const {
-    return start_ + std::chrono::duration_cast<Clock::duration>(
-                        std::chrono::duration<double>(since_start_s));
+    return start_ + seconds(since_start_s);
   }
   /// Whether computation known by its length only is slept, or skipped.
   bool sleeps_compute() const { return sleeps_compute_; }

@@ -37,8 +37,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
     : World(layout, sleeps_compute),
       session_(session),
       padded_(padded),
-      added_latency_(std::chrono::duration_cast<host::Clock::duration>(
-          std::chrono::duration<double>(added_latency_s))),
+      added_latency_(host::seconds(added_latency_s)),
       eager_(eager),
       letters_(first_duplicate(session, watchdog_s)),
       post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
@@ -214,8 +213,7 @@ void MpiWorld::await_the_others() {
 /// Unless the ranks do not agree that all went well: what they may have sent keeps its
 /// communicator.
 void MpiWorld::free_communicators() {
-  const auto patience = std::chrono::duration_cast<host::Clock::duration>(
-      std::chrono::duration<double>(watch_.longest_silence_s()));
+  const auto patience = host::seconds(watch_.longest_silence_s());
   if (!post_office_.close(rank(), layout().ranks(), patience)) return;
   groups_.free();
   check(MPI_Comm_free(&letters_), "MPI_Comm_free");

@@ -42,10 +42,7 @@ class MpiWorld final : public host::World {
     return eager_.latency_s > 0 && !layout().same_node(rank(), peer);
   }
   const EagerSends& eager() const { return eager_; }
-  host::Clock::duration eager_latency() const {
-    return std::chrono::duration_cast<host::Clock::duration>(
-        std::chrono::duration<double>(eager_.latency_s));
-  }
+  host::Clock::duration eager_latency() const { return host::seconds(eager_.latency_s); }
   bool adds_latency() const { return added_latency_ > added_latency_.zero(); }
   /// Sends a letter that travels as messages of streams do: it waits as long.
   void send_with_latency(int dest, const Letter& letter);

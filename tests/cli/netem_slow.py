@@ -1,7 +1,7 @@
 """`trigram emulate` on a kernel that has netem: packets are late and lost as they should be.
 
 CTest runs it in a virtual machine, by scripts/in_vm, whose clock does not depend on how busy this
-machine is: so the tolerances are narrow. Its CPU is slow: so there are few runs, of few steps.
+machine is, so links are held to narrow tolerances. Its CPU is slow: there are few runs, of few steps.
 """
 
 from __future__ import annotations
