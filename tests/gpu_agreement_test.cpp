@@ -60,7 +60,6 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     }
   }
 
- private:
   bool trained_ = false;
 };
 
@@ -97,12 +96,11 @@ class EnvironmentVariable {
   const char* const name_;
 };
 
-class LaunchOrder : public ::testing::TestWithParam<NamedAlgorithm> {
+class LaunchOrder : public GpuAgreement {
  protected:
   void SetUp() override {
     if (TRIGRAM_TESTS_ON_GPU) GTEST_SKIP() << "GPUs may run what was launched later beside it";
-    if (!launched()) GTEST_SKIP() << mpi_unavailable_reason();
-    if (const auto reason = cuda_unavailable_reason(); !reason.empty()) GTEST_SKIP() << reason;
+    GpuAgreement::SetUp();
   }
 };
 
@@ -112,6 +110,7 @@ TEST_P(LaunchOrder, Agrees) {
   const int ranks = mpi_process().size;
   for (const auto& [nodes, workers] : {std::pair{ranks, 1}, {ranks / 2, 2}}) {
     if (nodes * workers != ranks || !fits(GetParam(), small_cluster(nodes, workers))) continue;
+    trained_ = true;
     const EnvironmentVariable one_by_one("NCCL_LAUNCH_ORDER_IMPLICIT", "1");
     Training training;
     training.algorithm = GetParam().spec;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import re
 import sys
@@ -145,19 +146,26 @@ def test_one_server_tells_how_unlike_steps_are():
     told: list[str] = []
     one_server.tell(ratios, told.append)
     assert "vary by 0.05" in told[-1] and len(told) == 2 + len(ratios)
-    assert {row["/cluster/nodes"] for row in one_server.rows()} == {1} and len(one_server.rows()) == 3
+    rows = one_server.experiment()["zip"]
+    assert {row["/cluster/nodes"] for row in rows} == {1} and len(rows) == 3
 
 
 def test_steps_of_vgg16_vary_alike_in_all_experiments():
     """What --one-server prints is written into each file by hand."""
-    files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "configs" / "papers").glob("*.json")}
-    of_vgg16 = {name: text for name, text in files.items() if "vgg16" in text and "bagua_v100_limited" in text}
-    assert len(of_vgg16) == 8
-    for name, text in of_vgg16.items():
-        assert set(re.findall(r'"/cluster/run_times/variation": \[?\s*([\d.]+)', text)) <= {"0.07", "0.02"}, name
-        assert "0.07" in text, name
     told = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
-    assert "steps of VGG16 vary by 0.07" in told
+    (variation,) = re.findall(r"steps of VGG16 vary by ([\d.]+)", told)
+    seen = set()
+    for path in (ROOT / "configs" / "papers").glob("*.json"):
+        experiment = json.loads(path.read_text(encoding="utf-8"))
+        if not str(experiment["cluster"]).endswith("bagua_v100_limited.json"):
+            continue
+        for row in experiment.get("zip", [{}]):
+            model = row.get("/workload/priced_as", row.get("/workload", experiment["workload"]))
+            if model == "vgg16":
+                swept = experiment["sweep"].get(one_server.VARIATION, [None])
+                assert [row.get(one_server.VARIATION, *swept)] == [float(variation)], path.name
+                seen.add(path.stem)
+    assert len(seen) == 8
 
 
 TRIGRAM = """#!{python}

@@ -11,17 +11,11 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import subprocess
-import sys
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
-sys.path.append(str(Path(__file__).resolve().parent.parent.parent / "analysis"))
-
-from trigram_analysis import claims, results  # noqa: E402
-
-from .parameters import FOLDER  # noqa: E402
-from .simulator import SimulationError  # noqa: E402
+from .parameters import FOLDER
+from .simulator import SimulationError, claim, results, run
 
 EXPERIMENT, CLAIM = "vgg16_scaling", "bagua_vgg16_scaling"
 VARIATION = "/cluster/run_times/variation"
@@ -32,32 +26,22 @@ STEPS = 60  # of which draws are the mean
 Ratios = dict[float, dict[str, float]]  # simulated / published, by variation and system
 
 
-def rows() -> list[dict]:
-    """Those of the experiment that are of one server, on NCCL."""
-    zipped = json.loads((FOLDER / "papers" / f"{EXPERIMENT}.json").read_text())["zip"]
-    return [row for row in zipped if row["/cluster/nodes"] == 1 and row["/algorithm"] != OTHERS]
+def experiment() -> dict[str, Any]:
+    """What of the paper's experiment is of one server on NCCL, with every variation."""
+    described = json.loads((FOLDER / "papers" / f"{EXPERIMENT}.json").read_text())
+    rows = [row for row in described["zip"] if row["/cluster/nodes"] == 1 and row["/algorithm"] != OTHERS]
+    return described | {"steps": STEPS, "zip": rows, "sweep": described["sweep"] | {VARIATION: list(SCAN)}}
 
 
 def simulate(trigram: Path, folder: Path, jobs: int) -> Ratios:
-    """Every row with every variation."""
-    configs, runs = folder / "configs", folder / "one-server"
-    shutil.copytree(FOLDER, configs, dirs_exist_ok=True)
-    experiment = json.loads((FOLDER / "papers" / f"{EXPERIMENT}.json").read_text())
-    experiment |= {"name": EXPERIMENT, "steps": STEPS, "zip": rows()}
-    experiment["sweep"][VARIATION] = list(SCAN)
-    config = configs / "papers" / "one_server.json"
-    config.write_text(json.dumps(experiment))
+    runs = folder / "one-server"
     shutil.rmtree(runs, ignore_errors=True)
-    done = subprocess.run([trigram.resolve(), "run", config, "-o", runs, "--jobs", str(jobs), "--no-table"],
-                          capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SimulationError(done.stderr.strip().splitlines()[-1])
-    described = next(c for c in json.loads(claims.CLAIMS.read_text(encoding="utf-8"))["claims"] if c["id"] == CLAIM)
+    if failed := run(trigram.resolve(), folder, experiment(), runs, jobs):
+        raise SimulationError(failed)
     found: Ratios = {}
-    for run in results.load(runs).runs:
-        claim = claims.Claim(described, claims.CLAIMS.parent, [run])
-        (cell,) = (c for c in claim.cells if c.ratio is not None)
-        found.setdefault(run.sweep[VARIATION], {})[cell.key["system"]] = cell.ratio
+    for made in results.load(runs).runs:
+        (cell,) = (c for c in claim(CLAIM, [made]).cells if c.ratio is not None)
+        found.setdefault(made.sweep[VARIATION], {})[cell.key["system"]] = cell.ratio
     return found
 
 

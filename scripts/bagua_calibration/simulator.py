@@ -23,10 +23,22 @@ class SimulationError(RuntimeError):
     """A run of trigram failed; the message is its own."""
 
 
-def claim() -> claims.Claim:
-    """The published table, and the measure that it is held to."""
+def claim(name: str = CLAIM, runs: list[results.Run] | None = None) -> claims.Claim:
+    """The published table, the measure that it is held to, and the runs that answer it."""
     described = json.loads(claims.CLAIMS.read_text(encoding="utf-8"))["claims"]
-    return claims.Claim(next(c for c in described if c["id"] == CLAIM), claims.CLAIMS.parent, [])
+    return claims.Claim(next(c for c in described if c["id"] == name), claims.CLAIMS.parent, runs or [])
+
+
+def run(trigram: Path, folder: Path, experiment: dict[str, Any], runs: Path, jobs: int) -> str:
+    """Makes the runs of an experiment of configs/papers, in a copy of the configurations, whose files it names.
+    Returns the last line that the program said when it failed."""
+    configs = folder / "configs"
+    shutil.copytree(FOLDER, configs, dirs_exist_ok=True)
+    config = configs / "papers" / "calibration.json"
+    config.write_text(json.dumps(experiment))
+    done = subprocess.run([trigram, "run", config, "-o", runs, "--jobs", str(jobs), "--no-table"],
+                          capture_output=True, text=True, check=False)
+    return (done.stderr.strip().splitlines() or ["no word"])[-1] if done.returncode else ""
 
 
 def table() -> list[dict[str, str]]:
@@ -71,18 +83,12 @@ class Simulator:
         return {"/cluster": limited, "/algorithm": self._algorithms[algorithm]}
 
     def _simulate(self, rows: list[dict[str, Any]]) -> None:
-        # Beside the paper's experiment in a copy of the configurations, whose files it names.
-        configs = self._folder / "configs"
-        shutil.copytree(FOLDER, configs, dirs_exist_ok=True)
-        config = configs / "papers" / "calibration.json"
         experiment = {k: v for k, v in self._experiment.items() if k not in ("sweep", "$schema", "cluster")}
         fewest = self._claim.described["measure"]["from_step"] + 2  # a step that counts, and the last one
-        config.write_text(json.dumps(experiment | {"steps": fewest, "zip": rows}))
-        done = subprocess.run([self._trigram, "run", config, "-o", self._runs, "--jobs", str(self._jobs), "--no-table"],
-                              capture_output=True, text=True, check=False)
+        failed = run(self._trigram, self._folder, experiment | {"steps": fewest, "zip": rows}, self._runs, self._jobs)
         self._harvest()
         if missing := [row for row in rows if _key(row) not in self._known]:
-            raise SimulationError(f"{len(missing)} cells have no result: {done.stderr.strip().splitlines()[-1:]}")
+            raise SimulationError(f"{len(missing)} cells have no result: {failed}")
 
     def _harvest(self) -> None:
         """Takes over what is finished, of an interrupted batch, too."""
