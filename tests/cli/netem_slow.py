@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import subprocess
 import unittest
-from typing import Any
 
 from emulated import CLUSTER, NamespaceTest
 from harness import SOURCE
