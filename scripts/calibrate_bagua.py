@@ -3,10 +3,12 @@
 
     scripts/calibrate_bagua.py --trigram build/release/experiments/trigram
 
-Fitted are the columns of 1, 4 and 100 Gbps; the others are held out, and --score simulates them.
-Stages, then all parameters together, then once more without those that the data do not pin down: soft-L1 loss on logarithms of simulated / published. Prints every parameter with
-what it means, and how far the data pin it down. What has been simulated is kept in --cache, so an interrupted
-calibration goes on where it was.
+Fitted are the columns of 1, 4 and 100 Gbps; the others are held out, and --score simulates them. Stages, then all
+parameters together, then once more without those that the data do not pin down: soft-L1 loss on logarithms of
+simulated / published. Then what VGG16's rows of one server tell: what hosts copy for BytePS, and how unlike steps of
+VGG16 are, with which the description is written a second time, for that model. Prints every parameter with what it
+means, and how far the data pin it down. What has been simulated is kept in --cache, so an interrupted calibration goes
+on where it was.
 """
 
 import argparse
@@ -20,7 +22,6 @@ from bagua_calibration import cells, one_server, stages, tables  # noqa: E402
 from bagua_calibration.identifiability import profiles, without_each  # noqa: E402
 from bagua_calibration.parameters import PARAMETERS, Values, description  # noqa: E402
 from bagua_calibration.simulator import SimulationError, Simulator, table  # noqa: E402
-
 
 
 def simulated_by(simulator: Simulator):
@@ -43,16 +44,31 @@ def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
     print(f"error over {len(errors)} cells: median {median(errors):.1%}, greatest {max(errors):.1%}")
 
 
+def of_one_server(server: one_server.OneServer, values: Values) -> tuple[Values, float]:
+    """With what hosts copy for BytePS; and how unlike steps of VGG16 are."""
+    ratios = server.variations(description(values))
+    variation = one_server.best(ratios)
+    one_server.tell(ratios, tables.say)
+    hosts = one_server.crossing(server.hosts(one_server.with_variation(description(values), variation)))
+    tables.say(f"what hosts copy, of BytePS on one server: accelerator.host_bandwidth = {hosts:g}")
+    return values | {"accelerator.host_bandwidth": hosts}, variation
+
+
 def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
     columns = tuple(arguments.columns)
     calibration = stages.Calibration(simulate, cells.distinct(everything, columns), tell=tables.say)
     values, model = calibration.run(arguments.evaluations, arguments.rounds)
+    values, steps_of_vgg16 = of_one_server(one_server.OneServer(arguments.trigram, arguments.cache, arguments.jobs), values)
+    values = calibration.with_servers(values)
     published, simulated = stages.floor(simulate, everything, values)
     print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s\n")
     print(tables.parameters(profiles(model) + calibration.unpinned, values))
     print(tables.left_out(model.problem, without_each(model), values))
     if arguments.output:
-        arguments.output.write_text(tables.file(description(values)), encoding="utf-8")
+        described = description(values)
+        arguments.output.write_text(tables.file(described), encoding="utf-8")
+        of_vgg16 = arguments.output.with_stem(f"{arguments.output.stem}_vgg16")
+        of_vgg16.write_text(tables.file(one_server.with_variation(described, steps_of_vgg16)), encoding="utf-8")
     if arguments.score:
         rows = [c for c in everything if c.gbps not in columns and c.algorithm not in stages.SERVER.algorithms]
         score(simulate, values, rows)
@@ -67,14 +83,10 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1, help="of it, each with derivatives of its own")
     parser.add_argument("--columns", nargs="+", default=cells.COLUMNS, help="Gbps that are fitted: 1 4 100")
     parser.add_argument("--score", action="store_true", help="simulate all other columns, too, but for BytePS, which takes minutes")
-    parser.add_argument("-o", "--output", type=Path, help="write the description, such as configs/clusters/bagua_v100_limited.json")
-    parser.add_argument("--one-server", action="store_true",
-                        help="instead: how unlike steps of VGG16 are, by the published rows of one server")
+    parser.add_argument("-o", "--output", type=Path, help="write the description, such as configs/clusters/bagua_v100_limited.json, and beside it that "
+                        "for VGG16")
     arguments = parser.parse_args()
     try:
-        if arguments.one_server:
-            one_server.tell(one_server.simulate(arguments.trigram, arguments.cache, arguments.jobs))
-            return 0
         simulate = simulated_by(Simulator(arguments.trigram, arguments.cache, arguments.jobs))
         calibrate(arguments, simulate, cells.read(table()))
     except (OSError, SimulationError) as error:

@@ -144,6 +144,29 @@ def test_a_cell_may_have_a_tolerance_of_its_own(found, tmp_path):
     assert "(at most 10% (bytegrad 20%))" in text
 
 
+def test_what_was_fitted_is_shown_and_does_not_count(found, tmp_path):
+    published = EXACT | {("1", "allreduce"): 50, ("1", "bytegrad"): 60}
+    counted = one(found, claim(tmp_path, published))
+    assert counted.failures == ["2 of 6 cells over 25%", "2 pairs in the wrong order, more than 0"]
+    held = one(found, claim(tmp_path, published, fitted=[{"gbps": ["1"], "algorithm": ["allreduce", "bytegrad"]}]))
+    assert held.failures == []
+    text = claims_table.as_text([held])
+    assert [line.split()[-1] for line in text.splitlines() if line.startswith("1 ")] == ["fitted", "fitted", "1.000"]
+    assert "error of 4 cells that nothing was fitted to: median 0.0% (at most 5%), greatest 0.0%" in text
+
+
+@pytest.mark.parametrize("published, said", [
+    ({("1", "allreduce"): 50}, ["1 of 6 cells over 25%"]),
+    ({key: 1.12 * value for key, value in EXACT.items() if key[0] == "10"}, ["median error 10.7% where nothing was fitted, more than 2.0%"]),
+    ({("1", "allreduce"): 80, ("1", "bytegrad"): 23}, []),
+])
+def test_what_was_fitted_may_count_beside_what_was_not(found, tmp_path, published, said):
+    tolerance = {"median": 0.2, "worst": 0.25, "counts_fitted": True, "predicted_median": 0.02}
+    held = one(found, claim(tmp_path, EXACT | published, tolerance=tolerance, fitted=[{"gbps": "1"}]))
+    assert held.failures == said
+    assert "; of 3 cells that nothing was fitted to: median " in claims_table.summary(held)
+
+
 @pytest.mark.parametrize("changed, differences", [
     ({}, [0, 0, 0, 0]),
     ({("1", "bytegrad"): 25 / 1.01}, [-0.034, -0.018, 0, 0]),  # published 1 % faster

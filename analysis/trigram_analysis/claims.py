@@ -27,7 +27,8 @@ class Tolerance:
     """What a claim asks for. Errors are |simulated / published - 1|, each at most `worst`, or what
     `worst_of` has for the cell's last key, such as its algorithm; of pairs in the same setting whose
     published values differ by more than `apart`, at most `wrong` may come in the other order.
-    `speed_ups` is {who: {over whom: by how much the factor may differ}}."""
+    `speed_ups` is {who: {over whom: by how much the factor may differ}}. Cells that something was
+    fitted to count with `counts_fitted` alone; `predicted_median` is of all others."""
 
     median: float | None = None
     worst: float | None = None
@@ -35,6 +36,8 @@ class Tolerance:
     apart: float | None = None
     wrong: int = 0
     speed_ups: dict[str, dict[str, float]] = field(default_factory=dict)
+    counts_fitted: bool = False
+    predicted_median: float | None = None
 
     def worst_for(self, name: str) -> float | None:
         return self.worst_of.get(name, self.worst)
@@ -54,6 +57,7 @@ class Cell:
     simulated: float | None
     approximate: bool  # read off a figure where it was partly hidden
     known: str  # why it misses, as far as that is known
+    fitted: bool  # a parameter was chosen by it, so it is no prediction
 
     @property
     def ratio(self) -> float | None:
@@ -142,11 +146,12 @@ class Claim:
     def _cell(self, row: dict[str, str], found: dict[tuple[str, ...], float]) -> Cell:
         key = {column: row[column] for column in self.columns}
         return Cell(key, float(row[self._value_column]), found.get(tuple(key.values())),
-                    row.get("approx") == "1", self._known(key))
+                    row.get("approx") == "1", self._known(key),
+                    any(_matches(key, cells) for cells in self.described.get("fitted", [])))
 
     def _known(self, key: dict[str, str]) -> str:
         return "; ".join(miss["why"] for miss in self.described.get("known", [])
-                         if all(key.get(c) in _list(v) for c, v in miss["cell"].items()))
+                         if _matches(key, miss["cell"]))
 
     def _key(self, run: Run) -> tuple[str, ...]:
         return tuple(_cell_of(run, rule) for rule in self.described["cell"].values())
@@ -172,8 +177,20 @@ class Claim:
         return [cell for cell in self.cells if cell.simulated is None]
 
     @property
+    def counted(self) -> list[Cell]:
+        return [cell for cell in self.cells if self.counts(cell)]
+
+    def counts(self, cell: Cell) -> bool:
+        return self.tolerance.counts_fitted or not cell.fitted
+
+    @property
     def errors(self) -> list[float]:
-        return [cell.error for cell in self.cells if cell.error is not None]
+        return [cell.error for cell in self.counted if cell.error is not None]
+
+    @property
+    def predicted_errors(self) -> list[float]:
+        """Of the cells that nothing was fitted to."""
+        return [cell.error for cell in self.cells if cell.error is not None and not cell.fitted]
 
     @cached_property
     def orderings(self) -> list[Ordering]:
@@ -187,9 +204,9 @@ class Claim:
 
     @cached_property
     def _settings(self) -> dict[tuple[str, ...], list[Cell]]:
-        """The cells that differ in nothing but the last column."""
+        """The cells that count and differ in nothing but the last column."""
         settings: dict[tuple[str, ...], list[Cell]] = {}
-        for cell in self.cells:
+        for cell in self.counted:
             settings.setdefault(tuple(cell.key[c] for c in self.columns[:-1]), []).append(cell)
         return settings
 
@@ -223,9 +240,12 @@ class Claim:
             said.append(f"{len(self.missing)} of {len(self.cells)} cells have no run")
         if self.errors and t.median is not None and median(self.errors) > t.median:
             said.append(f"median error {median(self.errors):.1%}, more than {t.median:.1%}")
-        over = [cell for cell in self.cells if cell.error is not None and not self.holds(cell)]
+        if self.predicted_errors and t.predicted_median is not None:
+            if (found := median(self.predicted_errors)) > t.predicted_median:
+                said.append(f"median error {found:.1%} where nothing was fitted, more than {t.predicted_median:.1%}")
+        over = [cell for cell in self.counted if cell.error is not None and not self.holds(cell)]
         if over:
-            said.append(f"{len(over)} of {len(self.cells)} cells over {t.worst_text}")
+            said.append(f"{len(over)} of {len(self.counted)} cells over {t.worst_text}")
         wrong = sum(not pair.holds for pair in self.orderings)
         if wrong > t.wrong:
             said.append(f"{wrong} pairs in the wrong order, more than {t.wrong}")
@@ -263,6 +283,11 @@ def _at(document: Any, pointer: str) -> Any:
     for key in pointer.split("/")[1:]:
         document = document.get(key) if isinstance(document, dict) else None
     return document
+
+
+def _matches(key: dict[str, str], cells: dict[str, Any]) -> bool:
+    """Whether the cell is one of those described, {column: value or list of values}."""
+    return all(key.get(column) in _list(values) for column, values in cells.items())
 
 
 def _list(value: Any) -> list[str]:

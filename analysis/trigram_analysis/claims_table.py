@@ -29,11 +29,17 @@ def verdict(claim: Claim) -> str:
 def summary(claim: Claim) -> str:
     """The errors beside what is allowed, and the order."""
     said, t = [], claim.tolerance
+    fitted = any(cell.fitted for cell in claim.cells)
     if claim.errors:
-        said.append(f"error: median {median(claim.errors):.1%}"
+        of = f" of {len(claim.errors)} cells that nothing was fitted to" if fitted and not t.counts_fitted else ""
+        said.append(f"error{of}: median {median(claim.errors):.1%}"
                     + (f" (at most {t.median:.0%})" if t.median is not None else "")
                     + f", greatest {max(claim.errors):.1%}"
                     + (f" (at most {t.worst_text})" if t.worst is not None else ""))
+    if claim.predicted_errors and fitted and t.counts_fitted:
+        said.append(f"of {len(claim.predicted_errors)} cells that nothing was fitted to: "
+                    f"median {median(claim.predicted_errors):.1%}"
+                    + (f" (at most {t.predicted_median:.0%})" if t.predicted_median is not None else ""))
     if t.apart is not None:
         right = sum(pair.holds for pair in claim.orderings)
         said.append(f"order: {right} of {len(claim.orderings)} pairs that are published more than "
@@ -52,9 +58,9 @@ def _row(claim: Claim, cell: Cell) -> list[str]:
     published = ("~" if cell.approximate else "") + significant(cell.published)
     if cell.simulated is None or cell.ratio is None:
         return [*cell.key.values(), published, "", "", "no run", cell.known]
-    held = claim.holds(cell)
+    missed = claim.counts(cell) and not claim.holds(cell)
     return [*cell.key.values(), published, significant(cell.simulated), f"{cell.ratio:.3f}",
-            "" if held else "missed", "" if held else cell.known]
+            "missed" if missed else "fitted" if cell.fitted else "", cell.known if missed else ""]
 
 
 def _speed_up_titles(claim: Claim) -> list[str]:

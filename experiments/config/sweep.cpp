@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "experiments/config/config_file.h"
 #include "experiments/config/settings.h"
 
@@ -77,19 +79,33 @@ void check_not_swept_twice(const Json& sweep, const Axis& zip) {
                           "is swept twice; expected it under one of the two");
 }
 
-void extend(std::vector<SweepPoint>& points, const Axis& axis, const std::filesystem::path& base) {
-  std::vector<SweepPoint> extended;
-  for (const SweepPoint& point : points)
+/// A point as its pointers only: what each is set to, and where errors of it are reported.
+struct Choice {
+  Json coordinates = Json::object();
+  std::map<std::string, std::string> reported_under;
+};
+
+void extend(std::vector<Choice>& choices, const Axis& axis) {
+  std::vector<Choice> extended;
+  for (const Choice& choice : choices)
     for (const Row& row : axis) {
-      SweepPoint next = point;
+      Choice next = choice;
       for (const auto& [pointer, value] : row.values.items()) {
-        set_at(next.config, pointer, value, child(row.reported_under, pointer));
-        inline_files(next.config, base);
         next.coordinates[pointer] = value;
+        next.reported_under[pointer] = row.reported_under;
       }
       extended.push_back(std::move(next));
     }
-  points = std::move(extended);
+  choices = std::move(extended);
+}
+
+/// Alphabetically, so parents come before their children, be they of "sweep" or of "zip".
+SweepPoint point_of(Json config, const Choice& choice, const std::filesystem::path& base) {
+  for (const auto& [pointer, value] : choice.coordinates.items()) {
+    set_at(config, pointer, value, child(choice.reported_under.at(pointer), pointer));
+    inline_files(config, base);
+  }
+  return {std::move(config), choice.coordinates};
 }
 
 }  // namespace
@@ -106,9 +122,11 @@ std::vector<SweepPoint> expand_sweep(Json config, const std::filesystem::path& b
   }
   const Axis zipped = zip.is_array() ? axis_of_rows(zip) : axis_of_columns(zip);
   check_not_swept_twice(sweep, zipped);
-  std::vector<SweepPoint> points{{std::move(config)}};
-  for (const Axis& axis : product_axes(sweep)) extend(points, axis, base);
-  if (!zipped.empty()) extend(points, zipped, base);
+  std::vector<Choice> choices(1);
+  for (const Axis& axis : product_axes(sweep)) extend(choices, axis);
+  if (!zipped.empty()) extend(choices, zipped);
+  std::vector<SweepPoint> points;
+  for (const Choice& choice : choices) points.push_back(point_of(config, choice, base));
   return points;
 }
 

@@ -1,9 +1,9 @@
-"""What one server tells of a model's computation: how unlike steps are.
+"""What one server tells, where no network takes part: how unlike steps of VGG16 are, and what hosts copy for BytePS.
 
-Workers of one server have no network between them, so what they lose against so many single workers is what they
-wait for each other, and what sums inside a server take, which the description has. How unlike steps are belongs to the
-model and its data as the time of a step does: hosts that decode images beside training make steps vary more than hosts
-that read text.
+What workers of one server lose against so many single workers is what they wait for each other, and what sums inside a
+server take, which the description has. How unlike steps are belongs to the model and its data as the time of a step
+does: hosts that decode images beside training make steps vary more than hosts that read text. So the description as
+VGG16 trains on it is one of its own, and differs in this alone.
 """
 
 from __future__ import annotations
@@ -11,48 +11,83 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable
+
+import numpy as np
 
 from .parameters import FOLDER
 from .simulator import SimulationError, claim, results, run
 
 EXPERIMENT, CLAIM = "vgg16_scaling", "bagua_vgg16_scaling"
-VARIATION = "/cluster/run_times/variation"
-OTHERS = "../systems/byteps.json"  # its row gave what hosts copy
-SCAN = tuple(round(0.02 + 0.01 * i, 2) for i in range(11))
+BYTEPS = "../systems/byteps.json"
+VARIATION, HOST_BANDWIDTH = "/cluster/run_times/variation", "/cluster/accelerator/host_bandwidth"
+VARIATIONS = tuple(round(0.01 * i, 2) for i in range(1, 13))
+HOSTS_GB_PER_S = tuple(round(float(rate), 3) for rate in np.geomspace(0.5, 8, 25))
 STEPS = 60  # of which draws are the mean
 
-Ratios = dict[float, dict[str, float]]  # simulated / published, by variation and system
+Ratios = dict[float, dict[str, float]]  # simulated / published, by value and system
 
 
-def experiment() -> dict[str, Any]:
-    """What of the paper's experiment is of one server on NCCL, with every variation."""
-    described = json.loads((FOLDER / "papers" / f"{EXPERIMENT}.json").read_text())
-    rows = [row for row in described["zip"] if row["/cluster/nodes"] == 1 and row["/algorithm"] != OTHERS]
-    return described | {"steps": STEPS, "zip": rows, "sweep": described["sweep"] | {VARIATION: list(SCAN)}}
+def with_variation(described: dict[str, Any], variation: float) -> dict[str, Any]:
+    return described | {"run_times": described["run_times"] | {"variation": variation}}
 
 
-def simulate(trigram: Path, folder: Path, jobs: int) -> Ratios:
-    runs = folder / "one-server"
-    shutil.rmtree(runs, ignore_errors=True)
-    if failed := run(trigram.resolve(), folder, experiment(), runs, jobs):
-        raise SimulationError(failed)
-    found: Ratios = {}
-    for made in results.load(runs).runs:
-        (cell,) = (c for c in claim(CLAIM, [made]).cells if c.ratio is not None)
-        found.setdefault(made.sweep[VARIATION], {})[cell.key["system"]] = cell.ratio
-    return found
+def experiment(described: dict[str, Any], byteps: bool, pointer: str, values: tuple[Any, ...]) -> dict[str, Any]:
+    """What of the paper's experiment is of one server, of BytePS or of all others, swept over a term."""
+    whole = json.loads((FOLDER / "papers" / f"{EXPERIMENT}.json").read_text())
+    rows = [row for row in whole["zip"] if row["/cluster/nodes"] == 1 and (row["/algorithm"] == BYTEPS) == byteps]
+    return whole | {"cluster": described, "steps": STEPS, "zip": rows, "sweep": whole["sweep"] | {pointer: list(values)}}
+
+
+@dataclass
+class OneServer:
+    """Simulates these rows."""
+
+    trigram: Path
+    folder: Path
+    jobs: int = 0
+
+    def variations(self, described: dict[str, Any]) -> Ratios:
+        """Of the systems on NCCL."""
+        return self._ratios(VARIATION, experiment(described, False, VARIATION, VARIATIONS))
+
+    def hosts(self, described: dict[str, Any]) -> Ratios:
+        """Of BytePS, by GB/s."""
+        asked = tuple(f"{rate}GB/s" for rate in HOSTS_GB_PER_S)
+        found = self._ratios(HOST_BANDWIDTH, experiment(described, True, HOST_BANDWIDTH, asked))
+        return {rate: found[text] for rate, text in zip(HOSTS_GB_PER_S, asked)}
+
+    def _ratios(self, pointer: str, asked: dict[str, Any]) -> dict[Any, dict[str, float]]:
+        runs = self.folder / "one-server"
+        shutil.rmtree(runs, ignore_errors=True)
+        if failed := run(self.trigram.resolve(), self.folder, asked, runs, self.jobs):
+            raise SimulationError(failed)
+        found: dict[Any, dict[str, float]] = {}
+        for made in results.load(runs).runs:
+            (cell,) = (c for c in claim(CLAIM, [made]).cells if c.ratio is not None)
+            found.setdefault(made.sweep[pointer], {})[cell.key["system"]] = cell.ratio
+        return found
 
 
 def best(ratios: Ratios) -> float:
-    """The variation with the least squares of logarithms."""
+    """The value with the least squares of logarithms."""
     return min(sorted(ratios), key=lambda v: sum(math.log(r) ** 2 for r in ratios[v].values()))
+
+
+def crossing(ratios: Ratios) -> float:
+    """Where one system, which is the faster the greater the value, is as published."""
+    values = sorted(ratios)
+    logs = [math.log(ratio) for v in values for ratio in ratios[v].values()]
+    if not logs[0] < 0 < logs[-1]:
+        raise SimulationError(f"no value from {values[0]:g} to {values[-1]:g} gives what was published")
+    return float(f"{math.exp(np.interp(0, logs, np.log(values))):.3g}")
 
 
 def tell(ratios: Ratios, say: Callable[[str], None] = print) -> None:
     systems = sorted(next(iter(ratios.values())))
-    say("variation  " + "  ".join(f"{s:>11}" for s in systems) + "  (simulated / published, 8 GPUs)")
+    say("variation  " + "  ".join(f"{s:>11}" for s in systems) + "  (VGG16 on one server, simulated / published)")
     for v in sorted(ratios):
         say(f"{v:<9.2f}  " + "  ".join(f"{ratios[v][s]:11.3f}" for s in systems))
     say(f"steps of VGG16 vary by {best(ratios):.2f}")

@@ -72,8 +72,9 @@ PARAMETERS = (
               slowest_moves(5.34), "Bagua-Net's curve: two streams from 16 MiB on, on 4 nodes; at most 100 Gbps", width=0.3),
     Parameter("/transport/variation", "", "how unlike connections and nodes are", 0.05, 0.6, VARIATION,
               "the slowest of 2, 4 and 8 flows (NVIDIA/nccl#450): 0.85, 0.89, 0.70 of their mean", width=0.4),
-    Parameter("/run_times/variation", "", "how unlike steps of a worker are", 0.005, 0.15, 0.02,
-              "a few percent, as hosts of 8 GPUs read data beside; no source", width=0.3, felt_by=WAITING),
+    Parameter("/run_times/variation", "", "how unlike steps of a worker are", 0.005, 0.15, 0.015,
+              "V100s of a cluster differ by 8 % (arXiv 2208.11035, abstract), taken as 2.7 standard deviations to either side",
+              width=0.3, felt_by=WAITING),
     Parameter("/transport/stage_overhead", "us", "of a batch of messages between nodes", 0.5, 500, 5,
               "Bagua-Net's curve: 10 us for a stage of small messages, latency and launch included"),
     Parameter("/accelerator/launch_overhead", "us", "of each operation of the accelerator", 2, 50, 5,
@@ -81,16 +82,13 @@ PARAMETERS = (
     Parameter("/accelerator/synchronize_overhead", "us", "until the host goes on after it has waited for a bucket", 5, 3000,
               1000, "a thread wakes up in tens of microseconds, what a framework does before it issues more may take many times "
               "that", width=1.5, felt_by=SYNCHRONIZED),
+    Parameter("/accelerator/host_bandwidth", "GB/s", "what hosts copy and add up of what servers get", 0.5, 8, 2,
+              "from one thread that adds up what it copies, to some of them", felt_by=SERVER),
     Parameter("/intra/bandwidth", "GB/s", "of a worker's port inside the node", 20, 150, 120,
               "six NVLinks of 25 GB/s (NVIDIA V100 data sheet), less what NCCL does not get of it", width=0.5),
 )
 
 Values = dict[str, float]  # by the names of parameters
-
-
-# What BytePS's hosts copy and add up, GB/s: with about that one node of 8 V100, where no network takes part, trains VGG16
-# at the published 590 images/s (analysis/published/bagua_vgg16_scaling.csv; configs/papers/vgg16_scaling.json).
-HOST_GB_PER_S = 1.67
 
 
 def base() -> dict[str, Any]:
@@ -99,7 +97,6 @@ def base() -> dict[str, Any]:
     described["inter"] |= {"latency": "5us", "shaping": {"rate": "10Gbps", "depth": "1GB", "initial": "0B"}}
     described["transport"] = {"channels": 2}
     described["run_times"] = {"kind": "lognormal"}
-    described["accelerator"]["host_bandwidth"] = f"{HOST_GB_PER_S}GB/s"
     return described
 
 

@@ -38,7 +38,8 @@ STAGES = (
           ("transport.stage_overhead", "accelerator.synchronize_overhead", "run_times.variation"),
           ("bytegrad", "onebit_adam"), True),
 )
-SERVER = Stage("efficiency of servers, of BytePS at 4 Gbps", ("transport.efficiency.server",), ("byteps",), False)
+SERVER = Stage("efficiency of servers, of BytePS at 4 Gbps",
+               ("transport.efficiency.server", "accelerator.host_bandwidth"), ("byteps",), False)
 
 
 @dataclass
@@ -52,8 +53,8 @@ class Calibration:
     unpinned: list[Interval] = field(default_factory=list)  # after run()
 
     def run(self, evaluations: int, rounds: int) -> tuple[Values, Linear]:
-        """The values, and the linear model of the joint refinement. What the data pin down on no side goes back to its
-        prior, and all else is refined once more, until nothing is left of that sort."""
+        """The values, but for those of servers, and the linear model of the joint refinement. What the data pin down on no
+        side goes back to its prior, and all else is refined once more, until nothing is left of that sort."""
         values = {p.name: p.prior for p in self.parameters}
         for stage in STAGES:
             if stage.cells(self.cells):
@@ -67,11 +68,12 @@ class Calibration:
             self.tell("not pinned down, so at their priors: " + ", ".join(f"{n} = {v:g}" for n, v in priors.items()))
             together = tuple(name for name in together if name not in priors)
             values, model = self._fit("all others together", together, cells, values | priors, evaluations, rounds)
-        return self._with_servers(values), model
+        return values, model
 
-    def _with_servers(self, values: Values) -> Values:
-        """BytePS goes message by message, a minute for a cell: of one cell, as its time is inverse to the share."""
-        (share,) = (p for p in self.parameters if p.name in SERVER.parameters)
+    def with_servers(self, values: Values) -> Values:
+        """Once it is known what hosts copy. Of one cell, as its time is inverse to the share: what servers do goes message
+        by message, a minute for a cell."""
+        (share,) = (p for p in self.parameters if p.name == SERVER.parameters[0])
         slow = [c for c in SERVER.cells(self.cells) if c.gbps == SLOW[-1]]
         for cell in slow:
             (time,) = self.simulate([(values, cell)])

@@ -6,7 +6,7 @@ import json
 import unittest
 from typing import Any
 
-from harness import TRIGRAM, CommandTest, experiment, worlds
+from harness import CLUSTER, TRIGRAM, CommandTest, experiment, worlds
 
 SUMMARY = {
     "time_s",
@@ -163,6 +163,17 @@ class Runs(CommandTest):
         }
         self.assertEqual(len(manifests), 12)
         self.assertEqual(points, expected)
+
+    def test_a_field_that_is_swept_outlives_a_zipped_parent(self) -> None:
+        manifests = self.run_config(
+            experiment(
+                sweep={"/cluster/nodes": [2, 3]},
+                zip=[{"/cluster": CLUSTER | {"workers_per_node": workers}} for workers in (1, 2)],
+            )
+        )
+        clusters = [m["experiment"]["cluster"] for m in manifests]
+        points = sorted((c["nodes"], c["workers_per_node"]) for c in clusters)
+        self.assertEqual(points, [(2, 1), (2, 2), (3, 1), (3, 2)])
 
     def test_seeds_give_mean_and_spread(self) -> None:
         path = self.write(experiment(seed=[1, 2, 3]))
