@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unittest
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ import jsonschema
 from harness import SOURCE, CommandTest, experiment, worlds
 
 SYSTEMS = SOURCE / "configs" / "systems"
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"(^|\s)//.*", "", text)
 
 
 class Systems(CommandTest):
@@ -58,9 +63,19 @@ class Systems(CommandTest):
         validator = jsonschema.Draft7Validator(schema)
         for path in self.files():
             with self.subTest(path.name):
-                validator.validate(json.loads(path.read_text()))
+                validator.validate(json.loads(without_comments(path.read_text())))
         validator.validate("systems/horovod.json")
         self.assertFalse(validator.is_valid("horovod"))
+
+    def test_every_file_names_its_source_and_the_options_of_its_system(self) -> None:
+        of = {"pytorch": "bucket_cap_mb", "horovod": "HOROVOD_CYCLE_TIME"}
+        of |= {"byteps": "BYTEPS_PARTITION_BYTES", "bagua": "hierarchical|interval_ms"}
+        for path in self.files():
+            first, *lines = path.read_text().splitlines()
+            with self.subTest(path.name):
+                self.assertRegex(first + lines[0], "https://")
+                comments = "\n".join(line.partition("//")[2] for line in lines)
+                self.assertRegex(comments, of[path.stem.split("_")[0]])
 
     def test_a_file_that_is_not_there_is_bad_input(self) -> None:
         config = self.write(experiment(algorithm="systems/nowhere.json"))
