@@ -181,5 +181,5 @@ def test_a_folder_without_a_finished_run_still_has_a_report(tmp_path):
 
 
 def test_the_schema_is_the_one_that_the_program_writes():
-    source = (SOURCE / "experiments" / "results" / "manifest.cpp").read_text()
-    assert int(re.search(r"kSchemaVersion = (\d+)", source)[1]) == results.SCHEMA
+    source = (SOURCE / "experiments" / "results" / "manifest.h").read_text()
+    assert int(re.search(r"kManifestSchema = (\d+)", source)[1]) == results.SCHEMA

@@ -49,10 +49,11 @@ def test_missing_metrics_are_an_empty_table(sweep):
     assert run.metrics.empty
 
 
-def test_runs_under_way_are_ignored(sweep):
+def test_runs_under_way_or_interrupted_are_unfinished(sweep):
     (sweep / "bytegrad-1-1").rename(sweep / "bytegrad-1-1.tmp.host.123")
     found = results.load(sweep)
-    assert (len(found.runs), found.unfinished) == (5, [])
+    assert len(found.runs) == 5
+    assert [u.path.name for u in found.unfinished] == ["bytegrad-1-1.tmp.host.123"]
 
 
 def test_unrelated_files_and_folders_are_ignored(sweep):

@@ -128,7 +128,8 @@ class Results:
 
 
 def load(folder: Path) -> Results:
-    """All runs in `folder`: a run itself, an experiment's folder, or a folder of experiments."""
+    """All runs in `folder`: a run itself, an experiment's folder, or a folder of experiments. What a run that was
+    interrupted, or is under way, has left so far is unfinished."""
     results = Results()
     for path in sorted(_run_folders(folder)):
         _load_run(path, results)
@@ -138,12 +139,18 @@ def load(folder: Path) -> Results:
 def _run_folders(folder: Path) -> Iterator[Path]:
     for pattern in (".", "*", "*/*"):
         for path in folder.glob(pattern) if pattern != "." else (folder,):
-            under_way = ".tmp" in path.name and path != folder
-            if path.is_dir() and not under_way and any((path / f).exists() for f in ("manifest.json", "DONE")):
+            if path.is_dir() and (_is_temporary(path) or any((path / f).exists() for f in ("manifest.json", "DONE"))):
                 yield path
 
 
+def _is_temporary(path: Path) -> bool:
+    return ".tmp." in path.name
+
+
 def _load_run(path: Path, results: Results) -> None:
+    if _is_temporary(path):
+        results.unfinished.append(Excluded(path, "interrupted, or under way"))
+        return
     try:
         manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
         if not isinstance(manifest, dict):

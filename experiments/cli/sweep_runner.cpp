@@ -59,10 +59,8 @@ bool SweepRunner::wanted(const PlannedRun& run) {
   if (existing.state == StoredRun::stale) {
     ++stale_;
     fmt::print(stderr,
-               "trigram: stale: {} ({}) was made by version {}, this is {}; --force makes "
-               "it again\n",
-               run.id, describe(run.coordinates), existing.manifest.value("git", "?"),
-               version().git);
+               "trigram: stale: {} ({}) {}; --force makes it again\n", run.id,
+               describe(run.coordinates), existing.stale_as);
   }
   return existing.state != StoredRun::done && existing.state != StoredRun::stale;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/config/config_file.h"
 
 namespace trigram {
@@ -100,8 +102,13 @@ Setting parse_setting(const std::string& text) {
 
 void apply_settings(Json& config, const std::vector<std::string>& settings,
                     const std::filesystem::path& base) {
-  for (const std::string& text : settings) {
-    const Setting setting = parse_setting(text);
+  std::vector<Setting> ordered;
+  for (const std::string& text : settings) ordered.push_back(parse_setting(text));
+  // Parents first, or they would undo what was set below them.
+  std::ranges::stable_sort(ordered, {}, [](const Setting& setting) {
+    return std::ranges::count(setting.pointer, '/');
+  });
+  for (const Setting& setting : ordered) {
     check_not_swept_over(config, setting);
     set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);
     inline_files(config, base);

@@ -17,7 +17,6 @@ std::string utc_now() {
 
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
                    const Json& links) {
-  constexpr int kSchemaVersion = 1;
   // Processes of a job measure their links themselves, and say so with their results.
   Json summary = outcome.summary, found_links = links;
   if (const auto theirs = summary.find("links"); theirs != summary.end()) {
@@ -27,7 +26,7 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
   const Version program = version();
   const World& world = run.experiment.world();
   return {
-      {"schema_version", kSchemaVersion},
+      {"schema_version", kManifestSchema},
       {"id", run.id},
       {"name", run.experiment.name},
       {"experiment", run.resolved},

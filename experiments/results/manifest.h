@@ -6,6 +6,9 @@
 
 namespace trigram {
 
+/// Of manifests; one of another cannot be compared with those of this program.
+inline constexpr int kManifestSchema = 1;
+
 /// How a run ended.
 struct Outcome {
   Json summary;       // null when it failed

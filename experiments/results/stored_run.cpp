@@ -1,19 +1,42 @@
 #include "experiments/results/stored_run.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
 
+#include "experiments/results/manifest.h"
+
 namespace trigram {
+namespace {
+
+/// A field that others may have written as they like.
+std::string text(const Json& manifest, const char* key) {
+  const auto found = manifest.find(key);
+  return found != manifest.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string stale_as(const Json& manifest, const std::string& git) {
+  const Json schema = manifest.value("schema_version", Json());
+  if (schema != kManifestSchema)
+    return fmt::format("is of schema {}, this program's is {}", schema.dump(), kManifestSchema);
+  const std::string made_by = text(manifest, "git");
+  return made_by == git ? "" : fmt::format("was made by version {}, this is {}", made_by, git);
+}
+
+}  // namespace
 
 StoredRun read_stored_run(const std::filesystem::path& folder, const std::string& git) {
   std::ifstream file(folder / "manifest.json");
   if (!file) return {};
   Json manifest = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!manifest.is_object()) return {StoredRun::partial, Json::object()};
-  const std::string status = manifest.value("status", "");
-  StoredRun run{StoredRun::partial, std::move(manifest)};
-  if (status == "failed") run.state = StoredRun::failed;
-  else if (std::filesystem::exists(folder / "DONE"))
-    run.state = run.manifest.value("git", "") == git ? StoredRun::done : StoredRun::stale;
+  if (!manifest.is_object()) return {StoredRun::partial, Json::object(), {}};
+  StoredRun run{StoredRun::partial, std::move(manifest), {}};
+  if (text(run.manifest, "status") == "failed") {
+    run.state = StoredRun::failed;
+  } else if (std::filesystem::exists(folder / "DONE")) {
+    run.stale_as = stale_as(run.manifest, git);
+    run.state = run.stale_as.empty() ? StoredRun::done : StoredRun::stale;
+  }
   return run;
 }
 

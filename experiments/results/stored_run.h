@@ -15,10 +15,11 @@ struct StoredRun {
     missing,
     failed,   // ended by an error; run again by the next `trigram run`
     partial,  // published without DONE: the writer was killed just then
-    stale,    // finished, but by another version of the program
+    stale,    // finished, but by another version of the program, or of another schema
     done
   } state = missing;
-  Json manifest;  // null when missing
+  Json manifest;      // null when missing
+  std::string stale_as;  // what is not of this program; empty unless stale
 };
 
 /// Reads a run's folder. `git` is the version that counts as present.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unittest
 from typing import Any
 
@@ -187,6 +188,14 @@ class Runs(CommandTest):
         self.assertEqual(manifest["experiment"]["steps"], 4)
         self.assertEqual(manifest["experiment"]["optimizer"]["name"], "adam")
 
+    def test_settings_below_another_outlive_it(self) -> None:
+        settings = ("/optimizer/lr=0.5", "/optimizer=adam", "/steps=3", "/steps=2")
+        arguments = [word for setting in settings for word in ("--set", setting)]
+        (manifest,) = self.run_config(experiment(), *arguments)
+        self.assertEqual(manifest["experiment"]["optimizer"]["name"], "adam")
+        self.assertEqual(manifest["experiment"]["optimizer"]["lr"], 0.5)
+        self.assertEqual(manifest["experiment"]["steps"], 2)
+
     def test_options_of_what_the_file_leaves_to_its_default_can_be_set(self) -> None:
         config = experiment()
         for field in ("runtime", "optimizer"):
@@ -234,11 +243,16 @@ class Runs(CommandTest):
     def test_stale_runs_are_reported(self) -> None:
         (manifest,) = self.run_config(experiment())
         path = self.results / manifest["id"] / "manifest.json"
-        path.write_text(json.dumps({**manifest, "git": "another"}))
-        again = self.trigram("run", self.write(experiment()), code=1)
-        self.assertIn("stale", again.stderr)
-        self.assertIn("stale", self.trigram("status", "results").stdout)
-        self.assertEqual(json.loads(path.read_text())["git"], "another", "not silently replaced")
+        for changed, said in (
+            ({"git": "another"}, "was made by version another, this is "),
+            ({"git": 7}, "was made by version , this is "),
+            ({"schema_version": 0}, "is of schema 0, this program's is 1"),
+        ):
+            path.write_text(json.dumps({**manifest, **changed}))
+            again = self.trigram("run", self.write(experiment()), code=1)
+            self.assertRegex(again.stderr, f"stale: .* {re.escape(said)}")
+            self.assertIn("stale", self.trigram("status", "results").stdout)
+            self.assertEqual(json.loads(path.read_text()), {**manifest, **changed}, "kept")
         self.trigram("run", self.write(experiment()), "--force")
         self.assertEqual(json.loads(path.read_text())["git"], manifest["git"])
 
