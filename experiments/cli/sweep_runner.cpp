@@ -52,7 +52,8 @@ void SweepRunner::print_results() const {
   fmt::print("results: {}\nreport:  trigram report {}\n", folder_.string(), folder_.string());
 }
 
-/// Whether the run is to be made; says so when a stale result stands in its way.
+/// Whether the run is to be made; says so when a stale result stands in its way. One that is there,
+/// made when the sweep was another, is told its place in this one.
 bool SweepRunner::wanted(const PlannedRun& run) {
   if (options_.force) return true;
   const StoredRun existing = stored(run);
@@ -62,6 +63,9 @@ bool SweepRunner::wanted(const PlannedRun& run) {
                "trigram: stale: {} ({}) {}; --force makes it again\n", run.id,
                describe(run.coordinates), existing.stale_as);
   }
+  if (existing.state == StoredRun::done &&
+      existing.manifest.value("sweep", Json()) != run.coordinates)
+    relabel(folder_ / run.id, existing, run.coordinates);
   return existing.state != StoredRun::done && existing.state != StoredRun::stale;
 }
 

@@ -1,9 +1,11 @@
 #include "experiments/results/stored_run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <fstream>
 
+#include "experiments/results/durable.h"
 #include "experiments/results/manifest.h"
 
 namespace trigram {
@@ -38,6 +40,15 @@ StoredRun read_stored_run(const std::filesystem::path& folder, const std::string
     run.state = run.stale_as.empty() ? StoredRun::done : StoredRun::stale;
   }
   return run;
+}
+
+void relabel(const std::filesystem::path& folder, const StoredRun& run, const Json& sweep) {
+  Json manifest = run.manifest;
+  manifest["sweep"] = sweep;
+  const auto path = folder / "manifest.json";
+  const auto next = folder / fmt::format("manifest.json.{}", getpid());
+  write_durably(next, manifest.dump(2) + "\n");
+  std::filesystem::rename(next, path);
 }
 
 bool is_under_way(const std::filesystem::path& folder) {

@@ -25,6 +25,9 @@ struct StoredRun {
 /// Reads a run's folder. `git` is the version that counts as present.
 StoredRun read_stored_run(const std::filesystem::path& folder, const std::string& git);
 
+/// Replaces what the manifest in `folder` says of the run's place in a sweep, in one step.
+void relabel(const std::filesystem::path& folder, const StoredRun& run, const Json& sweep);
+
 /// True for the folder of a run that has not been published (yet).
 bool is_under_way(const std::filesystem::path& folder);
 /// Folders of runs at or below `root`: results/NAME/ID, results/NAME or results.

@@ -235,6 +235,14 @@ class Runs(CommandTest):
         (self.folder / "my.csv").write_text(profile.format(2000))
         self.assertEqual(len(self.run_config(config)), 2)
 
+    def test_runs_that_are_there_take_their_place_in_another_sweep(self) -> None:
+        self.run_config(experiment(sweep={"/seed": [1, 2], "/steps": [3]}))
+        before = {m["id"]: m["finished"] for m in self.manifests()}
+        manifests = self.run_config(experiment(sweep={"/seed": [1, 2]}, steps=3))
+        for m in manifests:
+            self.assertEqual(m["sweep"], {"/seed": m["experiment"]["seed"]})
+        self.assertEqual({m["id"]: m["finished"] for m in manifests}, before, "not made again")
+
     def test_dry_run_makes_nothing(self) -> None:
         listed = self.trigram("run", self.write(experiment(seed=[1, 2])), "--dry-run").stdout
         self.assertEqual(len(listed.splitlines()), 2)
