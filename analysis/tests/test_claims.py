@@ -83,6 +83,7 @@ def test_what_is_known_of_a_miss_stands_beside_it(found, tmp_path):
     assert "~25.0" in text
     html = claims_table.as_html([one(found, path)])
     assert "missed: 1 of 6 cells over 25%" in html and "another transport" in html
+    assert "<code>trigram run sample.json</code>, about 1 min" in html
 
 
 def test_rates_are_of_all_workers(found, tmp_path):

@@ -114,7 +114,7 @@ def _claim_html(claim: Claim) -> str:
         table += _html_table(_speed_up_titles(claim), [_speed_up_row(s) for s in claim.speed_ups],
                              range(words, words + 4))
     return (f"<h3>{escape(claim.title)}</h3><p><b>{escape(verdict(claim))}</b>. {escape(summary(claim))}."
-            f'</p><p class="soft"><code>{escape(claim.command)}</code></p>'
+            f'</p><p class="soft"><code>{escape(claim.command)}</code>, about {claim.minutes:g} min</p>'
             + details("Cell by cell", table))
 
 
