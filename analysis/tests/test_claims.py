@@ -58,6 +58,18 @@ def test_cells_find_their_runs(found, tmp_path):
     assert len(held.orderings) == 6 and all(pair.holds for pair in held.orderings)
 
 
+def test_the_newest_run_of_a_cell_counts(found, tmp_path):
+    older = write_run(tmp_path / "sample", "zzz-older", "bytegrad", 1, name="sample",
+                      sweep={"/algorithm": {"name": "bytegrad"}, "/cluster/inter/bandwidth": "1Gbps"})
+    (older / "metrics.jsonl").write_text("".join(json.dumps({"step": i, "step_s": 9}) + "\n" for i in range(20)))
+    manifest = json.loads((older / "manifest.json").read_text())
+    for finished, simulated in (("2020-01-01T00:00:00Z", 25), ("2099-01-01T00:00:00Z", 90)):
+        (older / "manifest.json").write_text(json.dumps(manifest | {"finished": finished}))
+        held = one(results.load(tmp_path), claim(tmp_path, EXACT))
+        assert next(c.simulated for c in held.cells if c.key == {"gbps": "1", "algorithm": "bytegrad"}) == pytest.approx(simulated)
+        assert "; 1 older runs of the same cells are left aside" in claims_table.summary(held)
+
+
 @pytest.mark.parametrize("changed, said", [
     ({("1", "allreduce"): 85 / 1.3}, ["1 of 6 cells over 25%"]),
     ({("1", "allreduce"): 85 * 1.3}, []),  # an error of 23 %

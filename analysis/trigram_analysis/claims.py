@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Iterator
 
+from .claim_cells import Cell, Ordering, SpeedUp, Tolerance
 from .results import Results, Run
 from .units import quantity
 
@@ -20,85 +20,6 @@ CLAIMS = Path(__file__).resolve().parent.parent / "claims.json"
 
 class ClaimError(ValueError):
     """claims.json, or a table that it names, is not as it should be."""
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """What a claim asks for. Errors are |simulated / published - 1|, each at most `worst`, or what
-    `worst_of` has for the cell's last key, such as its algorithm; of pairs in the same setting whose
-    published values differ by more than `apart`, at most `wrong` may come in the other order.
-    `speed_ups` is {who: {over whom: by how much the factor may differ}}. Cells that something was
-    fitted to count with `counts_fitted` alone; `predicted_median` is of all others."""
-
-    median: float | None = None
-    worst: float | None = None
-    worst_of: dict[str, float] = field(default_factory=dict)
-    apart: float | None = None
-    wrong: int = 0
-    speed_ups: dict[str, dict[str, float]] = field(default_factory=dict)
-    counts_fitted: bool = False
-    predicted_median: float | None = None
-
-    def worst_for(self, name: str) -> float | None:
-        return self.worst_of.get(name, self.worst)
-
-    @property
-    def worst_text(self) -> str:
-        exceptions = ", ".join(f"{name} {limit:.0%}" for name, limit in self.worst_of.items())
-        return f"{self.worst:.0%}" + (f" ({exceptions})" if exceptions else "")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One published number, and what its run gave; None where there is no such run."""
-
-    key: dict[str, str]  # by the columns of the table
-    published: float
-    simulated: float | None
-    approximate: bool  # read off a figure where it was partly hidden
-    known: str  # why it misses, as far as that is known
-    fitted: bool  # a parameter was chosen by it, so it is no prediction
-
-    @property
-    def ratio(self) -> float | None:
-        return None if self.simulated is None else self.simulated / self.published
-
-    @property
-    def error(self) -> float | None:
-        return None if self.ratio is None else abs(self.ratio - 1)
-
-
-@dataclass(frozen=True)
-class Ordering:
-    """Two cells of one setting, the one that is published as smaller first."""
-
-    smaller: Cell
-    larger: Cell
-
-    @property
-    def holds(self) -> bool:
-        assert self.smaller.simulated is not None and self.larger.simulated is not None
-        return self.smaller.simulated < self.larger.simulated
-
-
-@dataclass(frozen=True)
-class SpeedUp:
-    """By what factor one cell is faster than another of the same setting."""
-
-    setting: dict[str, str]
-    name: str
-    published: float
-    simulated: float | None
-    allowed: float  # of the difference, in either direction
-    known: str
-
-    @property
-    def difference(self) -> float | None:
-        return None if self.simulated is None else self.simulated - self.published
-
-    @property
-    def holds(self) -> bool:
-        return self.difference is not None and abs(self.difference) <= self.allowed
 
 
 class Claim:
@@ -122,9 +43,22 @@ class Claim:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        found = {self._key(run): self.value(run) for run in self._runs}
+        found = {key: self.value(runs[-1]) for key, runs in self._by_cell.items()}
         return [self._cell(row, found) for row in self.rows
                 if row[self._last] not in self.described.get("leave_out", [])]
+
+    @cached_property
+    def _by_cell(self) -> dict[tuple[str, ...], list[Run]]:
+        """The runs of each cell, the newest last: a folder may hold those of an experiment as it was before, too."""
+        found: dict[tuple[str, ...], list[Run]] = {}
+        for run in sorted(self._runs, key=lambda run: str(run.manifest.get("finished"))):
+            found.setdefault(self._key(run), []).append(run)
+        return found
+
+    @property
+    def left_aside(self) -> int:
+        """Runs of cells that newer ones answer."""
+        return sum(len(runs) - 1 for runs in self._by_cell.values())
 
     @property
     def rows(self) -> list[dict[str, str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from statistics import median
 
-from .claims import Cell, Claim, SpeedUp
+from .claim_cells import Cell, SpeedUp
+from .claims import Claim
 from .markup import breakable, details, escape
 from .units import significant
 
@@ -47,6 +48,8 @@ def summary(claim: Claim) -> str:
     if claim.speed_ups:
         said.append(f"speed-ups: {sum(s.holds for s in claim.speed_ups)} of {len(claim.speed_ups)} "
                     "within what is allowed")
+    if claim.left_aside:
+        said.append(f"{claim.left_aside} older runs of the same cells are left aside")
     return "; ".join(said)
 
 

@@ -1,0 +1,84 @@
+"""What a claim is made of: what it allows, its cells, and what is read off pairs of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What a claim asks for. Errors are |simulated / published - 1|, each at most `worst`, or what
+    `worst_of` has for the cell's last key, such as its algorithm; of pairs in the same setting whose
+    published values differ by more than `apart`, at most `wrong` may come in the other order.
+    `speed_ups` is {who: {over whom: by how much the factor may differ}}. Cells that something was
+    fitted to count with `counts_fitted` alone; `predicted_median` is of all others."""
+
+    median: float | None = None
+    worst: float | None = None
+    worst_of: dict[str, float] = field(default_factory=dict)
+    apart: float | None = None
+    wrong: int = 0
+    speed_ups: dict[str, dict[str, float]] = field(default_factory=dict)
+    counts_fitted: bool = False
+    predicted_median: float | None = None
+
+    def worst_for(self, name: str) -> float | None:
+        return self.worst_of.get(name, self.worst)
+
+    @property
+    def worst_text(self) -> str:
+        exceptions = ", ".join(f"{name} {limit:.0%}" for name, limit in self.worst_of.items())
+        return f"{self.worst:.0%}" + (f" ({exceptions})" if exceptions else "")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One published number, and what its run gave; None where there is no such run."""
+
+    key: dict[str, str]  # by the columns of the table
+    published: float
+    simulated: float | None
+    approximate: bool  # read off a figure where it was partly hidden
+    known: str  # why it misses, as far as that is known
+    fitted: bool  # a parameter was chosen by it, so it is no prediction
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.simulated is None else self.simulated / self.published
+
+    @property
+    def error(self) -> float | None:
+        return None if self.ratio is None else abs(self.ratio - 1)
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """Two cells of one setting, the one that is published as smaller first."""
+
+    smaller: Cell
+    larger: Cell
+
+    @property
+    def holds(self) -> bool:
+        assert self.smaller.simulated is not None and self.larger.simulated is not None
+        return self.smaller.simulated < self.larger.simulated
+
+
+@dataclass(frozen=True)
+class SpeedUp:
+    """By what factor one cell is faster than another of the same setting."""
+
+    setting: dict[str, str]
+    name: str
+    published: float
+    simulated: float | None
+    allowed: float  # of the difference, in either direction
+    known: str
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.simulated is None else self.simulated - self.published
+
+    @property
+    def holds(self) -> bool:
+        return self.difference is not None and abs(self.difference) <= self.allowed
