@@ -59,8 +59,7 @@ bool SweepRunner::wanted(const PlannedRun& run) {
   const StoredRun existing = stored(run);
   if (existing.state == StoredRun::stale) {
     ++stale_;
-    fmt::print(stderr,
-               "trigram: stale: {} ({}) {}; --force makes it again\n", run.id,
+    fmt::print(stderr, "trigram: stale: {} ({}) {}; --force makes it again\n", run.id,
                describe(run.coordinates), existing.stale_as);
   }
   if (existing.state == StoredRun::done &&

@@ -105,9 +105,8 @@ void apply_settings(Json& config, const std::vector<std::string>& settings,
   std::vector<Setting> ordered;
   for (const std::string& text : settings) ordered.push_back(parse_setting(text));
   // Parents first, or they would undo what was set below them.
-  std::ranges::stable_sort(ordered, {}, [](const Setting& setting) {
-    return std::ranges::count(setting.pointer, '/');
-  });
+  std::ranges::stable_sort(
+      ordered, {}, [](const Setting& setting) { return std::ranges::count(setting.pointer, '/'); });
   for (const Setting& setting : ordered) {
     check_not_swept_over(config, setting);
     set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);

@@ -18,7 +18,7 @@ struct StoredRun {
     stale,    // finished, but by another version of the program, or of another schema
     done
   } state = missing;
-  Json manifest;      // null when missing
+  Json manifest;         // null when missing
   std::string stale_as;  // what is not of this program; empty unless stale
 };
 
