@@ -114,4 +114,8 @@ std::vector<bool> agree_on_runs(const std::vector<bool>& wanted_by_rank_0) {
   return wanted;
 }
 
+Cores agree_on_cores() {
+  return cores_of_processes(mpi_exchange(cores_statement()), mpi_process().rank);
+}
+
 }  // namespace trigram

@@ -74,6 +74,31 @@ class Jobs(JobTest):
         self.job(2, "bench", "--runtime", "threads", code=2)
         self.job(2, "bench", "--ranks", "3", code=2)
 
+    def test_ranks_that_share_no_core_are_not_called_oversubscribed(self) -> None:
+        """However mpirun binds them: what counts is the cores of all ranks of a machine."""
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("one core")
+        path = self.write(experiment(runtime="mpi", cluster={**CLUSTER, "nodes": 1}))
+        for apart in (True, False):
+            script = self.folder / "bound.sh"
+            other = cores[1] if apart else cores[0]
+            script.write_text(
+                f'test "$OMPI_COMM_WORLD_RANK" = 0 && core={cores[0]} || core={other}\n'
+                f'exec taskset --cpu-list $core {TRIGRAM} "$@"\n'
+            )
+            command = ["mpirun", "-n", "2", "sh", script]
+            run = self.popen([*command, "run", path, "--force"], env=ENVIRONMENT)
+            _, err = run.communicate(timeout=100)
+            self.assertEqual(run.returncode, 0, err)
+            (manifest,) = self.manifests()
+            self.assertEqual(manifest["machine"]["cores"], 1 + apart)
+            self.assertEqual(manifest["oversubscribed"], not apart)
+            bench = self.popen([*command, "bench", "allreduce", "--json", "--max-bytes", "8B",
+                                "--iters", "1"], env=ENVIRONMENT)
+            out, err = bench.communicate(timeout=100)
+            self.assertEqual(json.loads(out)["machine"]["cores"], 1 + apart, err)
+
     def test_what_does_not_fit_is_said_once(self) -> None:
         path = self.write(experiment(runtime="mpi"))
         cases = [
