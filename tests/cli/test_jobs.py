@@ -143,6 +143,24 @@ class Jobs(JobTest):
     def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
         self.check_that_a_stopped_process_is_named({"name": "mpi"})
 
+    def test_a_job_that_was_stopped_as_a_whole_goes_on(self) -> None:
+        """Nobody was silent while nobody could hear."""
+        path = self.write(experiment(runtime={"name": "mpi", "watchdog": "2s"},
+                                     sweep={"/steps": [3, ENDLESS]}))
+        job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
+        ranks = self.ranks_in_second_run(job)
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for pid in ranks.values():
+                os.kill(pid, number)
+                self.addCleanup(self.go_on, pid)
+            time.sleep(7)  # more than the longest silence, 5 s; and until somebody would judge
+        self.assertIsNone(job.poll())
+        said = self.log(2).count(" ended at ")
+        self.wait_for(lambda: self.log(2).count(" ended at ") > said)
+        job.send_signal(signal.SIGINT)
+        _, err = job.communicate(timeout=60)
+        self.assertNotRegex(err, "has not been heard of|no call of MPI")
+
     def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
         path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 20_000]}))
         job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
