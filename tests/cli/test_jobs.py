@@ -138,7 +138,8 @@ class Jobs(JobTest):
             timeout=100,
         )
         self.assertEqual(job.returncode, 2, job.stderr)
-        self.assertIn("the processes of the job have different runs to make", job.stderr)
+        said = "have different runs to make; expected the same files and arguments on all of them; "
+        self.assertIn(said + "rank 2: /steps is 5 there, 4 on rank 0\n", job.stderr)
 
     def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
         self.check_that_a_stopped_process_is_named({"name": "mpi"})
