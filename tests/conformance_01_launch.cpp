@@ -33,13 +33,12 @@ TEST_P(Launch, FillsTheContext) {
 }
 
 TEST_P(Launch, HandsOnTheLayout) {
-  Cluster cluster;
-  cluster.nodes = ranks();
-  cluster.workers_per_node = 3;
+  const Cluster cluster = nodes_of_several(ranks());
+  const int workers = static_cast<int>(cluster.workers_per_node);
   run_in_world(world(), cluster, [&](Context ctx) {
-    EXPECT_EQ(ctx.world_size, 3 * ranks());
-    ASSERT_EQ(ctx.layout->ranks(), 3 * ranks());
-    EXPECT_EQ(ctx.layout->node_of(ctx.world_rank), ctx.world_rank / 3);
+    EXPECT_EQ(ctx.world_size, cluster.ranks());
+    ASSERT_EQ(ctx.layout->ranks(), cluster.ranks());
+    EXPECT_EQ(ctx.layout->node_of(ctx.world_rank), ctx.world_rank / workers);
   });
 }
 

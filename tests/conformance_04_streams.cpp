@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <vector>
@@ -83,11 +84,15 @@ TEST_P(Streams, ATaskSeesWhatItsSubmitterHasIssued) {
 TEST_P(Streams, StreamsOverlap) {
   run([](Context ctx) {
     auto comm = ctx.stream->fork("comm");
-    const double before = ctx.stream->now();
-    auto work = comm->submit(ctx, [](Context c) { c.stream->sleep_for(0.2); });
-    ctx.stream->sleep_for(0.2);
-    ctx.stream->wait(*work);
-    EXPECT_LT(ctx.stream->now() - before, 0.9 * (0.2 + 0.2));
+    double least = 1;
+    for (int i = 0; i < 10 && least > 0.9; ++i) {  // a busy machine holds up either
+      const double before = ctx.stream->now();
+      auto work = comm->submit(ctx, [](Context c) { c.stream->sleep_for(0.2); });
+      ctx.stream->sleep_for(0.2);
+      ctx.stream->wait(*work);
+      least = std::min(least, (ctx.stream->now() - before) / (0.2 + 0.2));
+    }
+    EXPECT_LT(least, 0.9);
   });
 }
 
@@ -194,7 +199,7 @@ TEST_P(Streams, ForeignStreamsMayNotBeUsed) {
 }
 
 TEST_P(Streams, AllRanksMustForkTheSameStreams) {
-  if (ranks() == 1) return;
+  if (ranks() == 1) GTEST_SKIP() << "takes two ranks";
   const WorldError e = error([](Context ctx) {
     auto stream = ctx.stream->fork(ctx.rank() == ctx.size() - 1 ? "agent" : "comm");
     ctx.control->receive(1);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -12,6 +13,12 @@ namespace {
 
 class MutexTest : public WorldTest {};
 INSTANTIATE_TEST_SUITE_P(Conformance07, MutexTest, every_variant(1, 2, 4), world_test_name);
+
+/// Returns when a task has come to its mutex.
+void wait_until(const Context& ctx, const std::atomic<bool>& arrives) {
+  while (!arrives) ctx.stream->sleep_for(1e-3);
+  ctx.stream->sleep_for(0.1);  // more than from there to the mutex
+}
 
 TEST_P(MutexTest, ExcludesTheOtherStreams) {
   run([](Context ctx) {
@@ -45,11 +52,13 @@ TEST_P(MutexTest, ServesInTheOrderOfArrival) {
     {
       Lock lock(*mutex);
       for (int i = 0; i < 3; ++i) {
+        std::atomic<bool> arrives = false;
         works.push_back(streams[static_cast<std::size_t>(i)]->submit(ctx, [&, i](Context) {
+          arrives = true;
           Lock mine(*mutex);
           order.push_back(i);
         }));
-        ctx.stream->sleep_for(0.1);  // long enough for the task to arrive
+        wait_until(ctx, arrives);
       }
       order.push_back(-1);
     }
@@ -63,12 +72,14 @@ TEST_P(MutexTest, AHandedOnMutexCannotBeSnatched) {
     auto mutex = ctx.stream->make_mutex();
     auto other = ctx.stream->fork("other");
     bool entered = false;
+    std::atomic<bool> arrives = false;
     mutex->lock();
     auto work = other->submit(ctx, [&](Context) {
+      arrives = true;
       Lock lock(*mutex);
       entered = true;
     });
-    ctx.stream->sleep_for(0.1);
+    wait_until(ctx, arrives);
     mutex->unlock();
     {
       Lock lock(*mutex);

@@ -14,6 +14,10 @@ namespace {
 
 class Hang : public WorldTest {
  protected:
+  void SetUp() override {
+    if (ranks() == 1) GTEST_SKIP() << "takes two ranks";
+    WorldTest::SetUp();
+  }
   /// Expects that the world hangs, and that the report has exactly these lines, in any order.
   void expect_report(const Task& rank_main, const std::vector<std::string>& lines) {
     const WorldError e = error(rank_main);

@@ -21,10 +21,13 @@ class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
   /// threads and with the others. `workload` must have moved its weights.
   void expect_same_weights(const Json& workload, int nodes, int workers) {
     if (launched() && mpi_process().size != nodes * workers) return;
+    const Cluster cluster = small_cluster(nodes, workers);
+    if (!fits(GetParam(), cluster)) return;
+    trained_ = true;
     Training training;
     training.algorithm = GetParam().spec;
     training.workload = workload;
-    training.cluster = small_cluster(nodes, workers);
+    training.cluster = cluster;
     training.steps = 8;
     training.world = launched() ? "threads" : "sim";
     const Trained simulated = train(training);
@@ -36,18 +39,24 @@ class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
     for (std::size_t rank = 0; rank < simulated.weights.size(); ++rank)
       EXPECT_TRUE(same_bits(simulated.weights[rank], threaded.weights[rank])) << "rank " << rank;
   }
-  bool pairs() const { return GetParam().spec.value("mode", "") == "shift_one"; }
+  void TearDown() override {
+    if (!trained_ && !HasFailure())
+      GTEST_SKIP() << "not on so many ranks, or not in a job of so many processes";
+  }
+  bool trained_ = false;
 };
 
 TEST_P(InvariantB, LeastSquares) {
   const Json workload = {
       {"name", "quadratic"}, {"dimension", 37}, {"noise", 0.5}, {"heterogeneity", 1}};
   expect_same_weights(workload, 2, 3);
-  if (!pairs()) expect_same_weights(workload, 3, 1);
-  if (launched())
-    for (const int workers : {1, 2, 4}) expect_same_weights(workload, 2, workers);
+  expect_same_weights(workload, 3, 1);
+  if (!launched()) return;
+  for (const int ranks : {1, 2, 7}) expect_same_weights(workload, ranks, 1);
+  for (const int workers : {2, 4}) expect_same_weights(workload, 2, workers);
 }
 
+// With four ranks alone in a job, too: what more ranks change, least squares show.
 TEST_P(InvariantB, ImageClassifiers) {
   const IdxFolder data;
   for (const char* model : {"mlp", "cnn"})

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs test programs as MPI jobs of RANKS processes, one after the other:
 #   mpi_suites.sh WORLD RANKS PROGRAM...
-# Only what is meant for the world (mpi or nccl) and so many ranks is run.
+# Only what is meant for the world (mpi or nccl) is run; a program that runs no test has failed.
 set -uo pipefail
 
 if ! command -v mpirun >/dev/null; then
@@ -24,6 +24,10 @@ for program in "$@"; do
   if ! output=$(timeout 840 mpirun -n "$ranks" "$program" "--gtest_filter=$filter" --gtest_brief=1 --gtest_color=no 2>&1); then
     echo "== $(basename "$program") with $ranks ranks"
     echo "$output" | head -100
+    failed=1
+  elif ! grep -q 'PASSED.* [1-9][0-9]* test' <<<"$output"; then
+    echo "$(basename "$program"): no test ran with $ranks ranks in the world $world"
+    echo "$output" | head -20
     failed=1
   else
     echo "$(basename "$program"): $(grep -m1 PASSED <<<"$output")"

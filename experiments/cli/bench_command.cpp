@@ -12,6 +12,7 @@
 #include "experiments/cli/commands.h"
 #include "experiments/cli/job.h"
 #include "experiments/exit_codes.h"
+#include "experiments/results/cores.h"
 #include "experiments/results/machine.h"
 
 namespace trigram {
@@ -107,6 +108,7 @@ int bench(const Options& options) {
   const std::vector<BenchEntry> entries = chosen(options, *place.world);
   const Ladder ladder = ladder_of(options, place.world->simulated);
   const bool speaks = rank_in_job() == 0;
+  const int cores = in_a_job() ? agree_on_cores().here : available_cores();
   std::size_t wrong = 0;
   Json rows = Json::array();
   if (speaks && !options.json) {
@@ -128,7 +130,7 @@ int bench(const Options& options) {
                             {"ranks", place.cluster.ranks()},
                             {"iterations", ladder.iterations},
                             {"warm_up", ladder.warm_up},
-                            {"machine", describe_machine()},
+                            {"machine", describe_machine(cores)},
                             {"rows", rows}}
                            .dump(2));
   return wrong == 0 ? kOk : kClaimMissed;

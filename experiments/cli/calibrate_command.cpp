@@ -9,6 +9,7 @@
 #include "experiments/cli/commands.h"
 #include "experiments/cli/job.h"
 #include "experiments/exit_codes.h"
+#include "experiments/results/cores.h"
 #include "experiments/results/machine.h"
 
 namespace trigram {
@@ -78,7 +79,7 @@ int run_calibration(const Options& options) {
   if (rank_in_job() != 0) return kOk;
   fmt::print("# world {}, {} ranks\n{}", place.world->name, ranks, calibration_table(calibration));
   if (options.output.empty()) return kOk;
-  const Json machine = describe_machine();
+  const Json machine = describe_machine(available_cores());
   std::ofstream file(options.output);
   file << description_text(
       calibration, fmt::format("trigram calibrate: world {}, {} ranks, {}", place.world->name,

@@ -12,6 +12,7 @@
 #include "core/config/config_error.h"
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
+#include "experiments/cli/plan_difference.h"
 #include "experiments/emulate/launch.h"
 #include "experiments/exit_codes.h"
 #include "experiments/version.h"
@@ -23,19 +24,32 @@ namespace {
 /// What a process has to say of its plan, and what keeps it from having one.
 struct Statement {
   std::optional<Plan> plan;
-  std::string text;  // "=" and the runs in it, or "!" and what is wrong
+  std::string text;  // "=", the runs in it and its name, or "!" and what is wrong
   std::exception_ptr error;
 };
 
 Statement state(const std::function<Plan()>& make) {
   try {
     Plan plan = make();
-    std::string runs = "=" + plan.name;
-    for (const PlannedRun& run : plan.runs) runs += " " + run.id;
+    std::string runs = "=";
+    for (const PlannedRun& run : plan.runs) runs += run.id + " ";
+    runs += plan.name;
     return {std::move(plan), std::move(runs), nullptr};
   } catch (const std::exception& error) {
     return {std::nullopt, fmt::format("!{}", error.what()), std::current_exception()};
   }
+}
+
+/// The first run that is not the same on all, of statements that differ.
+std::size_t first_apart(const std::vector<std::string>& said) {
+  std::size_t same = said[0].size();
+  for (const std::string& text : said) {
+    const auto length = static_cast<std::ptrdiff_t>(std::min(same, text.size()));
+    const auto end = std::mismatch(text.begin(), text.begin() + length, said[0].begin()).first;
+    same = static_cast<std::size_t>(end - text.begin());
+  }
+  return static_cast<std::size_t>(
+      std::count(said[0].begin(), said[0].begin() + std::ptrdiff_t(same), ' '));
 }
 
 }  // namespace
@@ -100,9 +114,10 @@ Plan agree_on_plan(const std::function<Plan()>& make) {
   for (std::size_t rank = 0; rank < said.size(); ++rank)
     if (said[rank].front() == '!')
       throw ConfigError(fmt::format("rank {}", rank), said[rank].substr(1));
-  throw ConfigError("",
-                    "the processes of the job have different runs to make; expected the same "
-                    "files and arguments on all of them");
+  const auto descriptions = mpi_exchange(describe_plan(*mine.plan, first_apart(said)));
+  throw ConfigError("", fmt::format("the processes of the job have different runs to make; "
+                                    "expected the same files and arguments on all of them; {}",
+                                    plan_difference(said, descriptions)));
 }
 
 std::vector<bool> agree_on_runs(const std::vector<bool>& wanted_by_rank_0) {
@@ -112,6 +127,10 @@ std::vector<bool> agree_on_runs(const std::vector<bool>& wanted_by_rank_0) {
   std::vector<bool> wanted;
   for (const char c : said.front()) wanted.push_back(c == '1');
   return wanted;
+}
+
+Cores agree_on_cores() {
+  return cores_of_processes(mpi_exchange(cores_statement()), mpi_process().rank);
 }
 
 }  // namespace trigram

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/config/plan.h"
+#include "experiments/results/cores.h"
 
 // `trigram` as one of the processes of a job that mpirun or srun has started.
 
@@ -33,5 +34,8 @@ Plan agree_on_plan(const std::function<Plan()>& make);
 
 /// Which of the runs are to be made, as rank 0 knows.
 std::vector<bool> agree_on_runs(const std::vector<bool>& wanted_by_rank_0);
+
+/// What all processes of the job, who call it together, have of cores.
+Cores agree_on_cores();
 
 }  // namespace trigram

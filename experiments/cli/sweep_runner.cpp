@@ -10,7 +10,6 @@
 #include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/exit_codes.h"
-#include "experiments/results/machine.h"
 #include "experiments/results/recorded_run.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/run/link_check.h"
@@ -106,7 +105,9 @@ void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_stat
   const Outcome outcome = take_outcome(active->folder.path(), wait_status);
   active->period.finished = utc_now();
   active->period.wall_s = std::chrono::duration<double>(Clock::now() - active->began).count();
-  active->folder.publish(make_manifest(run, outcome, active->period, active->links), outcome.ok());
+  const Cores cores = job_cores_.value_or(cores_of_threads(run.experiment.cluster.ranks()));
+  active->folder.publish(make_manifest(run, outcome, active->period, active->links, cores),
+                         outcome.ok());
   if (!outcome.ok()) ++failed_;
   hung_ = hung_ || outcome.hang;
   progress_->ended(index, fmt::format("{} {}", run.id, describe(run.coordinates)), outcome.error,
@@ -151,6 +152,7 @@ int SweepRunner::run_in_job() {
     for (std::size_t i = 0; i < plan_.runs.size(); ++i) wanted_here[i] = wanted(plan_.runs[i]);
   }
   const std::vector<bool> wanted = agree_on_runs(wanted_here);
+  job_cores_ = agree_on_cores();
   for (std::size_t i = 0; i < plan_.runs.size(); ++i)
     if (wanted[i]) steps.push_back(static_cast<long>(plan_.runs[i].experiment.steps));
   begin_progress(std::move(steps), quiet_ || !first);

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "experiments/cli/progress.h"
 #include "experiments/config/plan.h"
 #include "experiments/process/job_queue.h"
+#include "experiments/results/cores.h"
 #include "experiments/results/manifest.h"
 #include "experiments/results/stored_run.h"
 
@@ -52,6 +54,7 @@ class SweepRunner {
   struct Active;
   std::map<std::size_t, std::shared_ptr<Active>> active_;
   std::unique_ptr<Progress> progress_;
+  std::optional<Cores> job_cores_;
   int stale_ = 0, failed_ = 0;
   bool hung_ = false;
 };

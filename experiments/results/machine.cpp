@@ -1,10 +1,8 @@
 #include "experiments/results/machine.h"
 
-#include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 
 namespace trigram {
@@ -26,19 +24,13 @@ std::string look_up(const char* path, const std::string& key, char separator) {
 
 }  // namespace
 
-int available_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
-Json describe_machine() {
+Json describe_machine(int cores) {
   utsname system{};
   uname(&system);
   const auto memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   return {{"host", system.nodename},
           {"cpu", look_up("/proc/cpuinfo", "model name", ':')},
-          {"cores", available_cores()},
+          {"cores", cores},
           {"memory", memory},
           {"os", look_up("/etc/os-release", "PRETTY_NAME", '=') + ", " + system.sysname + " " +
                      system.release}};

@@ -4,10 +4,7 @@
 
 namespace trigram {
 
-/// This machine, for manifests: {"host", "cpu", "cores", "memory" (bytes), "os"}.
-Json describe_machine();
-
-/// Cores that this process may run on.
-int available_cores();
+/// This machine, for manifests: {"host", "cpu", "cores" (given), "memory" (bytes), "os"}.
+Json describe_machine(int cores);
 
 }  // namespace trigram

@@ -16,7 +16,7 @@ std::string utc_now() {
 }
 
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
-                   const Json& links) {
+                   const Json& links, const Cores& cores) {
   // Processes of a job measure their links themselves, and say so with their results.
   Json summary = outcome.summary, found_links = links;
   if (const auto theirs = summary.find("links"); theirs != summary.end()) {
@@ -25,28 +25,27 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
   }
   const Version program = version();
   const World& world = run.experiment.world();
-  return {
-      {"schema_version", kManifestSchema},
-      {"id", run.id},
-      {"name", run.experiment.name},
-      {"experiment", run.resolved},
-      {"sweep", run.coordinates},
-      {"status", outcome.ok() ? "done" : "failed"},
-      {"error", outcome.ok() ? Json() : Json(outcome.error)},
-      {"version", program.number},
-      {"git", program.git},
-      {"versions", program.libraries},
-      {"started", period.started},
-      {"finished", period.finished},
-      {"wall_s", period.wall_s},
-      {"machine", describe_machine()},
-      {"world", world.name},
-      {"time_kind", world.simulated ? "simulated" : "wall"},
-      {"oversubscribed", !world.simulated && run.experiment.cluster.ranks() > available_cores()},
-      {"links", found_links},
-      {"algorithm_trigram",
-       to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},
-      {"summary", std::move(summary)}};
+  return {{"schema_version", kManifestSchema},
+          {"id", run.id},
+          {"name", run.experiment.name},
+          {"experiment", run.resolved},
+          {"sweep", run.coordinates},
+          {"status", outcome.ok() ? "done" : "failed"},
+          {"error", outcome.ok() ? Json() : Json(outcome.error)},
+          {"version", program.number},
+          {"git", program.git},
+          {"versions", program.libraries},
+          {"started", period.started},
+          {"finished", period.finished},
+          {"wall_s", period.wall_s},
+          {"machine", describe_machine(cores.here)},
+          {"world", world.name},
+          {"time_kind", world.simulated ? "simulated" : "wall"},
+          {"oversubscribed", !world.simulated && cores.oversubscribed},
+          {"links", found_links},
+          {"algorithm_trigram",
+           to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},
+          {"summary", std::move(summary)}};
 }
 
 }  // namespace trigram

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "experiments/config/plan.h"
+#include "experiments/results/cores.h"
 
 namespace trigram {
 
@@ -27,7 +28,7 @@ struct Period {
 /// out.
 /// `links`: those of an emulated network as they were measured before the run, else null.
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
-                   const Json& links);
+                   const Json& links, const Cores& cores);
 
 /// The present time as ISO 8601 in UTC.
 std::string utc_now();

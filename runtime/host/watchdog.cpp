@@ -27,7 +27,9 @@ bool Watchdog::hangs(const Look& look) {
   const bool moves = look.running || look.blocked.empty() || look.waits_over != waits_over_;
   waits_over_ = look.waits_over;
   if (moves) reset();
-  return Clock::now() - last_progress_ >= patience_;
+  const Clock::time_point now = Clock::now();
+  last_progress_ = std::max(last_progress_, awake_.since(now));
+  return now - last_progress_ >= patience_;
 }
 
 }  // namespace trigram::host

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/host/awake.h"
 #include "runtime/host/clock.h"
 #include "runtime/host/endpoint.h"
 
@@ -22,7 +23,8 @@ struct Look {
 
 /// Decides from looks, taken `interval` apart, that a world hangs: every stream that has not ended
 /// is blocked or idle, one at least is blocked, and no wait has ended for a while. A stream that
-/// was blocked at two looks, with no wait over in between, was blocked all along.
+/// was blocked at two looks, with no wait over in between, was blocked all along. Time in which
+/// nobody looked, because the process was stopped, does not count.
 class Watchdog {
  public:
   explicit Watchdog(double patience_s) : patience_(patience_s) {}
@@ -35,6 +37,7 @@ class Watchdog {
  private:
   const std::chrono::duration<double> patience_;
   Clock::time_point last_progress_ = Clock::now();
+  Awake awake_;
   std::uint64_t waits_over_ = 0;
 };
 

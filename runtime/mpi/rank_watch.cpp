@@ -35,6 +35,11 @@ RankWatch::RankWatch(int ranks, double watchdog_s)
       longest_silence_s_(longest_silence_s(watchdog_s)),
       heard_(static_cast<std::size_t>(ranks)) {}
 
+void RankWatch::turn() {
+  std::lock_guard lock(mutex_);
+  awake_.since(Clock::now());
+}
+
 void RankWatch::hear(int rank, const host::Look& look) {
   std::lock_guard lock(mutex_);
   heard_[static_cast<std::size_t>(rank)] = {look, Clock::now()};
@@ -59,8 +64,10 @@ std::optional<HangError> RankWatch::hang() {
 std::optional<int> RankWatch::silent(int first, int last) {
   std::lock_guard lock(mutex_);
   const auto longest = std::chrono::duration<double>(longest_silence_s_);
+  // One time for both, or the process could be stopped in between.
+  const Clock::time_point now = Clock::now(), awake = awake_.since(now);
   for (int rank = first; rank < last; ++rank)
-    if (Clock::now() - heard_[static_cast<std::size_t>(rank)].at > longest) return rank;
+    if (now - std::max(heard_[static_cast<std::size_t>(rank)].at, awake) > longest) return rank;
   return std::nullopt;
 }
 

@@ -28,6 +28,9 @@ class RankWatch {
   static double longest_silence_s(double watchdog_s) { return std::max(watchdog_s, 5.0); }
   double longest_silence_s() const { return longest_silence_s_; }
 
+  /// The thread that judges others turns: often, unless this process is stopped. Silence is then
+  /// counted anew.
+  void turn();
   void hear(int rank, const host::Look& look);
   /// The error of a world that hangs, as all ranks' looks say; empty while it does not, or while
   /// what is known of some rank is old.
@@ -46,6 +49,7 @@ class RankWatch {
 
   std::mutex mutex_;
   host::Watchdog watchdog_;
+  host::Awake awake_;
   const double longest_silence_s_;
   std::vector<Heard> heard_;  // by rank
 };

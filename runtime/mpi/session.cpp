@@ -10,6 +10,7 @@
 
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
+#include "runtime/host/awake.h"
 #include "runtime/host/back_off.h"
 
 namespace trigram::mpi {
@@ -25,6 +26,20 @@ const char* level_name(int level) {
     default: return "MPI_THREAD_MULTIPLE";
   }
 }
+
+/// How long this process waits for others, as far as it was awake.
+class Patience {
+ public:
+  explicit Patience(double s) : longest_(host::seconds(s)) {}
+  bool is_over() {
+    const auto now = host::Clock::now();
+    return now - awake_.since(now) >= longest_;
+  }
+
+ private:
+  const host::Clock::duration longest_;
+  host::Awake awake_;
+};
 
 // At exit, unless a world has failed to end: finalising would wait for it.
 void finalize() {
@@ -44,12 +59,11 @@ void check(int code, const char* call) {
 
 void complete(MPI_Request& request, double patience_s) {
   constexpr double kRollCall_s = 3;
-  const auto began = std::chrono::steady_clock::now();
+  Patience patience(patience_s);
   host::BackOff back_off = host::BackOff::of_a_letter();
   for (int done = 0; !done; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
-    if (done || waited.count() < patience_s) continue;
+    if (done || !patience.is_over()) continue;
     Session& session = Session::get();
     session.meet(kRollCall_s);  // all who live come to it, as they wait here, too
     session.abort(fmt::format("rank {} waits for others to begin a world", session.rank()),
@@ -114,14 +128,13 @@ void Session::meet(double patience_s) {
     check(MPI_Irecv(&heard[i], 1, MPI_BYTE, other, 0, base_, &requests[i]), "MPI_Irecv");
     check(MPI_Isend(&said[i], 1, MPI_BYTE, other, 0, base_, &requests[processes + i]), "MPI_Isend");
   }
-  const auto began = std::chrono::steady_clock::now();
+  Patience patience(patience_s);
   host::BackOff back_off = host::BackOff::of_a_letter();
   for (int all = 0; !all; back_off.pause()) {
     check(
         MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
         "MPI_Testall");
-    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
-    if (all || waited.count() < patience_s) continue;
+    if (all || !patience.is_over()) continue;
     std::string missing;
     for (std::size_t i = 0; i < processes; ++i) {
       int come = 0;

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "core/wait_text.h"
 #include "runtime/host/back_off.h"
 #include "runtime/host/stream.h"
+#include "runtime/mpi/common_zero.h"
 #include "runtime/mpi/wire_error.h"
 
 namespace trigram::mpi {
@@ -45,29 +45,11 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), watchdog_s) {
   groups_.add(*this, "main", kMainStream, session.stream_comms(watch_.longest_silence_s()));
-  align_clocks();
+  start_at(common_zero(groups_.main().comms().forward, watch_.longest_silence_s()));
   rank_log::print("all {} processes have met; a world begins", layout.ranks());
 }
 
 MpiWorld::~MpiWorld() = default;
-
-/// Times of different ranks are compared. Ranks of one machine have one clock, whose zero is when
-/// rank 0 got here; on others it is when rank 0's message came, late by its latency.
-void MpiWorld::align_clocks() {
-  struct Zero {
-    std::array<char, 40> machine{};
-    host::Clock::rep time = host::Clock::now().time_since_epoch().count();
-  } mine, first;
-  std::ifstream("/proc/sys/kernel/random/boot_id").read(mine.machine.data(), 36);
-  first = mine;
-  MPI_Request request;
-  check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, groups_.main().comms().forward, &request),
-        "MPI_Ibcast");
-  complete(request, watch_.longest_silence_s());
-  using host::Clock;
-  start_at(first.machine == mine.machine ? Clock::time_point(Clock::duration(first.time))
-                                         : Clock::now());
-}
 
 /// Makes the accelerator and the main stream, and runs the rank on it.
 void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator) {
@@ -201,11 +183,17 @@ void MpiWorld::await_the_others() {
     if (other != rank()) send_with_latency(other, ended);
   ending_.hear_of_end(rank(), ended);
   // Unless the world has failed, the others may take as long as they like: they are watched.
-  while (!ending_.wait_until_all_is_known(Ending::Seconds(watch_.longest_silence_s())))
-    if (failed())
+  const auto patience = host::seconds(watch_.longest_silence_s());
+  auto well = host::Clock::now();
+  host::Awake awake(well);
+  while (!ending_.wait_until_all_is_known(Ending::Seconds(0.5))) {
+    const auto now = host::Clock::now();
+    well = failed() ? std::max(well, awake.since(now)) : now;
+    if (now - well > patience)
       session_.abort(fmt::format("the world has failed, and these ranks do not end: {}",
                                  fmt::join(ending_.missing(), " ")),
                      1);
+  }
   while (!post_office_.idle()) std::this_thread::sleep_for(std::chrono::microseconds(100));
   ending_.stop();
 }
@@ -225,6 +213,7 @@ void MpiWorld::progress() noexcept {
   auto due = host::Clock::now() + interval;
   while (!ending_.stopped()) {
     last_turn_ = host::Clock::now().time_since_epoch().count();
+    watch_.turn();
     try {
       if (post_office_.poll()) back_off.reset();
       else back_off.pause();
@@ -242,9 +231,11 @@ void MpiWorld::progress() noexcept {
 /// keep another inside MPI for good, its watching thread included. This one calls no MPI.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
-  while (!ending_.wait_until_stopped(Ending::Seconds(1))) {
+  host::Awake awake;
+  while (!ending_.wait_until_stopped(Ending::Seconds(0.5))) {
+    const auto now = host::Clock::now();
     const host::Clock::time_point last{host::Clock::duration(last_turn_.load())};
-    if (std::chrono::duration<double>(host::Clock::now() - last).count() < longest_s) continue;
+    if (now - std::max(last, awake.since(now)) < host::seconds(longest_s)) continue;
     session_.abort(fmt::format("no call of MPI has returned on rank {} for {} s:\n{}", rank(),
                                longest_s, fmt::join(groups_.look().blocked, "\n")),
                    kWatchdogExit);

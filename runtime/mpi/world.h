@@ -58,7 +58,6 @@ class MpiWorld final : public host::World {
   void await(MPI_Request& request, const Wait& why);
   void check_fork_names(MpiGroup& parent, const std::string& name);
 
-  void align_clocks();
   void tell_all(const Letter& letter);
   void await_the_others();
   void free_communicators();

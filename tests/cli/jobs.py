@@ -94,6 +94,8 @@ class JobTest(CommandTest):
             "|no call of MPI has returned on rank",
         )
         self.assertRegex(err, "rank [013] waits for ")
+        # mpirun lets it go on before it ends it.
+        self.assertNotRegex(err, "rank [013] has not been heard of|have not come for [^:]*: [013]")
         self.assertEqual(len(self.done()), 1)
 
     def go_on(self, pid: int) -> None:

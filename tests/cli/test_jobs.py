@@ -74,6 +74,31 @@ class Jobs(JobTest):
         self.job(2, "bench", "--runtime", "threads", code=2)
         self.job(2, "bench", "--ranks", "3", code=2)
 
+    def test_ranks_that_share_no_core_are_not_called_oversubscribed(self) -> None:
+        """However mpirun binds them: what counts is the cores of all ranks of a machine."""
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("one core")
+        path = self.write(experiment(runtime="mpi", cluster={**CLUSTER, "nodes": 1}))
+        for apart in (True, False):
+            script = self.folder / "bound.sh"
+            other = cores[1] if apart else cores[0]
+            script.write_text(
+                f'test "$OMPI_COMM_WORLD_RANK" = 0 && core={cores[0]} || core={other}\n'
+                f'exec taskset --cpu-list $core {TRIGRAM} "$@"\n'
+            )
+            command = ["mpirun", "-n", "2", "sh", script]
+            run = self.popen([*command, "run", path, "--force"], env=ENVIRONMENT)
+            _, err = run.communicate(timeout=100)
+            self.assertEqual(run.returncode, 0, err)
+            (manifest,) = self.manifests()
+            self.assertEqual(manifest["machine"]["cores"], 1 + apart)
+            self.assertEqual(manifest["oversubscribed"], not apart)
+            bench = self.popen([*command, "bench", "allreduce", "--json", "--max-bytes", "8B",
+                                "--iters", "1"], env=ENVIRONMENT)
+            out, err = bench.communicate(timeout=100)
+            self.assertEqual(json.loads(out)["machine"]["cores"], 1 + apart, err)
+
     def test_what_does_not_fit_is_said_once(self) -> None:
         path = self.write(experiment(runtime="mpi"))
         cases = [
@@ -113,10 +138,29 @@ class Jobs(JobTest):
             timeout=100,
         )
         self.assertEqual(job.returncode, 2, job.stderr)
-        self.assertIn("the processes of the job have different runs to make", job.stderr)
+        said = "have different runs to make; expected the same files and arguments on all of them; "
+        self.assertIn(said + "rank 2: /steps is 5 there, 4 on rank 0\n", job.stderr)
 
     def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
         self.check_that_a_stopped_process_is_named({"name": "mpi"})
+
+    def test_a_job_that_was_stopped_as_a_whole_goes_on(self) -> None:
+        """Nobody was silent while nobody could hear."""
+        path = self.write(experiment(runtime={"name": "mpi", "watchdog": "2s"},
+                                     sweep={"/steps": [3, ENDLESS]}))
+        job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
+        ranks = self.ranks_in_second_run(job)
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for pid in ranks.values():
+                os.kill(pid, number)
+                self.addCleanup(self.go_on, pid)
+            time.sleep(7)  # more than the longest silence, 5 s; and until somebody would judge
+        self.assertIsNone(job.poll())
+        said = self.log(2).count(" ended at ")
+        self.wait_for(lambda: self.log(2).count(" ended at ") > said)
+        job.send_signal(signal.SIGINT)
+        _, err = job.communicate(timeout=60)
+        self.assertNotRegex(err, "has not been heard of|no call of MPI")
 
     def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
         path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 20_000]}))

@@ -59,6 +59,9 @@ std::unique_ptr<Runtime> make(const std::string& name, const Cluster& cluster,
 /// Whether ranks that this process alone would host can be compared in it.
 bool fits(const World& world, int ranks) { return !world.processes || mpi_process().size == ranks; }
 
+/// A process that a launcher started is one rank; any other hosts all ranks.
+bool launched() { return mpi_unavailable_reason().empty(); }
+
 /// `body`, in a child process if that is where the world has to run.
 std::string bytes_from(const World& world, const std::function<std::string()>& body) {
   return world.simulated ? bytes_from_child(body) : body();
@@ -104,10 +107,8 @@ std::vector<std::string> unpack(const std::string& bytes) {
 
 std::vector<std::string> world_names() {
   std::vector<std::string> names;
-  // A process that a launcher started is one rank; any other hosts all ranks.
-  const bool launched = mpi_unavailable_reason().empty();
   for (const World& world : worlds())
-    if (world.processes == launched) names.push_back(world.name);
+    if (world.processes == launched()) names.push_back(world.name);
   return names;
 }
 
@@ -127,6 +128,12 @@ std::string world_unavailable(const std::string& world, int ranks) {
   if (ranks == 0 || fits(where, ranks)) return "";
   return "this job has another number of processes";
 }
+
+std::vector<int> rank_counts(const std::vector<int>& elsewhere) {
+  if (!launched()) return elsewhere;
+  return {mpi_process().size};
+}
+
 bool has_native(const std::string& world) { return find(world).native; }
 
 bool is_simulated(const std::string& world) { return find(world).simulated; }
@@ -134,6 +141,16 @@ bool is_simulated(const std::string& world) { return find(world).simulated; }
 Cluster flat_cluster(int ranks) {
   Cluster cluster;
   cluster.nodes = ranks;
+  return cluster;
+}
+
+Cluster nodes_of_several(int ranks) {
+  int workers = 3;
+  if (launched())
+    for (workers = 2; workers < ranks && ranks % workers != 0;) ++workers;
+  Cluster cluster;
+  cluster.workers_per_node = launched() ? std::min(workers, ranks) : workers;
+  cluster.nodes = launched() ? ranks / static_cast<int>(cluster.workers_per_node) : ranks;
   return cluster;
 }
 

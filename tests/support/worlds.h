@@ -22,6 +22,8 @@ std::vector<std::string> world_names();
 std::vector<std::string> variant_names();
 /// Why a world cannot run here, with so many ranks if that is given; empty when it can.
 std::string world_unavailable(const std::string& world, int ranks = 0);
+/// Numbers of ranks to test here: those, or, in a process of a job, how many there are.
+std::vector<int> rank_counts(const std::vector<int>& elsewhere);
 /// Whether the world has collectives of its own.
 bool has_native(const std::string& world);
 /// True when the world's time is simulated, hence exact.
@@ -29,6 +31,9 @@ bool is_simulated(const std::string& world);
 
 /// `ranks` workers, each on a node of its own.
 Cluster flat_cluster(int ranks);
+/// Nodes of several workers: `ranks` of three; in a job, where there are `ranks` processes, of a
+/// divisor of that, if only of itself.
+Cluster nodes_of_several(int ranks);
 
 /// Calls `rank_main` on every rank in a fresh world: a simulation in a child process, whose failed
 /// expectations count here. An exception out of the world fails the test.
@@ -61,15 +66,18 @@ class WorldTest : public ::testing::TestWithParam<std::tuple<std::string, int>> 
   }
 };
 
-/// Parameters of a WorldTest: every world, with each number of ranks.
+/// Parameters of a WorldTest: every world, with each number of ranks; in a job with its own, so
+/// that a suite runs at every number of processes.
 template <class... Ranks>
 auto every_world(Ranks... ranks) {
-  return ::testing::Combine(::testing::ValuesIn(world_names()), ::testing::Values(ranks...));
+  return ::testing::Combine(::testing::ValuesIn(world_names()),
+                            ::testing::ValuesIn(rank_counts({ranks...})));
 }
 /// The same in all variants of the worlds.
 template <class... Ranks>
 auto every_variant(Ranks... ranks) {
-  return ::testing::Combine(::testing::ValuesIn(variant_names()), ::testing::Values(ranks...));
+  return ::testing::Combine(::testing::ValuesIn(variant_names()),
+                            ::testing::ValuesIn(rank_counts({ranks...})));
 }
 std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info);
 

@@ -1,0 +1,71 @@
+#include "experiments/results/cores.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+namespace {
+
+std::set<int> allowed_cores() {
+  std::set<int> cores;
+  cpu_set_t set;
+  const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+  const int count = known ? CPU_SETSIZE : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  for (int core = 0; core < count; ++core)
+    if (!known || CPU_ISSET(core, &set)) cores.insert(core);
+  if (cores.empty()) cores.insert(0);
+  return cores;
+}
+
+/// Of the kernel, as containers and emulated nodes have names of their own.
+std::string machine_id() {
+  std::string id;
+  if (std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id)) return id;
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+}  // namespace
+
+int available_cores() { return static_cast<int>(allowed_cores().size()); }
+
+Cores cores_of_threads(int ranks) {
+  const int here = available_cores();
+  return {here, ranks > here};
+}
+
+std::string cores_statement() {
+  return Json{{"machine", machine_id()}, {"cores", allowed_cores()}}.dump();
+}
+
+Cores cores_of_processes(const std::vector<std::string>& statements, int rank) {
+  struct Machine {
+    std::size_t ranks = 0;
+    std::set<int> cores;
+  };
+  std::map<std::string, Machine> machines;
+  std::string here;
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const Json said = Json::parse(statements[i]);
+    const auto name = said.at("machine").get<std::string>();
+    if (i == static_cast<std::size_t>(rank)) here = name;
+    Machine& machine = machines[name];
+    ++machine.ranks;
+    machine.cores.merge(said.at("cores").get<std::set<int>>());
+  }
+  return {static_cast<int>(machines.at(here).cores.size()),
+          std::any_of(machines.begin(), machines.end(), [](const auto& entry) {
+            return entry.second.ranks > entry.second.cores.size();
+          })};
+}
+
+}  // namespace trigram
