@@ -17,13 +17,15 @@ BenchEntry bench(const std::string& operation) {
                        [&](const BenchEntry& e) { return e.operation == operation; });
 }
 
-Probe ladder(const Context& ctx, const BenchEntry& entry, const CalibrationOptions& options,
-             const std::string& name) {
-  Probe probe{name, {}, {}};
-  measure(ctx, {entry}, options.ladder, false, [&](const Measured& m) {
-    probe.samples.push_back({static_cast<double>(m.bytes), m.seconds});
+std::vector<Sample> climb(const Context& ctx, const BenchEntry& entry, Ladder ladder,
+                          bool count_traffic) {
+  ladder.check = false;
+  std::vector<Sample> samples;
+  measure(ctx, {entry}, ladder, false, [&](const Measured& m) {
+    const double traffic = count_traffic ? m.bus_factor : 1;
+    samples.push_back({traffic * static_cast<double>(m.bytes), m.seconds});
   });
-  return probe;
+  return samples;
 }
 
 Probe gemm(const Context& ctx, const Ladder& ladder) {
@@ -36,11 +38,12 @@ Probe gemm(const Context& ctx, const Ladder& ladder) {
 /// Everything that is measured, as one rank sees it.
 Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
   Calibration c;
-  c.probes.push_back(ladder(ctx, stream_probe(), options, "axpby"));
+  for (const BenchEntry& entry : device_probes())
+    c.probes.push_back({entry.operation, climb(ctx, entry, options.ladder, true), {}});
   c.probes.push_back(gemm(ctx, options.ladder));
   if (ctx.size() > 1)
     for (const char* name : {"pingpong", "sendrecv", "allreduce"})
-      c.probes.push_back(ladder(ctx, bench(name), options, name));
+      c.probes.push_back({name, climb(ctx, bench(name), options.ladder, false), {}});
   if (options.workload)
     c.step = probe_step(ctx, *options.workload, options.steps, options.ladder.quantile);
   return c;
@@ -48,36 +51,71 @@ Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
 
 LinkSpec link_of(const LineFit& fit) { return {1 / fit.seconds_per_unit, fit.overhead_s}; }
 
+/// The rates that probes of the device tell; those of one rate follow one another.
+struct RateOfProbe {
+  const char* probe;
+  double Accelerator::*Bps;
+};
+constexpr RateOfProbe kRates[] = {{"sgd", &Accelerator::memory_Bps},
+                                  {"axpby", &Accelerator::reduction_Bps},
+                                  {"copy", &Accelerator::copy_Bps},
+                                  {"encode", &Accelerator::codec_Bps},
+                                  {"decode", &Accelerator::codec_Bps}};
+
+double Accelerator::*rate_of(const Probe& probe) {
+  for (const RateOfProbe& rate : kRates)
+    if (probe.name == rate.probe) return rate.Bps;
+  return nullptr;
+}
+
+/// All operations have the launch overhead in common, those of one kind a rate, too.
+void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
+  std::vector<double Accelerator::*> rates;
+  std::vector<std::vector<Sample>> kinds;
+  for (const Probe& probe : probes) {
+    const auto rate = rate_of(probe);
+    if (!rate) continue;
+    if (rates.empty() || rates.back() != rate) {
+      rates.push_back(rate);
+      kinds.emplace_back();
+    }
+    kinds.back().insert(kinds.back().end(), probe.samples.begin(), probe.samples.end());
+  }
+  const std::vector<LineFit> fits = fit_lines(kinds);
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    accelerator.*rates[i] = 1 / fits[i].seconds_per_unit;
+    accelerator.launch_overhead_s = fits[i].overhead_s;
+    for (Probe& probe : probes)
+      if (rate_of(probe) == rates[i]) probe.fit = fits[i];
+  }
+}
+
+}  // namespace
+
 void describe(Calibration& c, int ranks) {
   c.cluster.nodes = ranks;
   c.cluster.accelerator.name = "calibrated";
+  describe_device(c.probes, c.cluster.accelerator);
   for (Probe& probe : c.probes) {
-    if (probe.name == "allreduce") continue;
+    if (probe.name == "allreduce" || rate_of(probe)) continue;
     probe.fit = fit_line(probe.samples);
     if (probe.name == "sendrecv") {
       c.cluster.inter = link_of(probe.fit);
       c.cluster.intra = {c.cluster.inter.bandwidth_Bps, c.cluster.inter.latency_s};
-    }
-    if (probe.name == "axpby") {
-      c.cluster.accelerator.memory_Bps = 3 / probe.fit.seconds_per_unit;
-      c.cluster.accelerator.launch_overhead_s = probe.fit.overhead_s;
     }
     if (probe.name == "gemm") c.cluster.accelerator.flops_per_s = 1 / probe.fit.seconds_per_unit;
   }
   if (c.step) c.cluster.accelerator.flops_per_s = flop_rate(*c.step, c.cluster.accelerator);
 }
 
-}  // namespace
-
 Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& options) {
   Calibration result;
   runtime.launch(Layout(ranks, 1), [&](const Context& raw) {
     const auto meter = instrument(raw, {});
     Calibration mine = probe_all(meter->context(), options);
-    if (raw.world_rank != 0) return;
-    describe(mine, ranks);
-    result = std::move(mine);
+    if (raw.world_rank == 0) result = std::move(mine);
   });
+  if (!result.probes.empty()) describe(result, ranks);
   return result;
 }
 

@@ -18,7 +18,8 @@ struct CalibrationOptions {
   int steps = 30;                                   // of the workload
 };
 
-/// A probe at all its sizes, what is fitted to it, and what the sizes are of.
+/// A probe at all its sizes, what is fitted to it, and what the sizes are of: a message, or the
+/// memory that an operation of the device reads and writes.
 struct Probe {
   std::string name;
   std::vector<Sample> samples;
@@ -32,7 +33,11 @@ struct Probe {
 ///   sendrecv   all ranks send to one neighbour and receive from another at the same time: latency
 ///              and bandwidth of the NICs, under the contention that collectives meet
 ///   pingpong   the same between two ranks while the others wait; for comparison only
-///   axpby      y = x + y on all ranks: launch overhead and memory bandwidth
+///   sgd        an optimizer's step on all ranks: memory bandwidth
+///   axpby      y = x + y: the rate of reductions
+///   copy       y = x: the rate of copies
+///   encode     by the default codec: the rate of codecs, together with
+///   decode     the same back; these five have one launch overhead
 ///   gemm       square matrix products on all ranks: the rate of arithmetic
 ///   workload   when given, in place of gemm: the rate at which its training steps take as long as
 ///              they do
@@ -43,7 +48,12 @@ struct Calibration {
   Cluster cluster;
 };
 
-/// Measures on all ranks of a world in real time; the result is that of rank 0.
+/// Fits lines to what has been probed, and describes it as a cluster of so many ranks. Throws
+/// std::runtime_error where the times are no lines (line_fit.h).
+void describe(Calibration& calibration, int ranks);
+
+/// Measures on all ranks of a world in real time and describes it; the result, and what is wrong
+/// with it, is that of rank 0. Where ranks are processes the others get an empty one.
 Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& options);
 
 /// Seconds of a ring allreduce of so many bytes of f32, by the description, on ranks that have a

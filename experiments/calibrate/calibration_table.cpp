@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace trigram {
 namespace {
 
@@ -20,6 +22,11 @@ std::string dumped(const Cluster& cluster, const char* object, const char* key) 
   return cluster_fields().dump(cluster)[object][key].get<std::string>();
 }
 
+constexpr std::pair<const char*, const char*> kAcceleratorRows[] = {
+    {"launch overhead", "launch_overhead"},         {"memory bandwidth", "memory_bandwidth"},
+    {"reduction bandwidth", "reduction_bandwidth"}, {"copy bandwidth", "copy_bandwidth"},
+    {"codec bandwidth", "codec_bandwidth"},         {"flops", "flops"}};
+
 }  // namespace
 
 std::string calibration_table(const Calibration& c) {
@@ -34,12 +41,11 @@ std::string calibration_table(const Calibration& c) {
   const Cluster& cluster = c.cluster;
   text += "\n";
   if (cluster.ranks() > 1)
-    text += fmt::format("latency          {}\nbandwidth        {}\n",
-                        dumped(cluster, "inter", "latency"), dumped(cluster, "inter", "bandwidth"));
-  return text + fmt::format("launch overhead  {}\nmemory bandwidth {}\nflops            {}\n",
-                            dumped(cluster, "accelerator", "launch_overhead"),
-                            dumped(cluster, "accelerator", "memory_bandwidth"),
-                            dumped(cluster, "accelerator", "flops"));
+    for (const char* key : {"latency", "bandwidth"})
+      text += fmt::format("{:<20} {}\n", key, dumped(cluster, "inter", key));
+  for (const auto& [title, key] : kAcceleratorRows)
+    text += fmt::format("{:<20} {}\n", title, dumped(cluster, "accelerator", key));
+  return text;
 }
 
 std::string description_text(const Calibration& c, const std::string& origin) {

@@ -8,8 +8,11 @@
 
 namespace trigram {
 
-/// y = x + y, by all ranks at the same time: three passes over memory. Sizes are of x.
-const BenchEntry& stream_probe();
+/// Operations on vectors, each of a kind that accelerators may have a rate of their own for, by all
+/// ranks at the same time: an optimizer's step ("sgd"), a sum ("axpby"), a copy, and the default
+/// codec's "encode" and "decode". Their bus factors count the memory traffic that the operations
+/// are priced by (core/device/timed_device.h).
+const std::vector<BenchEntry>& device_probes();
 
 /// Operations of a square matrix product of such a side, and seconds that it takes on this rank
 /// beside the others (of the ladder's iterations its quantile).

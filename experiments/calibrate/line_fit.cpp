@@ -1,6 +1,7 @@
 #include "experiments/calibrate/line_fit.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace trigram {
@@ -40,6 +41,26 @@ LineFit fit_line(std::span<const Sample> samples) {
   if (!(fit.seconds_per_unit > 0))
     throw std::runtime_error("the times to fit do not grow with the size");
   return fit;
+}
+
+// With a given overhead the best b of a kind is (v - overhead uv) / vv, and the sum of squares of
+// all of them is a parabola of the overhead.
+std::vector<LineFit> fit_lines(std::span<const std::vector<Sample>> kinds) {
+  double u = 0, uu = 0, shortest_s = std::numeric_limits<double>::infinity();
+  for (const std::vector<Sample>& samples : kinds) {
+    fit_line(samples);  // whether there is one
+    const Sums s = sums_of(samples);
+    u += s.u - s.v * s.uv / s.vv;
+    uu += s.uu - s.uv * s.uv / s.vv;
+    for (const Sample& sample : samples) shortest_s = std::min(shortest_s, sample.seconds);
+  }
+  const double overhead_s = std::clamp(u / uu, 0.0, shortest_s);
+  std::vector<LineFit> fits;
+  for (const std::vector<Sample>& samples : kinds) {
+    const Sums s = sums_of(samples);
+    fits.push_back({overhead_s, (s.v - overhead_s * s.uv) / s.vv});
+  }
+  return fits;
 }
 
 }  // namespace trigram

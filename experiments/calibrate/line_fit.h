@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 namespace trigram {
 
@@ -21,5 +22,9 @@ struct LineFit {
 /// alike; neither part is negative. Throws std::runtime_error for fewer than two sizes, times that
 /// are not positive, and times that do not grow with size.
 LineFit fit_line(std::span<const Sample> samples);
+
+/// A line for each of several kinds of operations, with one overhead in common, which is not longer
+/// than any of the times. Throws as fit_line does for each of them.
+std::vector<LineFit> fit_lines(std::span<const std::vector<Sample>> kinds);
 
 }  // namespace trigram

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/logging/rank_log.h"
 #include "experiments/bench/place.h"
 #include "experiments/calibrate/calibration_table.h"
 #include "experiments/cli/commands.h"
@@ -66,6 +67,19 @@ void check_writable(const std::string& path) {
   if (!existed) fs::remove(path);
 }
 
+/// What fails, fails on rank 0 as well, which says so.
+int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) {
+  try {
+    calibrate(*place.make(), place.cluster.ranks(), wanted);
+    return kOk;
+  } catch (const ConfigError&) {
+    throw;
+  } catch (const std::exception& error) {
+    rank_log::print("calibration failed: {}", error.what());
+    return kRunFailed;
+  }
+}
+
 int run_calibration(const Options& options) {
   const BenchPlace place = find_place(options.place);
   if (place.world->simulated)
@@ -75,8 +89,8 @@ int run_calibration(const Options& options) {
   const int ranks = place.cluster.ranks();
   const CalibrationOptions wanted = calibration_options(options, ranks);
   check_writable(options.output);
+  if (rank_in_job() != 0) return join_calibration(place, wanted);
   const Calibration calibration = calibrate(*place.make(), ranks, wanted);
-  if (rank_in_job() != 0) return kOk;
   fmt::print("# world {}, {} ranks\n{}", place.world->name, ranks, calibration_table(calibration));
   if (options.output.empty()) return kOk;
   const Json machine = describe_machine(available_cores());

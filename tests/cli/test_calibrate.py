@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 import re
 import unittest
+from typing import Any
 
-from harness import CommandTest, experiment, worlds
+from harness import SOURCE, CommandTest, experiment, worlds
+
+
+DEVICE = ("sgd", "axpby", "copy", "encode", "decode")
+RATES = ("memory_bandwidth", "reduction_bandwidth", "copy_bandwidth", "codec_bandwidth")
 
 
 def rows(table: str) -> list[tuple[str, float, float, float]]:
@@ -15,6 +20,12 @@ def rows(table: str) -> list[tuple[str, float, float, float]]:
     return [
         (m[1], float(m[2]), float(m[3]), float(m[4])) for m in re.finditer(pattern, table, re.M)
     ]
+
+
+def per_second(rate: str) -> float:
+    """Bytes."""
+    number, prefix, unit = re.fullmatch(r"([\d.e+-]+) ?([KkMGT]?)(bps|B/s)", rate).groups()
+    return float(number) * 1e3 ** " KMGT".index(prefix.upper() or " ") / (8 if unit == "bps" else 1)
 
 
 class Calibrate(CommandTest):
@@ -29,22 +40,29 @@ class Calibrate(CommandTest):
                     raise
         return self.trigram(*command).stdout
 
+    def description(self) -> dict[str, Any]:
+        return json.loads((self.folder / "cluster.json").read_text().split("\n", 1)[1])
+
     def test_it_writes_what_the_simulator_loads(self) -> None:
         table = self.calibrate("--runtime", "threads", "--ranks", "3", "-o", "cluster.json",
                                "--workload", '{"name": "quadratic", "dimension": 4096}')
         probes = {row[0] for row in rows(table)}
-        self.assertEqual(probes, {"axpby", "gemm", "pingpong", "sendrecv", "allreduce"})
+        self.assertEqual(probes, {*DEVICE, "gemm", "pingpong", "sendrecv", "allreduce"})
         self.assertIn("a training step without communication takes", table)
         text = (self.folder / "cluster.json").read_text()
         self.assertTrue(text.startswith("// trigram calibrate: world threads, 3 ranks"))
-        cluster = json.loads(text.split("\n", 1)[1])
+        cluster = self.description()
         self.assertEqual((cluster["nodes"], cluster["workers_per_node"]), (3, 1))
         for name in ("latency", "bandwidth"):
             self.assertRegex(table, rf"{name} +{re.escape(cluster['inter'][name])}\n")
+        for name in ("launch_overhead", *RATES, "flops"):
+            written = re.escape(cluster["accelerator"][name])
+            self.assertRegex(table, rf"{name.replace('_', ' ')} +{written}\n")
         if not worlds()["sim"]:
             return
         [manifest] = self.run_config(experiment(runtime="sim", cluster="cluster.json"))
         self.assertEqual(manifest["experiment"]["cluster"]["inter"], cluster["inter"])
+        self.assertEqual(manifest["experiment"]["cluster"]["accelerator"], cluster["accelerator"])
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
     def test_its_prediction_of_a_ring_is_the_simulators(self) -> None:
@@ -59,9 +77,53 @@ class Calibrate(CommandTest):
             self.assertEqual(size, row["bytes"])
             self.assertAlmostEqual(fitted_us, 1e6 * row["time_s"], delta=0.01)
 
+    @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
+    def test_the_simulator_charges_codecs_what_was_fitted(self) -> None:
+        """The launch overhead, and memory traffic at the rate."""
+        table = self.calibrate("--ranks", "2", "-o", "cluster.json")
+        fitted_us = [row[3] for row in rows(table) if row[0] == "encode"]
+
+        def simulated_us(cluster: str) -> list[float]:
+            printed = self.trigram("bench", "encode", "--algorithm", "minmax_uint8", "--runtime",
+                                   "sim", "--cluster", cluster, "--min-bytes", "1KiB",
+                                   "--max-bytes", "256KiB", "--no-check", "--json").stdout
+            return [1e6 * row["time_s"] for row in json.loads(printed)["rows"]]
+
+        as_written = simulated_us("cluster.json")
+        self.assertEqual(len(as_written), len(fitted_us))
+        for simulated, fitted in zip(as_written, fitted_us):
+            self.assertAlmostEqual(simulated, fitted, delta=0.01)
+        cluster = self.description()
+        cluster["accelerator"]["launch_overhead"] = "0s"
+        self.write(cluster, "free_launches.json")
+        rate = per_second(cluster["accelerator"]["codec_bandwidth"])
+        cluster["accelerator"]["codec_bandwidth"] = f"{2 * rate}B/s"
+        self.write(cluster, "twice.json")
+        for once, half in zip(simulated_us("free_launches.json"), simulated_us("twice.json")):
+            self.assertAlmostEqual(once / half, 2, places=6)
+
+    @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
+    def test_every_rate_has_its_part_in_a_simulated_step(self) -> None:
+        """What the step loses when a rate doubles, it loses half of when it doubles again."""
+        self.calibrate("--ranks", "3", "-o", "cluster.json")
+        cluster = self.description()
+        for rate in RATES[1:]:
+            field, written = f"/cluster/accelerator/{rate}", cluster["accelerator"][rate]
+            rates = [f"{factor * per_second(written)}B/s" for factor in (1, 2, 4)]
+            self.results = self.folder / "results" / rate
+            self.trigram("run", self.write(experiment(
+                runtime="sim", cluster=cluster, steps=2, sweep={field: rates},
+                workload=f"profile:{SOURCE}/tests/data/tiny_profile.csv",
+                algorithm={"name": "bytegrad", "overlap": False}), f"{rate}.json"))
+            step_s = {per_second(run["sweep"][field]): run["summary"]["step_s"]
+                      for run in self.manifests()}
+            once, half, quarter = (step_s[value] for value in sorted(step_s))
+            self.assertLess(half, once)
+            self.assertAlmostEqual((once - half) / (half - quarter), 2, places=3, msg=rate)
+
     def test_a_lone_rank_has_no_network(self) -> None:
         table = self.calibrate("--ranks", "1")
-        self.assertEqual({row[0] for row in rows(table)}, {"axpby", "gemm"})
+        self.assertEqual({row[0] for row in rows(table)}, {*DEVICE, "gemm"})
         self.assertNotIn("latency", table)
 
     def test_bad_input(self) -> None:

@@ -119,6 +119,18 @@ class Jobs(JobTest):
             self.assertIn(message, said[0])
         self.assertFalse(self.results.exists())
 
+    def test_calibration_that_fails_says_so_once(self) -> None:
+        """Times of two and of four elements grow by chance alone: soon some do not."""
+        command = ["calibrate", "--min-bytes", "4B", "--max-bytes", "16B", "--iters", "1"]
+        for _ in range(20):
+            job = self.start(2, *command)
+            _, err = job.communicate(timeout=100)
+            if job.returncode:
+                break
+        self.assertEqual(job.returncode, 1, err)
+        self.assertEqual(re.findall("^trigram: .*", err, re.M),
+                         ["trigram: the times to fit do not grow with the size"])
+
     def test_without_a_launcher_it_says_what_to_do(self) -> None:
         err = self.trigram("run", self.write(experiment(runtime="mpi")), code=2).stderr
         self.assertIn("mpirun", err)

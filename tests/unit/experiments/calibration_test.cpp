@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
+#include "core/device/timed_device.h"
 #include "experiments/calibrate/calibration.h"
+#include "experiments/calibrate/device_probes.h"
 #include "experiments/calibrate/line_fit.h"
 #include "experiments/calibrate/workload_probe.h"
+#include "tests/support/lone_rank.h"
 
 namespace trigram {
 namespace {
@@ -46,6 +50,110 @@ TEST(LineFit, RefusesWhatIsNoLine) {
   EXPECT_THROW(fit({{5, 1}, {5, 2}}), std::runtime_error);
   EXPECT_THROW(fit({{1, 0}, {2, 1}}), std::runtime_error);
   EXPECT_THROW(fit({{1, 2}, {100, 1}}), std::runtime_error);
+}
+
+TEST(LineFit, OfSeveralKindsHasOneOverhead) {
+  const std::vector<std::vector<Sample>> exact = {samples_of(5e-6, 2e-10), samples_of(5e-6, 1e-9)};
+  const auto fits = fit_lines(exact);
+  ASSERT_EQ(fits.size(), 2u);
+  for (const LineFit& fit : fits) EXPECT_NEAR(fit.overhead_s, 5e-6, 1e-12);
+  EXPECT_NEAR(fits[0].seconds_per_unit, 2e-10, 1e-18);
+  EXPECT_NEAR(fits[1].seconds_per_unit, 1e-9, 1e-17);
+
+  const std::vector<std::vector<Sample>> unlike = {samples_of(4e-6, 2e-10),
+                                                   samples_of(6e-6, 2e-10)};
+  const auto between = fit_lines(unlike);
+  EXPECT_EQ(between[0].overhead_s, between[1].overhead_s);
+  EXPECT_GT(between[0].overhead_s, 4e-6);
+  EXPECT_LT(between[0].overhead_s, 6e-6);
+
+  // Between the two would be longer than most operations of the first kind take.
+  const std::vector<std::vector<Sample>> short_one = {samples_of(3e-6, 1e-13),
+                                                      samples_of(6e-6, 1e-13)};
+  const auto shortest = fit_lines(short_one);
+  EXPECT_NEAR(shortest[0].overhead_s, 3e-6 + 1e3 * 1e-13, 1e-12);
+  for (const LineFit& fit : shortest) EXPECT_GT(fit.seconds_per_unit, 0);
+
+  const std::vector<std::vector<Sample>> falls = {samples_of(5e-6, 2e-10), {{1, 2}, {100, 1}}};
+  EXPECT_THROW(fit_lines(falls), std::runtime_error);
+}
+
+Accelerator made_up() {
+  Accelerator a;
+  a.flops_per_s = 3e12;
+  a.memory_Bps = 500e9;
+  a.launch_overhead_s = 3e-6;
+  a.reduction_Bps = 400e9;
+  a.copy_Bps = 600e9;
+  a.codec_Bps = 100e9;
+  return a;
+}
+
+/// Times that an accelerator of such rates would take, by the probes' names.
+Calibration measured_on(const Accelerator& a, const LinkSpec& link) {
+  const auto rate = [&](double per_s) { return samples_of(a.launch_overhead_s, 1 / per_s); };
+  Calibration c;
+  c.probes = {{"sgd", rate(a.memory_Bps), {}},
+              {"axpby", rate(a.reduction_Bps), {}},
+              {"copy", rate(a.copy_Bps), {}},
+              {"encode", rate(a.codec_Bps), {}},
+              {"decode", rate(a.codec_Bps), {}},
+              {"gemm", samples_of(0, 1 / a.flops_per_s), {}, "FLOP"},
+              {"sendrecv", samples_of(link.latency_s, 1 / link.bandwidth_Bps), {}}};
+  return c;
+}
+
+TEST(Calibration, FindsTheRatesThatTheTimesWereMadeWith) {
+  const Accelerator a = made_up();
+  Calibration c = measured_on(a, {5e9, 2e-5});
+  describe(c, 3);
+  EXPECT_EQ(c.cluster.ranks(), 3);
+  EXPECT_NEAR(c.cluster.inter.bandwidth_Bps / 5e9, 1, 1e-6);
+  EXPECT_NEAR(c.cluster.inter.latency_s, 2e-5, 1e-11);
+  for (const auto rate :
+       {&Accelerator::flops_per_s, &Accelerator::memory_Bps, &Accelerator::launch_overhead_s,
+        &Accelerator::reduction_Bps, &Accelerator::copy_Bps, &Accelerator::codec_Bps})
+    EXPECT_NEAR(c.cluster.accelerator.*rate / (a.*rate), 1, 1e-6);
+  for (const Probe& probe : c.probes)
+    for (const Sample& s : probe.samples) EXPECT_NEAR(probe.fit.residual(s), 0, 1e-6) << probe.name;
+}
+
+/// One rate stands for both directions of a codec.
+TEST(Calibration, PutsTheRateOfCodecsBetweenEncodingAndDecoding) {
+  Calibration c = measured_on(made_up(), {1e9, 1e-6});
+  for (Probe& probe : c.probes)
+    if (probe.name == "decode") probe.samples = samples_of(3e-6, 1 / 300e9);
+  describe(c, 2);
+  EXPECT_GT(c.cluster.accelerator.codec_Bps, 100e9);
+  EXPECT_LT(c.cluster.accelerator.codec_Bps, 300e9);
+}
+
+/// Of every probe of the device, so that what is written is what the simulator charges for the
+/// operation: the traffic that it is priced by, and its kind.
+TEST(DeviceProbes, CountTheTrafficThatTheirOperationsArePricedBy) {
+  const std::map<std::string, Cost::Kind> kinds = {{"sgd", Cost::Kind::other},
+                                                   {"axpby", Cost::Kind::reduction},
+                                                   {"copy", Cost::Kind::copy},
+                                                   {"encode", Cost::Kind::codec},
+                                                   {"decode", Cost::Kind::codec}};
+  ASSERT_EQ(device_probes().size(), kinds.size());
+  for (const BenchEntry& entry : device_probes()) {
+    test::RecordingStream stream;
+    HostDevice host;
+    TimedDevice device(host, stream);
+    Context ctx;
+    ctx.device = &device;
+    ctx.stream = &stream;
+    const auto exercise = entry.make(ctx, 1000);
+    exercise->fill();
+    stream.charged.clear();
+    exercise->run();
+    ASSERT_EQ(stream.charged.size(), 1u) << entry.operation;
+    const Cost cost = stream.charged.front();
+    EXPECT_NEAR(cost.bytes, exercise->bus_factor() * 1000 * sizeof(float), 1e-6) << entry.operation;
+    EXPECT_EQ(exercise->wrong(), 0u) << entry.operation;
+    EXPECT_EQ(cost.kind, kinds.at(entry.operation));
+  }
 }
 
 TEST(FlopRate, MakesTheStepTakeAsLongAsItDid) {
