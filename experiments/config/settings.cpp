@@ -100,14 +100,27 @@ Setting parse_setting(const std::string& text) {
   return {text.substr(0, equals), parse_value(text.substr(equals + 1))};
 }
 
+namespace {
+
+/// As they are given, but what sets a parent comes before what sets a field below it, which it would
+/// undo.
+std::vector<Setting> parents_first(const std::vector<std::string>& settings) {
+  std::vector<Setting> ordered;
+  for (const std::string& text : settings) {
+    Setting setting = parse_setting(text);
+    const auto below = std::ranges::find_if(ordered, [&](const Setting& other) {
+      return other.pointer.starts_with(setting.pointer + "/");
+    });
+    ordered.insert(below, std::move(setting));
+  }
+  return ordered;
+}
+
+}  // namespace
+
 void apply_settings(Json& config, const std::vector<std::string>& settings,
                     const std::filesystem::path& base) {
-  std::vector<Setting> ordered;
-  for (const std::string& text : settings) ordered.push_back(parse_setting(text));
-  // Parents first, or they would undo what was set below them.
-  std::ranges::stable_sort(
-      ordered, {}, [](const Setting& setting) { return std::ranges::count(setting.pointer, '/'); });
-  for (const Setting& setting : ordered) {
+  for (const Setting& setting : parents_first(settings)) {
     check_not_swept_over(config, setting);
     set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);
     inline_files(config, base);
