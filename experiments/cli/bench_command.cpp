@@ -108,7 +108,7 @@ int bench(const Options& options) {
   const std::vector<BenchEntry> entries = chosen(options, *place.world);
   const Ladder ladder = ladder_of(options, place.world->simulated);
   const bool speaks = rank_in_job() == 0;
-  const int cores = in_a_job() ? agree_on_cores().here : available_cores();
+  const int cores = in_a_job() ? agree_on_cores(watchdog_s(place.runtime)).here : available_cores();
   std::size_t wrong = 0;
   Json rows = Json::array();
   if (speaks && !options.json) {

@@ -106,7 +106,8 @@ void check_for_job(const Plan& plan) {
 
 Plan agree_on_plan(const std::function<Plan()>& make) {
   Statement mine = state(make);
-  const auto said = mpi_exchange(mine.text);
+  const double watchdog = mine.plan ? watchdog_s(*mine.plan) : MpiOptions{}.watchdog_s;
+  const auto said = mpi_exchange(mine.text, watchdog);
   if (std::all_of(said.begin(), said.end(), [&](const auto& text) { return text == said[0]; })) {
     if (mine.error) std::rethrow_exception(mine.error);
     return std::move(*mine.plan);
@@ -114,23 +115,35 @@ Plan agree_on_plan(const std::function<Plan()>& make) {
   for (std::size_t rank = 0; rank < said.size(); ++rank)
     if (said[rank].front() == '!')
       throw ConfigError(fmt::format("rank {}", rank), said[rank].substr(1));
-  const auto descriptions = mpi_exchange(describe_plan(*mine.plan, first_apart(said)));
+  const auto descriptions = mpi_exchange(describe_plan(*mine.plan, first_apart(said)), watchdog);
   throw ConfigError("", fmt::format("the processes of the job have different runs to make; "
                                     "expected the same files and arguments on all of them; {}",
                                     plan_difference(said, descriptions)));
 }
 
-std::vector<bool> agree_on_runs(const std::vector<bool>& wanted_by_rank_0) {
+std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0) {
   std::string mine;
   for (const bool wanted : wanted_by_rank_0) mine += wanted ? '1' : '0';
-  const auto said = mpi_exchange(mine);
+  const auto said = mpi_exchange(mine, watchdog_s(plan));
   std::vector<bool> wanted;
   for (const char c : said.front()) wanted.push_back(c == '1');
   return wanted;
 }
 
-Cores agree_on_cores() {
-  return cores_of_processes(mpi_exchange(cores_statement()), mpi_process().rank);
+Cores agree_on_cores(double watchdog_s) {
+  return cores_of_processes(mpi_exchange(cores_statement(), watchdog_s), mpi_process().rank);
+}
+
+double watchdog_s(const Json& runtime) {
+  return quantity(Dimension::duration, true).parse(runtime.at("watchdog"), "/runtime/watchdog");
+}
+
+double watchdog_s(const Plan& plan) {
+  if (plan.runs.empty()) return MpiOptions{}.watchdog_s;
+  double longest = 0;
+  for (const PlannedRun& run : plan.runs)
+    longest = std::max(longest, watchdog_s(run.experiment.runtime));
+  return longest;
 }
 
 }  // namespace trigram

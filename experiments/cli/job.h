@@ -33,9 +33,14 @@ void check_for_job(const Plan& plan);
 Plan agree_on_plan(const std::function<Plan()>& make);
 
 /// Which of the runs are to be made, as rank 0 knows.
-std::vector<bool> agree_on_runs(const std::vector<bool>& wanted_by_rank_0);
+std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0);
 
-/// What all processes of the job, who call it together, have of cores.
-Cores agree_on_cores();
+/// What all processes of the job, who call it together, have of cores; `watchdog_s` is how long
+/// they may be apart.
+Cores agree_on_cores(double watchdog_s);
+
+/// How long a resolved world of processes lets one be silent; of a plan, the longest of its runs.
+double watchdog_s(const Json& runtime);
+double watchdog_s(const Plan& plan);
 
 }  // namespace trigram

@@ -151,8 +151,8 @@ int SweepRunner::run_in_job() {
     remove_leftovers(folder_);
     for (std::size_t i = 0; i < plan_.runs.size(); ++i) wanted_here[i] = wanted(plan_.runs[i]);
   }
-  const std::vector<bool> wanted = agree_on_runs(wanted_here);
-  job_cores_ = agree_on_cores();
+  const std::vector<bool> wanted = agree_on_runs(plan_, wanted_here);
+  job_cores_ = agree_on_cores(watchdog_s(plan_));
   for (std::size_t i = 0; i < plan_.runs.size(); ++i)
     if (wanted[i]) steps.push_back(static_cast<long>(plan_.runs[i].experiment.steps));
   begin_progress(std::move(steps), quiet_ || !first);

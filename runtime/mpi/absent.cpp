@@ -8,7 +8,7 @@ std::string mpi_absent_reason() {
 
 std::string mpi_unavailable_reason() { return mpi_absent_reason(); }
 
-std::vector<std::string> mpi_exchange(const std::string& mine) { return {mine}; }
+std::vector<std::string> mpi_exchange(const std::string& mine, double) { return {mine}; }
 
 std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions&, AcceleratorFactory) {
   throw std::runtime_error(mpi_unavailable_reason());

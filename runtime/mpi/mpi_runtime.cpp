@@ -16,7 +16,8 @@ class MpiRuntime final : public Runtime {
   MpiRuntime(const MpiOptions& options, AcceleratorFactory make_accelerator)
       : options_(options), make_accelerator_(std::move(make_accelerator)) {}
   void launch(const Layout& layout, const Task& rank_main) override {
-    mpi::Session& session = mpi::Session::get();
+    mpi::Session& session =
+        mpi::Session::get(mpi::RankWatch::longest_silence_s(options_.watchdog_s));
     if (session.size() != layout.ranks())
       throw ConfigError("/cluster",
                         fmt::format("the cluster has {0} workers, but {1} processes were started; "
@@ -43,8 +44,9 @@ std::string mpi_unavailable_reason() {
   return "no launcher has started this process; use mpirun -n RANKS trigram run CONFIG";
 }
 
-std::vector<std::string> mpi_exchange(const std::string& mine) {
-  const mpi::Session& session = mpi::Session::get();
+std::vector<std::string> mpi_exchange(const std::string& mine, double watchdog_s) {
+  const double patience_s = mpi::RankWatch::longest_silence_s(watchdog_s);
+  const mpi::Session& session = mpi::Session::get(patience_s);
   const auto processes = static_cast<std::size_t>(session.size());
   const int length = static_cast<int>(mine.size());
   std::vector<int> lengths(processes), begins(processes);
@@ -52,13 +54,13 @@ std::vector<std::string> mpi_exchange(const std::string& mine) {
   mpi::check(
       MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, session.base(), &request),
       "MPI_Iallgather");
-  mpi::complete(request);
+  mpi::complete(request, patience_s);
   std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
   std::string all(static_cast<std::size_t>(begins.back() + lengths.back()), '\0');
   mpi::check(MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(),
                              begins.data(), MPI_BYTE, session.base(), &request),
              "MPI_Iallgatherv");
-  mpi::complete(request);
+  mpi::complete(request, patience_s);
   std::vector<std::string> said;
   for (std::size_t i = 0; i < processes; ++i)
     said.push_back(all.substr(std::size_t(begins[i]), std::size_t(lengths[i])));

@@ -56,7 +56,10 @@ MpiProcess mpi_process();
 using AcceleratorFactory = std::function<std::unique_ptr<AcceleratorBackend>(Bootstrap&, Waiter&)>;
 
 /// Every process of the job says something and gets what all have said, by rank. Called by all.
-std::vector<std::string> mpi_exchange(const std::string& mine);
+/// When some do not for `watchdog_s` (not less than 5 s), the job is aborted with a line that names
+/// them.
+std::vector<std::string> mpi_exchange(const std::string& mine,
+                                      double watchdog_s = MpiOptions{}.watchdog_s);
 
 /// The world in real time whose ranks are processes that mpirun or srun has started, one per rank
 /// of the layout (ConfigError otherwise), and whose streams are threads. Messages are MPI's, over a

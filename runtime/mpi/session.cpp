@@ -10,13 +10,12 @@
 
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
-#include "runtime/host/awake.h"
 #include "runtime/host/back_off.h"
+#include "runtime/mpi/deadline.h"
+#include "runtime/mpi/patience.h"
 
 namespace trigram::mpi {
 namespace {
-
-constexpr int kWatchdogExit = 124;
 
 const char* level_name(int level) {
   switch (level) {
@@ -27,19 +26,16 @@ const char* level_name(int level) {
   }
 }
 
-/// How long this process waits for others, as far as it was awake.
-class Patience {
- public:
-  explicit Patience(double s) : longest_(host::seconds(s)) {}
-  bool is_over() {
-    const auto now = host::Clock::now();
-    return now - awake_.since(now) >= longest_;
+/// Looks until MPI has done what was begun; false if that takes longer.
+bool completes(MPI_Request& request, double patience_s) {
+  Patience patience(patience_s);
+  host::BackOff back_off = host::BackOff::of_a_letter();
+  for (int done = 0;; back_off.pause()) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done) return true;
+    if (patience.is_over()) return false;
   }
-
- private:
-  const host::Clock::duration longest_;
-  host::Awake awake_;
-};
+}
 
 // At exit, unless a world has failed to end: finalising would wait for it.
 void finalize() {
@@ -59,24 +55,19 @@ void check(int code, const char* call) {
 
 void complete(MPI_Request& request, double patience_s) {
   constexpr double kRollCall_s = 3;
-  Patience patience(patience_s);
-  host::BackOff back_off = host::BackOff::of_a_letter();
-  for (int done = 0; !done; back_off.pause()) {
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done || !patience.is_over()) continue;
-    Session& session = Session::get();
-    session.meet(kRollCall_s);  // all who live come to it, as they wait here, too
-    session.abort(fmt::format("rank {} waits for others to begin a world", session.rank()),
-                  kWatchdogExit);
-  }
+  if (completes(request, patience_s)) return;
+  Session& session = Session::get(patience_s);
+  session.meet(kRollCall_s);  // all who live come to it, as they wait here, too
+  session.abort(fmt::format("rank {} waits for others to begin a world", session.rank()),
+                kWatchdogExit);
 }
 
-Session& Session::get() {
-  static Session session;
+Session& Session::get(double patience_s) {
+  static Session session(patience_s);
   return session;
 }
 
-Session::Session() {
+Session::Session(double patience_s) {
   int initialized = 0, provided = MPI_THREAD_SINGLE;
   check(MPI_Initialized(&initialized), "MPI_Initialized");
   if (initialized) {
@@ -90,13 +81,19 @@ Session::Session() {
         fmt::format("this MPI library provides {} at most; the mpi world, whose streams are "
                     "threads, needs MPI_THREAD_MULTIPLE",
                     level_name(provided)));
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &base_), "MPI_Comm_dup");
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+  MPI_Request request;
+  check(MPI_Comm_idup(MPI_COMM_WORLD, &base_, &request), "MPI_Comm_idup");
+  if (!completes(request, patience_s))
+    abort(fmt::format("rank {} has waited for others to begin for {} s", rank_, patience_s),
+          kWatchdogExit);
   check(MPI_Comm_set_errhandler(base_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(MPI_Comm_rank(base_, &rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(base_, &size_), "MPI_Comm_size");
-  if (size_ <= StreamComms::kMostRanksBackward)
-    check(MPI_Comm_split(base_, 0, -rank_, &backward_), "MPI_Comm_split");
   rank_log::print("MPI is there: rank {} of {}", rank_, size_);
+  if (size_ > StreamComms::kMostRanksBackward) return;
+  // No call makes a communicator of another order without blocking.
+  const Deadline deadline("MPI_Comm_split", rank_, patience_s);
+  check(MPI_Comm_split(base_, 0, -rank_, &backward_), "MPI_Comm_split");
 }
 
 MPI_Comm Session::duplicate(double patience_s) const { return duplicate(base_, patience_s); }
@@ -153,7 +150,7 @@ void Session::abort(const std::string& message, int exit_code) {
   rank_log::print("aborts the job: {}", message);
   // MPI_Abort may wait for the very process that does not answer, or for a lock of this one. A
   // launcher ends the job as well when a process ends without MPI_Finalize.
-  std::thread([this, exit_code] { MPI_Abort(base_, exit_code); }).detach();
+  std::thread([exit_code] { MPI_Abort(MPI_COMM_WORLD, exit_code); }).detach();
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::_Exit(exit_code);
 }

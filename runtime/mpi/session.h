@@ -20,13 +20,16 @@ void check(int code, const char* call);
 
 /// Looks until MPI has done what was begun: for what all processes do outside a world. After
 /// `patience_s` the job is aborted, and those named that do not answer.
-void complete(MPI_Request& request, double patience_s = 120);
+void complete(MPI_Request& request, double patience_s);
 
 /// MPI in this process: initialised on first use, with MPI_THREAD_MULTIPLE, and finalised when the
-/// process exits. Throws MpiError where the library does not provide that.
+/// process exits. Throws MpiError where the library does not provide that. Two calls block, both on
+/// first use: MPI_Init_thread, in which processes wait for one another as long as these take to
+/// start and to read what they are to do, and MPI_Comm_split, which is bounded (see Deadline).
 class Session {
  public:
-  static Session& get();
+  /// On first use the others have `patience_s` to come, or the job is aborted.
+  static Session& get(double patience_s);
   int rank() const { return rank_; }
   int size() const { return size_; }
   /// All processes; errors are returned. For what is done outside worlds, which have duplicates of
@@ -43,7 +46,7 @@ class Session {
   [[noreturn]] void abort(const std::string& message, int exit_code);
 
  private:
-  Session();
+  explicit Session(double patience_s);
   int rank_ = 0, size_ = 1;
   MPI_Comm base_ = MPI_COMM_NULL, backward_ = MPI_COMM_NULL;
   MPI_Comm duplicate(MPI_Comm of, double patience_s) const;

@@ -14,6 +14,7 @@
 #include "runtime/host/back_off.h"
 #include "runtime/host/stream.h"
 #include "runtime/mpi/common_zero.h"
+#include "runtime/mpi/patience.h"
 #include "runtime/mpi/wire_error.h"
 
 namespace trigram::mpi {
@@ -21,7 +22,6 @@ namespace {
 
 constexpr std::int64_t kMainStream = 1;
 constexpr std::int64_t kForksPerStream = 64;
-constexpr int kWatchdogExit = 124;
 
 /// What a world begins with: all processes have come.
 MPI_Comm first_duplicate(Session& session, double watchdog_s) {

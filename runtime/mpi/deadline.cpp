@@ -1,0 +1,40 @@
+#include "runtime/mpi/deadline.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "core/logging/rank_log.h"
+#include "runtime/mpi/patience.h"
+
+namespace trigram::mpi {
+
+Deadline::Deadline(std::string call, int rank, double patience_s)
+    : call_(std::move(call)), rank_(rank), watching_([this, patience_s] { watch(patience_s); }) {}
+
+Deadline::~Deadline() {
+  {
+    std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  news_.notify_all();
+  watching_.join();
+}
+
+void Deadline::watch(double patience_s) {
+  Patience patience(patience_s);
+  std::unique_lock lock(mutex_);
+  while (!news_.wait_for(lock, patience.look_interval(), [this] { return over_; })) {
+    if (!patience.is_over()) continue;
+    const std::string message =
+        fmt::format("{} has not returned on rank {} for {} s", call_, rank_, patience_s);
+    std::fprintf(stderr, "trigram: %s\n", message.c_str());
+    std::fflush(stderr);
+    rank_log::print("ends: {}", message);
+    std::_Exit(kWatchdogExit);  // MPI_Abort would wait for locks of the call
+  }
+}
+
+}  // namespace trigram::mpi
