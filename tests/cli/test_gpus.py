@@ -60,7 +60,7 @@ class Gpus(JobTest):
     def test_what_a_machine_lacks_is_said(self) -> None:
         path = self.write(experiment(runtime={**RUNTIME, "ranks_per_gpu": 1}))
         self.assertIn("no GPU", self.on_gpus(4, "run", path, gpus=0, code=2))
-        self.assertIn("start at most 2 there", self.on_gpus(4, "run", path, gpus=2, code=1))
+        self.assertIn("start at most 2 there", self.on_gpus(4, "run", path, gpus=2, code=2))
         self.assertFalse(self.done())
         self.on_gpus(4, "run", path, "--ranks-per-gpu", 2, gpus=2)
         self.assertTrue(self.done())
