@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -30,49 +29,43 @@ class Parts(unittest.TestCase):
         return Runner(Budget(budget_s), self.folder, self.said.append)
 
     def outcome(self, script, limit_s=60.0, budget_s=0.0):
-        part = Part("a part", [sys.executable, "-c", script], limit_s)
-        return self.runner(budget_s).run(part)
+        return self.runner(budget_s).run(Part("a part", ["sh", "-c", script], limit_s))
 
     def test_one_that_passes(self):
-        outcome = self.outcome("print('[  PASSED  ] 12 tests.\\n[  SKIPPED ] 3 tests.')")
+        outcome = self.outcome("echo '[  PASSED  ] 12 tests.'; echo '[  SKIPPED ] 3 tests.'")
         self.assertEqual((outcome.verdict, outcome.note), (PASSED, "12 passed, 3 skipped"))
         self.assertIn("a part; 12 passed, 3 skipped", self.said[0])
 
     def test_one_that_fails_shows_its_end(self):
-        outcome = self.outcome("print('the reason'); raise SystemExit(7)")
+        outcome = self.outcome("echo the reason; exit 7")
         self.assertEqual((outcome.verdict, outcome.note), (FAILED, "exit code 7"))
         self.assertIn("    | the reason", self.said)
 
     def test_one_beyond_its_limit_has_failed_and_is_ended_with_its_children(self):
-        begun = time.monotonic()
-        outcome = self.outcome(
-            f"import os, signal, subprocess, sys, time; print({SUITE!r}, flush=True)\n"
-            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-            "subprocess.Popen(['sleep', '1000'], preexec_fn=os.setpgrp)\n"
-            "print('session', os.getsid(0), flush=True); time.sleep(1000)", limit_s=2)
-        self.assertLess(time.monotonic() - begun, 60)
+        # As mpirun's, its child is in a group of its own; neither hears SIGTERM.
+        outcome = self.outcome(f"trap '' TERM; echo '{SUITE}'; echo session $$\n"
+                               "exec bash -c 'set -m; sleep 1000 & wait'", limit_s=6)
         self.assertEqual(outcome.verdict, FAILED)
         self.assertEqual(outcome.note,
-                         "ran beyond its 2 s; 1 tests had passed, the last begun is A.two")
+                         "ran beyond its 6 s; 1 tests had passed, the last begun is A.two")
         self.assertEqual(in_session(int(outcome.output.split()[-1])), [])
 
     def test_one_that_the_budget_ends_is_left_out(self):
-        outcome = self.outcome(f"import time; print({SUITE!r}, flush=True); time.sleep(1000)",
-                               budget_s=RESERVE_S + 6)
+        outcome = self.outcome(f"echo '{SUITE}'; exec sleep 1000", budget_s=RESERVE_S + 7)
         self.assertEqual(outcome.verdict, LEFT_OUT)
-        self.assertRegex(outcome.note, "^time; stopped after [56] s; 1 tests had passed")
+        self.assertRegex(outcome.note, "^time; stopped after [567] s; 1 tests had passed")
 
     def test_one_that_the_budget_ends_after_a_failure_has_failed(self):
-        outcome = self.outcome("import time; print('[  FAILED  ] A.one', flush=True)\n"
-                               "time.sleep(1000)", budget_s=RESERVE_S + 6)
+        outcome = self.outcome("echo '[  FAILED  ] A.one'; exec sleep 1000",
+                               budget_s=RESERVE_S + 7)
         self.assertEqual(outcome.verdict, FAILED)
 
     def test_one_without_time_is_not_begun(self):
-        outcome = self.outcome("raise SystemExit(1)", budget_s=RESERVE_S + 1)
+        outcome = self.outcome("exit 1", budget_s=RESERVE_S + 1)
         self.assertEqual((outcome.verdict, outcome.note), (LEFT_OUT, "time"))
 
     def test_one_that_skips_everything_has_shown_nothing(self):
-        outcome = self.outcome("print('[  PASSED  ] 0 tests.\\n[  SKIPPED ] 5 tests.')")
+        outcome = self.outcome("echo '[  PASSED  ] 0 tests.'; echo '[  SKIPPED ] 5 tests.'")
         self.assertEqual(outcome.verdict, LEFT_OUT)
         self.assertIn("skipped themselves", outcome.note)
 
@@ -200,8 +193,8 @@ class Command(unittest.TestCase):
     def test_what_there_is_no_time_for_ends_with_4(self):
         self.program("build/tests/cuda_codecs_test", "sleep 1000")
         out = self.gpu("tests", "--only", "^(kernels|codecs|gpu_agreement_test)", "--budget",
-                       str(RESERVE_S + 8), code=4)
-        self.assertRegex(out, "left out, time; stopped after [5-8] s: codecs\n")
+                       str(RESERVE_S + 20), code=4)
+        self.assertRegex(out, "left out, time; stopped after [0-9]+ s: codecs\n")
         self.assertIn("left out, time: gpu_agreement_test, 2 ranks | kernels under memcheck | ", out)
 
     def test_a_sanitizer_that_is_not_there_is_left_out(self):
