@@ -17,7 +17,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo papers test sanitize slow convergence bench test-gpu bench-gpu format lint docs install
+.PHONY: help setup build demo papers test sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,13 +62,18 @@ bench: build-release ## print times, with the machine that they are of
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
 	  mpirun -n 2 --oversubscribe --bind-to none build/release/tests/bench_mpi
 
-test-gpu: TARGETS = cuda_tests
-test-gpu: build-gpu ## build and run the GPU world's tests, on a GPU; exit code 77 where there is none
-	@scripts/gpu_tests build/gpu
+# On a GPU, within BUDGET seconds for everything (0: as many as it takes), ONLY the parts with such names;
+# scripts/gpu.py says what its exit codes mean.
+BUDGET ?= 480
+GPU = scripts/gpu.py --jobs $(JOBS) --budget $(BUDGET) --only '$(ONLY)'
+test-gpu: setup ## build and run the GPU world's tests; exit code 77 where there is no GPU
+	@$(GPU) tests
 
-bench-gpu: TARGETS = bench_cuda_kernels bench_nccl trigram
-bench-gpu: build-gpu ## print how near kernels and NCCL come to their bounds; 77 where there is no GPU
-	@scripts/gpu_bench build/gpu
+bench-gpu: setup ## print how near kernels and NCCL come to their bounds; 77 where there is no GPU
+	@$(GPU) figures
+
+gpu: setup ## both, with one build
+	@$(GPU) all
 
 # ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)

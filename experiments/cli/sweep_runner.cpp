@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
 
+#include "core/config/config_error.h"
 #include "core/logging/rank_log.h"
 #include "experiments/cli/comparison_table.h"
 #include "experiments/cli/job.h"
@@ -109,6 +110,7 @@ void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_stat
   active->folder.publish(make_manifest(run, outcome, active->period, active->links, cores),
                          outcome.ok());
   if (!outcome.ok()) ++failed_;
+  if (outcome.refused) ++refused_;
   hung_ = hung_ || outcome.hang;
   progress_->ended(index, fmt::format("{} {}", run.id, describe(run.coordinates)), outcome.error,
                    active->period.wall_s);
@@ -120,6 +122,12 @@ void SweepRunner::begin_progress(std::vector<long> steps, bool quiet) {
   progress_ = std::make_unique<Progress>(std::move(steps), quiet);
   if (finished > 0)
     progress_->note(fmt::format("{} of {} runs are there already", finished, plan_.runs.size()));
+}
+
+int SweepRunner::exit_code() const {
+  if (hung_ && plan_.runs.size() == 1) return kWatchdog;
+  if (refused_ > 0 && refused_ == failed_ + stale_) return kBadInput;
+  return failed_ + stale_ > 0 ? kRunFailed : kOk;
 }
 
 int SweepRunner::run() {
@@ -139,8 +147,7 @@ int SweepRunner::run() {
     fmt::print(stderr, "trigram: interrupted; finished runs are kept, the same command goes on\n");
     return kInterrupted;
   }
-  if (hung_ && plan_.runs.size() == 1) return kWatchdog;
-  return failed_ + stale_ > 0 ? kRunFailed : kOk;
+  return exit_code();
 }
 
 int SweepRunner::run_in_job() {
@@ -167,8 +174,7 @@ int SweepRunner::run_in_job() {
     rank_log::print("run {}: is over", label);
   }
   progress_->clear();
-  if (hung_ && plan_.runs.size() == 1) return kWatchdog;
-  return failed_ + stale_ > 0 ? kRunFailed : kOk;
+  return exit_code();
 }
 
 void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
@@ -183,6 +189,10 @@ void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
 void SweepRunner::join_run(const PlannedRun& run) {
   try {
     make_run(run.experiment, *run.workload, {});
+  } catch (const ConfigError& error) {
+    rank_log::print("run {} is refused: {}", run.id, error.what());
+    ++failed_;
+    ++refused_;
   } catch (const std::exception& error) {
     rank_log::print("run {} failed: {}", run.id, error.what());
     ++failed_;

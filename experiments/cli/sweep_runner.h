@@ -24,8 +24,8 @@ class SweepRunner {
   };
   SweepRunner(const Plan& plan, Options options, bool quiet);
 
-  /// Returns an exit code: kOk, kRunFailed when a run failed or a stale one was left, kWatchdog
-  /// when the only run hung, kInterrupted.
+  /// Returns an exit code: kOk, kRunFailed when a run failed or a stale one was left, kBadInput
+  /// when all that failed were refused, kWatchdog when the only run hung, kInterrupted.
   int run();
 
   /// A table of the runs that are there, and where.
@@ -46,6 +46,7 @@ class SweepRunner {
   Job job(const PlannedRun& run, std::size_t index);
   Json measured_links(const PlannedRun& run);
   void finish(const PlannedRun& run, std::size_t index, int wait_status);
+  int exit_code() const;
 
   const Plan& plan_;
   const Options options_;
@@ -55,7 +56,7 @@ class SweepRunner {
   std::map<std::size_t, std::shared_ptr<Active>> active_;
   std::unique_ptr<Progress> progress_;
   std::optional<Cores> job_cores_;
-  int stale_ = 0, failed_ = 0;
+  int stale_ = 0, failed_ = 0, refused_ = 0;
   bool hung_ = false;
 };
 

@@ -12,9 +12,10 @@ inline constexpr int kManifestSchema = 1;
 
 /// How a run ended.
 struct Outcome {
-  Json summary;       // null when it failed
-  std::string error;  // empty when it did not
-  bool hang = false;  // the watchdog ended it
+  Json summary = {};       // null when it failed
+  std::string error = {};  // empty when it did not
+  bool hang = false;       // the watchdog ended it
+  bool refused = false;    // bad input, which only showed when it began
   bool ok() const { return error.empty(); }
 };
 

@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "core/config/config_error.h"
 #include "core/runtime.h"
 #include "experiments/exit_codes.h"
 #include "experiments/run/run.h"
@@ -31,7 +32,7 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
                          }};
   Json summary = make_run(run.experiment, *run.workload, output);
   metrics.close();
-  return {std::move(summary), "", false};
+  return {.summary = std::move(summary)};
 }
 
 }  // namespace
@@ -45,14 +46,20 @@ int record_run(const PlannedRun& run, const std::filesystem::path& folder,
   try {
     outcome = make_and_write(run, folder, progress);
   } catch (const HangError& error) {
-    outcome = {nullptr, error.what(), true};
+    outcome = {.error = error.what(), .hang = true};
+  } catch (const ConfigError& error) {
+    outcome = {.error = error.what(), .refused = true};
   } catch (const std::exception& error) {
-    outcome = {nullptr, error.what(), false};
+    outcome = {.error = error.what()};
   }
   if (!outcome.ok()) spdlog::error("{}", outcome.error);
   std::ofstream file(folder / kOutcome);
-  file << Json{{"summary", outcome.summary}, {"error", outcome.error}, {"hang", outcome.hang}};
-  return outcome.ok() ? kOk : outcome.hang ? kWatchdog : kRunFailed;
+  file << Json{{"summary", outcome.summary},
+               {"error", outcome.error},
+               {"hang", outcome.hang},
+               {"refused", outcome.refused}};
+  if (outcome.ok()) return kOk;
+  return outcome.hang ? kWatchdog : outcome.refused ? kBadInput : kRunFailed;
 }
 
 Outcome take_outcome(const std::filesystem::path& folder, int wait_status) {
@@ -60,16 +67,13 @@ Outcome take_outcome(const std::filesystem::path& folder, int wait_status) {
   const Json j = Json::parse(file, nullptr, /*allow_exceptions=*/false);
   std::filesystem::remove(folder / kOutcome);
   if (WIFSIGNALED(wait_status))
-    return {nullptr,
-            fmt::format("the process was ended by signal {} ({})", WTERMSIG(wait_status),
-                        strsignal(WTERMSIG(wait_status))),
-            false};
+    return {.error = fmt::format("the process was ended by signal {} ({})", WTERMSIG(wait_status),
+                                 strsignal(WTERMSIG(wait_status)))};
   if (!j.is_object())
-    return {nullptr,
-            fmt::format("the process ended with code {} and without a result",
-                        WEXITSTATUS(wait_status)),
-            false};
-  return {j["summary"], j["error"].get<std::string>(), j["hang"].get<bool>()};
+    return {.error = fmt::format("the process ended with code {} and without a result",
+                                 WEXITSTATUS(wait_status))};
+  return {j["summary"], j["error"].get<std::string>(), j["hang"].get<bool>(),
+          j["refused"].get<bool>()};
 }
 
 }  // namespace trigram

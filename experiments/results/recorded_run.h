@@ -8,7 +8,8 @@
 namespace trigram {
 
 /// Makes a run and writes metrics.jsonl, trace.json and the outcome into `folder`; counts finished
-/// steps in `progress`. Returns the exit code of the process that does it: 0, 1, or 124 for a hang.
+/// steps in `progress`. Returns the exit code of the process that does it: 0, 1, 2 for bad input,
+/// or 124 for a hang.
 int record_run(const PlannedRun& run, const std::filesystem::path& folder,
                std::atomic<long>& progress);
 

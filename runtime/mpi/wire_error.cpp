@@ -1,20 +1,31 @@
 #include "runtime/mpi/wire_error.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <string_view>
 
 #include "core/check.h"
+#include "core/config/config_error.h"
 #include "core/runtime.h"
 
 namespace trigram::mpi {
 namespace {
 
-enum Type : char { hang = 'h', invariant = 'i', out_of_range = 'o', other = 'r' };
+enum Type : char { hang = 'h', invariant = 'i', out_of_range = 'o', config = 'c', other = 'r' };
+
+// A ConfigError's what() is its pointer, "/" for an empty one, and this, and its message.
+constexpr std::string_view kAfterPointer = ": ";
+
+std::string message_of(const ConfigError& error) {
+  const std::size_t pointer = std::max<std::size_t>(1, error.pointer().size());
+  return std::string(error.what()).substr(pointer + kAfterPointer.size());
+}
 
 }  // namespace
 
 std::string error_to_bytes(const std::exception_ptr& error) {
   if (!error) return "";
-  const auto bytes = [](Type type, const char* text) { return std::string(1, type) + text; };
+  const auto bytes = [](Type type, const std::string& text) { return std::string(1, type) + text; };
   try {
     std::rethrow_exception(error);
   } catch (const HangError& e) {
@@ -23,6 +34,8 @@ std::string error_to_bytes(const std::exception_ptr& error) {
     return bytes(invariant, e.what());
   } catch (const std::out_of_range& e) {
     return bytes(out_of_range, e.what());
+  } catch (const ConfigError& e) {
+    return bytes(config, e.pointer() + '\n' + message_of(e));
   } catch (const std::exception& e) {
     return bytes(other, e.what());
   } catch (...) {
@@ -37,6 +50,10 @@ std::exception_ptr error_from_bytes(const std::string& bytes) {
     case hang: return std::make_exception_ptr(HangError(text));
     case invariant: return std::make_exception_ptr(InvariantError(text));
     case out_of_range: return std::make_exception_ptr(std::out_of_range(text));
+    case config: {
+      const std::size_t end = text.find('\n');
+      return std::make_exception_ptr(ConfigError(text.substr(0, end), text.substr(end + 1)));
+    }
     default: return std::make_exception_ptr(std::runtime_error(text));
   }
 }

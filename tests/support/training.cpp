@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <numeric>
 #include <ostream>
@@ -342,6 +343,8 @@ std::vector<int> workers_of(const Training& training) {
                training.cluster.layout())
       .ranks;
 }
+
+bool short_training() { return std::getenv("TRIGRAM_SHORT_TRAINING") != nullptr; }
 
 bool fits(const NamedAlgorithm& algorithm, const Cluster& cluster) {
   const auto& entry = find_component(algorithms(), "algorithm", algorithm.spec, "");

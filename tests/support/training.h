@@ -80,5 +80,8 @@ bool fits(const NamedAlgorithm& algorithm, const Cluster& cluster);
 std::vector<NamedAlgorithm> every_algorithm();
 /// Those whose result does not depend on timing.
 std::vector<NamedAlgorithm> deterministic_algorithms();
+/// Whether TRIGRAM_SHORT_TRAINING is set: trainings of this job are to be few and short, as on a
+/// GPU that ranks share, where every message waits for the turns of all of them.
+bool short_training();
 
 }  // namespace trigram::test

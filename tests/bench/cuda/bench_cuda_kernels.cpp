@@ -14,6 +14,7 @@
 #include "cuda/codecs/minmax_uint8.h"
 #include "cuda/codecs/registry.h"
 #include "cuda/device/multi_tensor.h"
+#include "tests/bench/cuda/figure_table.h"
 #include "tests/bench/cuda/gpu_timer.h"
 #include "tests/bench/cuda/resnet50.h"
 #include "tests/bench/cuda/unfused.h"
@@ -64,7 +65,7 @@ class Benchmark {
     });
     bandwidth_ = 2 * static_cast<double>(all_.nbytes()) / copy_s;
     fmt::print("device copy: {:.0f} GB/s, read and written\n\n", bandwidth_ * 1e-9);
-    fmt::print("{:<58}{:>12}{:>8}{:>8}\n", "", "time [us]", "ratio", "target");
+    print_figures_head();
   }
 
   void run() {
@@ -78,10 +79,6 @@ class Benchmark {
  private:
   double bytes(double per_element) const {
     return per_element * static_cast<double>(sizes_.bucket * sizes_.buckets);
-  }
-  void print(const std::string& what, double seconds, double ratio, double target) const {
-    fmt::print("{:<58}{:>12.1f}{:>8.2f}{:>8}\n", what, seconds * 1e6, ratio,
-               target > 0 ? fmt::format("{:.2f}", target) : "-");
   }
   /// How near `seconds` is to the bound of so many bytes.
   double of_bound(double nbytes, double seconds) const { return nbytes / bandwidth_ / seconds; }
@@ -102,7 +99,7 @@ class Benchmark {
     const Chunks chunks = cut(all_, sizes_.buckets, of);
     const double fused = timer_.median_s(sizes_.repetitions,
                                          [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
-    print(each + "encode", fused, of_bound(bytes(5), fused), 0.8);
+    print_figure(each + "encode", fused, of_bound(bytes(5), fused), 0.8);
 
     std::vector<cuda::unfused::Chunk> list;
     for (std::size_t i = 0; i < chunks.xs.size(); ++i)
@@ -116,29 +113,30 @@ class Benchmark {
       cuda::unfused::encode(stream_, on_gpu, static_cast<unsigned>(list.size()), list[0].numel,
                             extremes);
     });
-    print(each + "encode, vs batched min, max, quantise", batched, batched / fused, 1.8);
+    print_figure(each + "encode, vs batched min, max, quantise", batched, batched / fused, 1.8);
     const double one_by_one = timer_.median_s(std::min(5, sizes_.repetitions), [&](int) {
       for (std::size_t i = 0; i < list.size(); ++i)
         cuda::unfused::encode(stream_, on_gpu + i, 1, list[i].numel, extremes + i);
     });
-    print(each + "encode, vs the same launched per chunk", one_by_one, one_by_one / fused, 8);
+    print_figure(each + "encode, vs the same launched per chunk", one_by_one, one_by_one / fused,
+                 8);
 
     const double decoded = timer_.median_s(
         sizes_.repetitions, [&](int) { codec_.decode_each(chunks.xs, chunks.wires); });
-    print(each + "decode", decoded, of_bound(bytes(5), decoded), 0.8);
+    print_figure(each + "decode", decoded, of_bound(bytes(5), decoded), 0.8);
 
     const Chunks lost = cut(copy_, sizes_.buckets, of);
     const double feedback = timer_.median_s(sizes_.repetitions, [&](int) {
       codec_.encode_each_with_feedback(device_, chunks.wires, chunks.xs, lost.xs);
     });
-    print(each + "encode with error feedback", feedback, of_bound(bytes(13), feedback), 0);
+    print_figure(each + "encode with error feedback", feedback, of_bound(bytes(13), feedback), 0);
   }
 
   void whole_buckets() {
     const Chunks chunks = cut(all_, sizes_.buckets, 1);
     const double seconds = timer_.median_s(
         sizes_.repetitions, [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
-    print("a whole bucket as one chunk: encode", seconds, of_bound(bytes(5), seconds), 0.6);
+    print_figure("a whole bucket as one chunk: encode", seconds, of_bound(bytes(5), seconds), 0.6);
   }
 
   /// Owner's passes of 8 ranks: the codes of 1 GiB in, those of their means out.
@@ -154,8 +152,8 @@ class Benchmark {
     const double seconds = timer_.median_s(sizes_.repetitions, [&](int) {
       codec_.encode_means(means.wires, chunks.wires, means.xs, {});
     });
-    print("owner's pass of 8 ranks: decode, reduce, encode", seconds,
-          of_bound(bytes(1 + 1.0 / kRanks), seconds), 0.7);
+    print_figure("owner's pass of 8 ranks: decode, reduce, encode", seconds,
+                 of_bound(bytes(1 + 1.0 / kRanks), seconds), 0.7);
   }
 
   void single_bucket() {
@@ -167,8 +165,8 @@ class Benchmark {
       const double seconds = timer_.median_s(static_cast<int>(sizes_.buckets), [&](int i) {
         codec_.encode_each(bucket(chunks.wires, i), bucket(chunks.xs, i));
       });
-      print(fmt::format("a single bucket of {} chunks: encode", of), seconds,
-            of_bound(5.0 * static_cast<double>(sizes_.bucket), seconds), 0);
+      print_figure(fmt::format("a single bucket of {} chunks: encode", of), seconds,
+                   of_bound(5.0 * static_cast<double>(sizes_.bucket), seconds), 0);
     }
   }
 
@@ -190,10 +188,11 @@ class Benchmark {
     const MultiTensor all(device_, tensors);
     const SgdStep sgd{.lr = 1e-3f, .momentum = 0.9f, .weight_decay = 1e-4f};
     const double sgd_s = timer_.median_s(sizes_.repetitions, [&](int) { all.sgd(sgd); });
-    print("SGD with momentum, 161 tensors of ResNet-50", sgd_s, of_bound(20 * count, sgd_s), 0.8);
+    print_figure("SGD with momentum, 161 tensors of ResNet-50", sgd_s, of_bound(20 * count, sgd_s),
+                 0.8);
     const double adam_s =
         timer_.median_s(sizes_.repetitions, [&](int) { all.adam({.lr = 1e-3f}); });
-    print("Adam, 161 tensors of ResNet-50", adam_s, of_bound(28 * count, adam_s), 0.8);
+    print_figure("Adam, 161 tensors of ResNet-50", adam_s, of_bound(28 * count, adam_s), 0.8);
   }
 
   cudaStream_t stream() {

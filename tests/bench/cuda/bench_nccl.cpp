@@ -1,6 +1,7 @@
 // Allreduce through a Communicator against a bare loop over ncclAllReduce, with the same ranks and
-// the same queue of CUDA: mpirun -n RANKS bench_nccl RANKS_PER_GPU. Prints medians, taken in turns
-// within one run, and their ratio, which should be 0.97 at least from 4 MiB.
+// the same queue of CUDA: mpirun -n RANKS bench_nccl RANKS_PER_GPU [--small]. Prints medians, taken
+// in turns within one run, as ratios, which should be 0.97 at least from 4 MiB; with the world's
+// option "checked" and without. --small is for a check of this program on emulated GPUs.
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "core/context.h"
@@ -17,6 +19,7 @@
 #include "cuda/error.h"
 #include "cuda/nccl/error.h"
 #include "runtime/mpi/mpi_runtime.h"
+#include "tests/bench/cuda/figure_table.h"
 
 namespace {
 
@@ -60,44 +63,75 @@ double seconds_of(const Operation& operation) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-void compare(const Context& ctx) {
-  constexpr int kRounds = 21, kWarmUp = 3, kInARow = 10;
+/// How often it is measured: the longest vectors less often, which take long over the loopback
+/// interface, where ranks share a GPU.
+struct Repetitions {
+  int rounds, in_a_row;
+};
+Repetitions repetitions(std::size_t bytes) {
+  constexpr std::size_t kLong = std::size_t{64} << 20;
+  return bytes < kLong ? Repetitions{21, 10} : Repetitions{7, 2};
+}
+
+struct Medians {
+  double bare_s, our_s;
+};
+
+Medians measure(const Context& ctx, Bare& bare, std::size_t bytes) {
+  constexpr int kWarmUp = 2;
+  const auto [rounds, in_a_row] = repetitions(bytes);
+  const Tensor x = ctx.device->empty(bytes / sizeof(float));
+  ctx.device->fill(x, 0);
+  ctx.stream->synchronize();
+  std::vector<double> theirs, ours;
+  for (int round = -kWarmUp; round < rounds; ++round) {
+    const double bare_s = seconds_of([&] { bare.allreduce(x, in_a_row); });
+    const double our_s = seconds_of([&] {
+      for (int i = 0; i < in_a_row; ++i) ctx.comm->native({Collective::allreduce, x});
+      ctx.stream->synchronize();
+    });
+    if (round < 0) continue;
+    theirs.push_back(bare_s / in_a_row);
+    ours.push_back(our_s / in_a_row);
+  }
+  return {median(theirs), median(ours)};
+}
+
+void compare(const Context& ctx, bool checked, std::size_t max_bytes) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20, kHeldFrom = 4 * kMiB;
+  constexpr double kTarget = 0.97;
   Bare bare(ctx);
-  if (ctx.world_rank == 0)
-    fmt::print("allreduce of f32, {} ranks, medians in microseconds\n{:>12} {:>12} {:>12} {:>8}\n",
-               ctx.world_size, "bytes", "bare NCCL", "trigram", "ratio");
-  for (std::size_t bytes = std::size_t{1} << 20; bytes <= std::size_t{1} << 28; bytes *= 4) {
-    const Tensor x = ctx.device->empty(bytes / sizeof(float));
-    ctx.device->fill(x, 0);
-    ctx.stream->synchronize();
-    std::vector<double> theirs, ours;
-    for (int round = -kWarmUp; round < kRounds; ++round) {
-      const double bare_s = seconds_of([&] { bare.allreduce(x, kInARow); });
-      const double our_s = seconds_of([&] {
-        for (int i = 0; i < kInARow; ++i) ctx.comm->native({Collective::allreduce, x});
-        ctx.stream->synchronize();
-      });
-      if (round < 0) continue;
-      theirs.push_back(bare_s / kInARow);
-      ours.push_back(our_s / kInARow);
-    }
-    const double bare_s = median(theirs), our_s = median(ours);
+  for (std::size_t bytes = kMiB; bytes <= max_bytes; bytes *= 4) {
+    const auto [bare_s, our_s] = measure(ctx, bare, bytes);
     if (ctx.world_rank == 0)
-      fmt::print("{:>12} {:>12.1f} {:>12.1f} {:>8.3f}\n", bytes, 1e6 * bare_s, 1e6 * our_s,
-                 bare_s / our_s);
+      test::print_figure(
+          fmt::format("allreduce of {} MiB, {}", bytes / kMiB, checked ? "checked" : "unchecked"),
+          our_s, bare_s / our_s, bytes < kHeldFrom ? 0 : kTarget);
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CudaOptions options{.memory_bytes = double{1 << 30}, .checked = false};
+  CudaOptions options{.memory_bytes = double{1 << 30}};
   if (argc > 1) options.ranks_per_gpu = std::atoi(argv[1]);
+  const bool small = argc > 2 && std::string(argv[2]) == "--small";
+  const std::size_t max_bytes = std::size_t{1} << (small ? 20 : 28);
   if (const std::string reason = cuda_unavailable_reason(); !reason.empty()) {
     fmt::print(stderr, "skipped: {}\n", reason);
     return 77;
   }
-  make_mpi_runtime({}, [options](Bootstrap& bootstrap, Waiter& waiter) {
-    return make_cuda_accelerator(options, bootstrap, waiter);
-  })->launch(Layout(1, mpi_process().size), compare);
+  if (mpi_process().rank == 0) {
+    fmt::print("allreduce of f32, {} ranks, to a bare loop over ncclAllReduce\n",
+               mpi_process().size);
+    test::print_figures_head();
+  }
+  for (const bool checked : {true, false}) {
+    options.checked = checked;
+    make_mpi_runtime({}, [options](Bootstrap& bootstrap, Waiter& waiter) {
+      return make_cuda_accelerator(options, bootstrap, waiter);
+    })->launch(Layout(1, mpi_process().size), [&](const Context& ctx) {
+      compare(ctx, checked, max_bytes);
+    });
+  }
 }

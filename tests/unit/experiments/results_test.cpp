@@ -102,7 +102,7 @@ TEST_F(Results, AProcessWithoutOutcomeHasFailed) {
   EXPECT_THAT(take_outcome(root_, SIGSEGV).error, HasSubstr("signal 11"));
   EXPECT_THAT(take_outcome(root_, 3 << 8).error, HasSubstr("code 3"));
   std::ofstream(root_ / "outcome.json")
-      << R"({"summary": null, "error": "rank 3 waits for 1", "hang": true})";
+      << R"({"summary": null, "error": "rank 3 waits for 1", "hang": true, "refused": false})";
   const Outcome hang = take_outcome(root_, 124 << 8);
   EXPECT_TRUE(hang.hang);
   EXPECT_EQ(hang.error, "rank 3 waits for 1");

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Builds the world of GPUs, tests it, and takes its figures, on a GPU and within a budget of time.
+
+    make test-gpu     its tests
+    make bench-gpu    its figures, beside what they are held to
+    make gpu          both, with one build
+
+The parts come in the order of what they prove, each with a limit of its own; what the budget has no
+time for is listed as left out, and the name of a part, or what several have in common, asks for it
+again: make test-gpu ONLY='4 ranks'. BUDGET=0 lifts the budget, and trains longer.
+
+Exit code 0: all is well; 1: a part failed, or could not be built; 3: a figure is below its target;
+4: nothing of that, but something was left out; 77: there is no GPU here, all is built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gpu_figures
+from gpu_parts import FAILED, LEFT_OUT, Budget, Part, Runner, say_to
+
+ROOT = Path(__file__).resolve().parent.parent
+FAILURE, FIGURE_BELOW, SOMETHING_LEFT_OUT, NO_GPU = 1, 3, 4, 77
+LIFTED = 10  # times as long may a part take without a budget, or emulated
+TARGETS = {
+    "tests": ["cuda_tests", "trigram"],
+    "figures": ["bench_cuda_kernels", "bench_nccl", "trigram"],
+}
+TARGETS["all"] = sorted({*TARGETS["tests"], *TARGETS["figures"]})
+CHAPTERS = ["01_launch", "02_transfer", "03_clock", "04_streams", "05_exceptions", "06_control",
+            "07_mutex", "08_subset", "09_hang", "10_device", "11_collectives", "12_training"]
+REDUCED = ["02_transfer", "06_control", "11_collectives"]  # of eight ranks, which take turns for long
+SANITIZED_CODECS = "*Ways*:*FusedCodecs*:*AnyAddress*"
+JOB = {
+    # As root in containers, which may forbid one process to read another's memory; mpirun counts
+    # cores, not GPUs.
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "self,vader",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+
+
+class Build:
+    """Programs of a build folder. `emulated`: those that run where there is no GPU, for a check of
+    this script."""
+
+    def __init__(self, folder: Path, emulated: bool) -> None:
+        self.folder = folder.resolve()
+        self.emulated = emulated
+        self.bench_options = ["--small"] if emulated else []
+        self.overlap_options = ["--set", '/workload="quadratic"'] if emulated else []
+
+    def test(self, name: str) -> str:
+        return str(self.folder / "tests" / name)
+
+    def bench(self, name: str) -> str:
+        if self.emulated:
+            return str(self.folder / "tests" / "bench" / "cuda" / (name + "_emulated"))
+        return self.test(name)
+
+    def trigram(self) -> str:
+        if self.emulated:
+            return self.test("trigram_on_emulated_gpus")
+        return str(self.folder / "experiments" / "trigram")
+
+
+def mpirun(ranks: int, *command: str) -> list[str]:
+    return ["mpirun", "-n", str(ranks), *command]
+
+
+def of_ranks(build: Build, name: str, ranks: int, limit_s: float, short: bool) -> Part:
+    """A program of the conformance suite as a job of ranks that share one GPU."""
+    environment = {**JOB, **({"TRIGRAM_SHORT_TRAINING": "1"} if short else {})}
+    return Part(f"{name}, {ranks} rank{'s' if ranks > 1 else ''}",
+                mpirun(ranks, build.test(name), "--gtest_filter=*nccl*", "--gtest_color=no"),
+                limit_s, environment)
+
+
+def commands(build: Build) -> Part:
+    """A rank that is stopped, one that is killed; trigram run, bench, calibrate."""
+    environment = {"TRIGRAM": build.trigram(), "SOURCE": str(ROOT)}
+    if build.emulated:
+        environment["TRIGRAM_ON_EMULATED_GPUS"] = build.trigram()
+    command = [sys.executable, "-B", "-m", "unittest", "-v", "test_gpus"]
+    return Part("faults and commands, 4 ranks", command, 150, environment, ROOT / "tests" / "cli")
+
+
+def sanitized(build: Build, tool: str, limit_s: float) -> list[Part]:
+    here = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    absent = "" if os.access(here, os.X_OK) else "compute-sanitizer is not installed"
+    run = [here, "--tool", tool, "--error-exitcode", "1"]
+    return [
+        Part(f"kernels under {tool}", [*run, build.test("cuda_device_test")], limit_s, absent=absent),
+        Part(f"codecs under {tool}",
+             [*run, build.test("cuda_codecs_test"), f"--gtest_filter={SANITIZED_CODECS}"],
+             limit_s, absent=absent),
+    ]
+
+
+def first_tests(build: Build, short: bool) -> list[Part]:
+    return [
+        Part("kernels", [build.test("cuda_device_test")], 60),
+        Part("codecs", [build.test("cuda_codecs_test")], 60),
+        of_ranks(build, "gpu_agreement_test", 2, 150, short),
+    ]
+
+
+def further_tests(build: Build, short: bool) -> list[Part]:
+    def suite(ranks: int, chapters: list[str], limit_s: float) -> list[Part]:
+        return [of_ranks(build, "conformance_" + chapter, ranks, limit_s, short)
+                for chapter in chapters]
+
+    parts = [commands(build), *suite(2, CHAPTERS, 60), *sanitized(build, "memcheck", 90)]
+    for ranks in (4, 1):
+        parts.append(of_ranks(build, "gpu_agreement_test", ranks, 150, short))
+        parts += suite(ranks, CHAPTERS, 90)
+    parts += suite(8, REDUCED, 120)
+    return [*parts, *sanitized(build, "racecheck", 120), *sanitized(build, "synccheck", 120)]
+
+
+def gpus_for_figures() -> int:
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return len(visible.split(",")) if visible else max(1, len(gpus()))
+
+
+def figures(build: Build) -> list[Part]:
+    """Kernels; allreduce of ranks, one per GPU or two that share the only one; how training overlaps
+    the two."""
+    count = gpus_for_figures()
+    ranks, per_gpu = (count, 1) if count > 1 else (2, 2)
+    results = build.folder / "gpu_results"
+    train = mpirun(ranks, build.trigram(), "run", str(ROOT / "configs" / "overlap.json"), "--force",
+                   "--set", '/runtime="nccl"', "--ranks-per-gpu", str(per_gpu),
+                   "--set", f"/cluster/workers_per_node={ranks}", "--set", "/steps=10",
+                   "--set", '/sweep/~1algorithm/0/allreduce="native"', *build.overlap_options,
+                   "--output", str(results), "--quiet", "--no-table")
+    judge = [sys.executable, "-B", str(ROOT / "scripts" / "overlap.py"), str(results / "overlap")]
+    return [
+        Part("figures of kernels", [build.bench("bench_cuda_kernels"), *build.bench_options], 90),
+        Part("figures of allreduce", mpirun(ranks, build.bench("bench_nccl"), str(per_gpu),
+                                            *build.bench_options), 120, JOB),
+        Part("figures of overlap", ["sh", "-c", f"{shlex.join(train)} && {shlex.join(judge)}"], 120,
+             JOB),
+    ]
+
+
+def gpus() -> list[str]:
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    except FileNotFoundError:
+        return []
+    return [line for line in listed.stdout.splitlines() if line.startswith("GPU")]
+
+
+def build_part(build: Build, what: str, jobs: int, limit_s: float) -> Part:
+    compile_ = ["cmake", "--build", str(build.folder), f"-j{jobs}", "--target", *TARGETS[what]]
+    configure = ["cmake", "--preset", "gpu"]
+    ready = (build.folder / "build.ninja").exists()
+    steps = [compile_] if ready else [configure, compile_]
+    return Part("build", ["sh", "-c", " && ".join(map(shlex.join, steps))], limit_s, folder=ROOT,
+                shown=True)
+
+
+def configured_on_a_gpu(build: Build) -> bool:
+    cache = (build.folder / "CMakeCache.txt").read_text()
+    return "TRIGRAM_TESTS_ON_GPU:INTERNAL=TRUE" in cache.splitlines()
+
+
+def made(build: Build, what: str, jobs: int, runner: Runner) -> int:
+    """Builds; returns an exit code."""
+    here = gpus()
+    if not here:
+        runner.budget.seconds = 0  # there is nothing to leave time for
+    outcome = runner.run(build_part(build, what, jobs, float("inf")))
+    if outcome.verdict == LEFT_OUT:
+        runner.say("left out: all tests and figures; the build goes on where it was, with the same "
+                   "command")
+        return SOMETHING_LEFT_OUT
+    if outcome.verdict == FAILED:
+        return FAILURE
+    if not here:
+        runner.say("skipped: no GPU (nvidia-smi lists none); all is built")
+        return NO_GPU
+    if not configured_on_a_gpu(build):
+        runner.say(f"error: {build.folder} was configured where there was no GPU; remove it and try "
+                   "again")
+        return FAILURE
+    for line in here:
+        runner.say(line)
+    return 0
+
+
+def parts_of(build: Build, what: str, short: bool) -> list[Part]:
+    first, further = first_tests(build, short), further_tests(build, short)
+    return {"tests": [*first, *further],
+            "figures": figures(build),
+            "all": [*first, *figures(build), *further]}[what]
+
+
+def conclude(runner: Runner, what: str, only: str) -> int:
+    """Prints what came of all; returns the exit code."""
+    below: list[gpu_figures.Figure] = []
+    unmeasured: list[gpu_figures.Figure] = []
+    if what != "tests":
+        rows = gpu_figures.measured("\n".join(o.output for o in runner.outcomes))
+        runner.say("\n" + gpu_figures.table(rows) + "\n")
+        below = [f for f in rows if f.verdict == gpu_figures.BELOW]
+        unmeasured = [f for f in rows if f.verdict == gpu_figures.LEFT_OUT]
+        runner.say(f"figures: {len(rows) - len(unmeasured)} of {len(rows)} measured, {len(below)} below "
+                   "their target")
+    runner.summarise()
+    if runner.of(FAILED):
+        return FAILURE
+    if below:
+        return FIGURE_BELOW
+    complete = not runner.of(LEFT_OUT) and (only or not unmeasured)
+    return 0 if complete else SOMETHING_LEFT_OUT
+
+
+def main() -> int:
+    began = time.monotonic()
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["tests", "figures", "all"])
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "gpu")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
+    parser.add_argument("--budget", type=float, default=480, help="seconds for everything; 0: no end")
+    parser.add_argument("--only", default="", help="parts whose name has this regular expression")
+    parser.add_argument("--emulated", action="store_true",
+                        help="with programs of a build without a GPU, as they are: a check of this "
+                        "script")
+    options = parser.parse_args()
+    build = Build(options.build, options.emulated)
+    runner = Runner(Budget(options.budget, began), build.folder / "gpu_logs", say_to(sys.stdout))
+    if not options.emulated:
+        code = made(build, options.what, options.jobs, runner)
+        if code != 0:
+            return code
+    for part in parts_of(build, options.what, short=options.budget > 0):
+        if options.budget == 0 or options.emulated:
+            part.limit_s *= LIFTED
+        if re.search(options.only, part.name):
+            runner.run(part)
+    return conclude(runner, options.what, options.only)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""The figures that a GPU is held to, as bench_cuda_kernels, bench_nccl and overlap.py print them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+HOLDS, BELOW, REPORTED, LEFT_OUT = "holds", "below", "reported", "left out"
+
+
+@dataclass
+class Figure:
+    name: str
+    target: float | None = None  # it should be at least so much
+    ratio: float | None = None  # None: not measured
+
+    @property
+    def verdict(self) -> str:
+        if self.ratio is None:
+            return LEFT_OUT
+        if self.target is None:
+            return REPORTED
+        return HOLDS if self.ratio >= self.target else BELOW
+
+
+def of_kernels() -> list[Figure]:
+    figures = []
+    for chunks in (8, 16):
+        each = f"buckets of {chunks} chunks: "
+        figures += [
+            Figure(each + "encode", 0.8),
+            Figure(each + "encode, vs batched min, max, quantise", 1.8),
+            Figure(each + "encode, vs the same launched per chunk", 8),
+            Figure(each + "decode", 0.8),
+        ]
+    return figures + [
+        Figure("a whole bucket as one chunk: encode", 0.6),
+        Figure("owner's pass of 8 ranks: decode, reduce, encode", 0.7),
+        Figure("a single bucket of 8 chunks: encode"),
+        Figure("a single bucket of 16 chunks: encode"),
+        Figure("SGD with momentum, 161 tensors of ResNet-50", 0.8),
+        Figure("Adam, 161 tensors of ResNet-50", 0.8),
+    ]
+
+
+def of_allreduce() -> list[Figure]:
+    return [
+        Figure(f"allreduce of {size} MiB, {checked}", 0.97)
+        for checked in ("checked", "unchecked")
+        for size in (4, 16, 64, 256)
+    ]
+
+
+def of_overlap() -> list[Figure]:
+    return [
+        Figure(f"overlap of {algorithm}: step / longer")
+        for algorithm in ("gradient_allreduce", "bytegrad", "decentralized")
+    ]
+
+
+def figures() -> list[Figure]:
+    return of_kernels() + of_allreduce() + of_overlap()
+
+
+def ratios(output: str) -> dict[str, float]:
+    """By name, from the tables in what programs have printed."""
+    found = {}
+    for line in output.splitlines():
+        row = re.match(r"(\S.*?\S)  +[\d.]+ +([\d.]+) +(?:[\d.]+ +(?:holds|below)|- +-)$", line)
+        if row:
+            found[row[1]] = float(row[2])
+        # overlap.py: step, computing, sending, exposed; step/longer; sum/longer
+        row = re.match(r"(\w+)(?: +[\d.]+){4} +([\d.]+) +[\d.]+$", line)
+        if row:
+            found[f"overlap of {row[1]}: step / longer"] = float(row[2])
+    return found
+
+
+def measured(output: str) -> list[Figure]:
+    """All that a GPU is held to, with what `output` says of them."""
+    found = ratios(output)
+    return [Figure(f.name, f.target, found.get(f.name)) for f in figures()]
+
+
+def table(rows: list[Figure]) -> str:
+    lines = [f"{'':<66}{'measured':>9}{'target':>8}  verdict"]
+    for f in rows:
+        ratio = "-" if f.ratio is None else f"{f.ratio:.3f}"
+        target = "-" if f.target is None else f"{f.target:.2f}"
+        lines.append(f"{f.name:<66}{ratio:>9}{target:>8}  {f.verdict}")
+    return "\n".join(lines)

@@ -1,0 +1,194 @@
+"""Runs the parts of a long check one after the other within a budget of time.
+
+Every part has a limit of its own. A part that runs beyond it has failed: nothing here takes so long
+unless it hangs. What the budget has no time for is left out, which is neither passed nor failed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, TextIO
+
+PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
+GRACE_S = 5  # that a part has to end after SIGTERM
+RESERVE_S = 2 * GRACE_S  # of a budget, to end the last part and say what came of all
+SHORTEST_S = 5  # no part is begun for less
+LINES_OF_A_FAILURE = 40
+
+
+@dataclass
+class Part:
+    name: str
+    command: list[str]
+    limit_s: float
+    environment: dict[str, str] = field(default_factory=dict)
+    folder: Path | None = None  # where it runs; else where this program does
+    absent: str = ""  # why it cannot run here
+    shown: bool = False  # its output goes where this program's goes, not into a log
+
+
+@dataclass
+class Outcome:
+    part: Part
+    verdict: str
+    note: str = ""
+    output: str = ""
+
+
+class Budget:
+    """Seconds since `began`, of time.monotonic(); 0 for as many as it takes."""
+
+    def __init__(self, seconds: float, began: float | None = None) -> None:
+        self.seconds = seconds
+        self.began = time.monotonic() if began is None else began
+
+    def spent(self) -> float:
+        return time.monotonic() - self.began
+
+    def left(self) -> float:
+        return self.seconds - RESERVE_S - self.spent() if self.seconds else float("inf")
+
+
+def tally(output: str) -> str:
+    """What GoogleTest, on whichever rank, or unittest says of the number of tests."""
+    found = []
+    for word in ("PASSED", "SKIPPED"):
+        counts = [int(n) for n in re.findall(rf"\[  {word} +\] (\d+) tests?[.,]", output)]
+        if counts:
+            found.append(f"{max(counts)} {word.lower()}")
+    ran = re.search(r"^Ran (\d+) tests? in", output, re.MULTILINE)
+    return ", ".join(found) or (f"{ran[1]} run" if ran else "")
+
+
+def progress(output: str) -> str:
+    """How far GoogleTest has come."""
+    begun = re.findall(r"\[ RUN      \] (\S+)", output)
+    ended = len(set(re.findall(r"\[       OK \] (\S+)", output)))
+    return f"{ended} tests had passed, the last begun is {begun[-1]}" if begun else ""
+
+
+def joined(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)
+
+
+def judged(part: Part, code: int | None, output: str, allowed_s: float) -> Outcome:
+    """`code`: None if it was ended after `allowed_s`, less than its limit where time was short."""
+    broken = re.search(r"^\[  FAILED  \]|^FAIL: |^ERROR: ", output, re.MULTILINE) is not None
+    if code is None and allowed_s < part.limit_s and not broken:
+        note = joined(f"time; stopped after {allowed_s:.0f} s", progress(output))
+        return Outcome(part, LEFT_OUT, note, output)
+    if code is None:
+        note = joined(f"ran beyond its {allowed_s:.0f} s", progress(output))
+        return Outcome(part, FAILED, note, output)
+    if code != 0:
+        return Outcome(part, FAILED, joined(f"exit code {code}", tally(output)), output)
+    if re.search(r"^\[  PASSED  \] 0 tests", output, re.MULTILINE):
+        return Outcome(part, LEFT_OUT, joined("all of its tests skipped themselves", tally(output)),
+                       output)
+    return Outcome(part, PASSED, tally(output), output)
+
+
+def in_session(session: int) -> list[int]:
+    """Processes of a session; mpirun's are in groups of their own."""
+    members = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            members.append(int(status.parent.name))
+    return members
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """First the part itself, which ends what it has started, as mpirun does; then what is left of
+    it."""
+    process.terminate()
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        pass
+    deadline = time.monotonic() + GRACE_S / 2
+    while (rest := in_session(process.pid)) and time.monotonic() < deadline:
+        for member in rest:
+            try:
+                os.kill(member, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.05)
+        process.poll()
+
+
+def run_part(part: Part, log: Path, allowed_s: float) -> Outcome:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "wb") as output:
+        process = subprocess.Popen(
+            part.command,
+            cwd=part.folder,
+            env={**os.environ, **part.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=None if part.shown else output,
+            stderr=None if part.shown else subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(allowed_s if allowed_s < float("inf") else None)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            end(process)
+    return judged(part, code, log.read_text(errors="replace"), allowed_s)
+
+
+class Runner:
+    """Runs parts, keeps their outcomes, and says a line of each."""
+
+    def __init__(self, budget: Budget, logs: Path, say: Callable[[str], None]) -> None:
+        self.budget = budget
+        self.logs = logs
+        self.say = say
+        self.outcomes: list[Outcome] = []
+
+    def run(self, part: Part) -> Outcome:
+        begun = self.budget.spent()
+        allowed_s = min(part.limit_s, self.budget.left())
+        log = self.logs / (re.sub(r"[^\w.]+", "-", part.name) + ".log")
+        if part.absent:
+            outcome = Outcome(part, LEFT_OUT, part.absent)
+        elif allowed_s < SHORTEST_S and allowed_s < part.limit_s:
+            outcome = Outcome(part, LEFT_OUT, "time")
+        else:
+            outcome = run_part(part, log, allowed_s)
+        self.outcomes.append(outcome)
+        took = self.budget.spent() - begun
+        self.say(f"{self.budget.spent():6.1f} s  {outcome.verdict:8}  "
+                 + joined(part.name, outcome.note, f"{took:.1f} s"))
+        if outcome.verdict == FAILED and not part.shown:
+            for line in outcome.output.splitlines()[-LINES_OF_A_FAILURE:]:
+                self.say(f"    | {line}")
+            self.say(f"    all of it: {log}")
+        return outcome
+
+    def of(self, verdict: str) -> list[Outcome]:
+        return [outcome for outcome in self.outcomes if outcome.verdict == verdict]
+
+    def summarise(self) -> None:
+        """Names what has failed and what is left out, by reasons; then one line of all."""
+        for verdict in (FAILED, LEFT_OUT):
+            for note in dict.fromkeys(outcome.note for outcome in self.of(verdict)):
+                names = [o.part.name for o in self.of(verdict) if o.note == note]
+                self.say(f"{verdict}, {note}: {' | '.join(names)}")
+        counts = ", ".join(f"{len(self.of(v))} {v}" for v in (PASSED, FAILED, LEFT_OUT))
+        within = f" of {self.budget.seconds:.0f} s" if self.budget.seconds else ""
+        self.say(f"parts: {counts}; {self.budget.spent():.0f} s{within}")
+
+
+def say_to(out: TextIO) -> Callable[[str], None]:
+    return lambda line: print(line, file=out, flush=True)
