@@ -44,19 +44,6 @@ std::size_t elements(std::size_t bytes, std::size_t ranks) {
   return bytes / sizeof(float) / ranks * ranks;
 }
 
-double time_of(const Context& ctx, Exercise& exercise, const Ladder& ladder, bool simulated) {
-  start_together(ctx, simulated);
-  for (int i = 0; i < ladder.warm_up; ++i) exercise.run();
-  std::vector<double> seconds;
-  for (int i = 0; i < ladder.iterations; ++i) {
-    const double begin_s = ctx.stream->now();
-    exercise.run();
-    ctx.stream->synchronize();
-    seconds.push_back(ctx.stream->now() - begin_s);
-  }
-  return quantile(std::move(seconds), ladder.quantile);
-}
-
 Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t count,
                      const Ladder& ladder, bool simulated) {
   const auto exercise = entry.make(ctx, count);
@@ -66,7 +53,8 @@ Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t co
     exercise->run();
     wrong = static_cast<std::int64_t>(exercise->wrong());
   }
-  double seconds = time_of(ctx, *exercise, ladder, simulated);
+  start_together(ctx, simulated);
+  double seconds = seconds_of(ctx, ladder, [&] { exercise->run(); });
   combine(ctx, kResult, seconds, wrong);
   Measured m{entry.operation, entry.algorithm, entry.redop, count * sizeof(float), count};
   m.seconds = seconds / entry.runs;
@@ -76,6 +64,24 @@ Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t co
 }
 
 }  // namespace
+
+double seconds_of(const Context& ctx, const Ladder& ladder, const std::function<void()>& run) {
+  for (int i = 0; i < ladder.warm_up; ++i) run();
+  std::vector<double> seconds;
+  for (int i = 0; i < ladder.iterations; ++i) {
+    const double begin_s = ctx.stream->now();
+    double taken_s = 0;
+    int runs = 0;
+    do {
+      run();
+      ctx.stream->synchronize();
+      ++runs;
+      taken_s = ctx.stream->now() - begin_s;
+    } while (taken_s < ladder.batch_s);
+    seconds.push_back(taken_s / runs);
+  }
+  return quantile(std::move(seconds), ladder.quantile);
+}
 
 void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const Ladder& ladder,
              bool simulated, const std::function<void(const Measured&)>& row) {

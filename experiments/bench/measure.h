@@ -15,7 +15,14 @@ struct Ladder {
   int iterations = 20, warm_up = 5;
   bool check = true;
   double quantile = 0.5;  // of the iterations: which one counts
+  /// Each iteration is as many runs as begin within so many seconds, and their mean. Only for what
+  /// ranks do apart from each other.
+  double batch_s = 0;
 };
+
+/// Seconds that a run takes on this rank: of the ladder's iterations, each until the stream has
+/// come to its end, the quantile.
+double seconds_of(const Context& ctx, const Ladder& ladder, const std::function<void()>& run);
 
 /// What came out for one operation and size.
 struct Measured {

@@ -10,11 +10,22 @@ namespace {
 
 constexpr std::size_t kSides[] = {32, 64, 128, 256};
 
+// Longer than a rank keeps a core that it shares with others, so that each sees what its share is.
+constexpr double kBatch_s = 0.02;
+constexpr int kRunsPerBatch = 5;  // of those that were asked for
+
 /// One of the benchmarks of collectives, as a probe without a fit.
 BenchEntry bench(const std::string& operation) {
   const auto& all = collective_benches();
   return *std::find_if(all.begin(), all.end(),
                        [&](const BenchEntry& e) { return e.operation == operation; });
+}
+
+/// For operations of the device, which ranks do apart from each other.
+Ladder in_batches(Ladder ladder) {
+  ladder.batch_s = kBatch_s;
+  ladder.iterations = std::max(1, ladder.iterations / kRunsPerBatch);
+  return ladder;
 }
 
 std::vector<Sample> climb(const Context& ctx, const BenchEntry& entry, Ladder ladder,
@@ -38,9 +49,10 @@ Probe gemm(const Context& ctx, const Ladder& ladder) {
 /// Everything that is measured, as one rank sees it.
 Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
   Calibration c;
+  const Ladder batches = in_batches(options.ladder);
   for (const BenchEntry& entry : device_probes())
-    c.probes.push_back({entry.operation, climb(ctx, entry, options.ladder, true), {}});
-  c.probes.push_back(gemm(ctx, options.ladder));
+    c.probes.push_back({entry.operation, climb(ctx, entry, batches, true), {}});
+  c.probes.push_back(gemm(ctx, batches));
   if (ctx.size() > 1)
     for (const char* name : {"pingpong", "sendrecv", "allreduce"})
       c.probes.push_back({name, climb(ctx, bench(name), options.ladder, false), {}});

@@ -1,60 +1,95 @@
 #include "experiments/calibrate/device_probes.h"
 
+#include <algorithm>
+
 namespace trigram {
 namespace {
 
-/// An operation on x = 0 and y = 1.
-struct VectorOperation {
+constexpr std::size_t kColdBytes = std::size_t{48} << 20;  // more than caches hold
+constexpr std::size_t kAlignment = 64;                     // bytes; that of tensors of their own
+
+std::size_t aligned(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+
+/// A vector, and another or its code.
+struct Operands {
+  Tensor x, y;
+};
+
+struct Operation {
   const char* name;
-  double passes;  // over memory
-  float result;   // what y is then
-  void (*run)(Device& device, const Tensor& x, const Tensor& y);
+  bool codes;
+  double x_passes, y_passes;  // over memory
+  void (*run)(Device& device, Codec& codec, const Operands& o);
 };
 
-constexpr VectorOperation kVectorOperations[] = {
-    {"sgd", 3, 1, [](Device& d, const Tensor& x, const Tensor& y) { d.sgd({.lr = 1}, y, x, {}); }},
-    {"axpby", 3, 1, [](Device& d, const Tensor& x, const Tensor& y) { d.axpby(1, x, 1, y); }},
-    {"copy", 2, 0, [](Device& d, const Tensor& x, const Tensor& y) { d.copy(y, x); }},
+constexpr Operation kOperations[] = {
+    {"sgd", false, 1, 2,
+     [](Device& d, Codec&, const Operands& o) { d.sgd({.lr = 1}, o.y, o.x, {}); }},
+    {"axpby", false, 1, 2, [](Device& d, Codec&, const Operands& o) { d.axpby(1, o.x, 1, o.y); }},
+    {"copy", false, 1, 1, [](Device& d, Codec&, const Operands& o) { d.copy(o.y, o.x); }},
+    {"encode", true, 1, 1, [](Device&, Codec& c, const Operands& o) { c.encode(o.y, o.x); }},
+    {"decode", true, 1, 1, [](Device&, Codec& c, const Operands& o) { c.decode(o.x, o.y); }},
 };
 
-class VectorExercise final : public Exercise {
+/// Each run is on operands that have not been used for long.
+class DeviceExercise final : public Exercise {
  public:
-  VectorExercise(const VectorOperation& operation, const Context& ctx, std::size_t n)
-      : operation_(operation), device_(*ctx.device), x_(device_.empty(n)), y_(device_.empty(n)) {}
+  DeviceExercise(const Operation& operation, const Context& ctx, std::size_t n)
+      : operation_(operation), device_(*ctx.device), codec_(device_.codec({})) {
+    const Tensor x = device_.empty(n);
+    const Tensor y = operation.codes ? codec_->empty_wire(device_, x) : x;
+    const std::size_t apart = aligned(n, kAlignment / sizeof(float)),
+                      y_apart = aligned(y.numel(), kAlignment / size_of(y.dtype())),
+                      count = std::max(kColdBytes / sizeof(float) / apart, std::size_t{1});
+    const Tensor xs = device_.empty(count * apart), ys = device_.empty(count * y_apart, y.dtype());
+    for (std::size_t i = 0; i < count; ++i)
+      operands_.push_back(
+          {xs.slice(i * apart, n), ys.slice(i * y_apart, y.numel(), y.priced_numel())});
+  }
+  /// Whatever is read and written has memory then.
   void fill() override {
-    device_.fill(x_, 0);
-    device_.fill(y_, 1);
+    const Tensor& first = operands_.front().x;
+    device_.fill_normal(first, Philox(1, 0, 0, Purpose::gradient_noise));
+    for (const auto& [x, y] : operands_) {
+      if (&x != &first) device_.copy(x, first);
+      operation_.codes ? codec_->encode(y, x) : device_.fill(y, 0);
+    }
   }
-  void run() override { operation_.run(device_, x_, y_); }
-  std::size_t wrong() const override {
-    std::size_t count = 0;
-    for (const float y : device_.download(y_)) count += y != operation_.result;
-    return count;
+  void run() override {
+    operation_.run(device_, *codec_, operands_[next_]);
+    next_ = (next_ + 1) % operands_.size();
   }
-  double bus_factor() const override { return operation_.passes; }
+  std::size_t wrong() const override { return 0; }  // other tests look
+  double bus_factor() const override {
+    return traffic() / static_cast<double>(operands_.front().x.nbytes());
+  }
 
  private:
-  const VectorOperation& operation_;
-  Device& device_;
-  Tensor x_, y_;
-};
+  double traffic() const {
+    const auto& [x, y] = operands_.front();
+    return operation_.x_passes * static_cast<double>(x.priced_nbytes()) +
+           operation_.y_passes * static_cast<double>(y.priced_nbytes());
+  }
 
-BenchEntry entry(const VectorOperation& operation) {
-  BenchEntry e{operation.name, "device", "none"};
-  e.make = [&operation](const Context& ctx, std::size_t n) {
-    return std::make_unique<VectorExercise>(operation, ctx, n);
-  };
-  return e;
-}
+  const Operation& operation_;
+  Device& device_;
+  std::unique_ptr<Codec> codec_;
+  std::vector<Operands> operands_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
 const std::vector<BenchEntry>& device_probes() {
   static const std::vector<BenchEntry> entries = [] {
     std::vector<BenchEntry> all;
-    for (const VectorOperation& operation : kVectorOperations) all.push_back(entry(operation));
-    for (const BenchEntry& codec : codec_benches())
-      if (codec.algorithm == CodecSpec{}.name) all.push_back(codec);
+    for (const Operation& operation : kOperations) {
+      BenchEntry e{operation.name, "device", "none"};
+      e.make = [&operation](const Context& ctx, std::size_t n) {
+        return std::make_unique<DeviceExercise>(operation, ctx, n);
+      };
+      all.push_back(std::move(e));
+    }
     return all;
   }();
   return entries;
@@ -70,14 +105,7 @@ double gemm_seconds(const Context& ctx, std::size_t side, const Ladder& ladder) 
                c = ctx.device->empty(side * side);
   ctx.device->fill(a, 1);
   ctx.device->fill(b, 1);
-  std::vector<double> seconds;
-  for (int i = 0; i <= ladder.iterations; ++i) {
-    const double begin_s = ctx.stream->now();
-    ctx.device->nn().gemm({side, side, side}, a, b, 0, c);
-    ctx.stream->synchronize();
-    if (i > 0) seconds.push_back(ctx.stream->now() - begin_s);  // the first warms up
-  }
-  return quantile(std::move(seconds), ladder.quantile);
+  return seconds_of(ctx, ladder, [&] { ctx.device->nn().gemm({side, side, side}, a, b, 0, c); });
 }
 
 }  // namespace trigram

