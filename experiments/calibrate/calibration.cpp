@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kSides[] = {32, 64, 128, 256};
 
 // Longer than a rank keeps a core that it shares with others, so that each sees what its share is.
-constexpr double kBatch_s = 0.02;
-constexpr int kRunsPerBatch = 5;  // of those that were asked for
+constexpr double kBatch_s = 0.05;
+constexpr int kRunsPerBatch = 10;  // of those that were asked for
 
 /// One of the benchmarks of collectives, as a probe without a fit.
 BenchEntry bench(const std::string& operation) {
