@@ -155,6 +155,20 @@ TEST(DeviceProbes, CountTheTrafficThatTheirOperationsArePricedBy) {
   }
 }
 
+TEST(SecondsOf, IsTheMeanOfABatch) {
+  test::RecordingStream stream;
+  Context ctx;
+  ctx.stream = &stream;
+  const auto run = [&] { stream.compute(stream.computations % 2 ? 1.0 : 3.0); };
+  Ladder ladder{.iterations = 3, .warm_up = 2};
+  EXPECT_EQ(seconds_of(ctx, ladder, run), 3);  // of 3, 1 and 3
+  EXPECT_EQ(stream.computations, 2 + 3);
+  stream = {};
+  ladder.batch_s = 7.5;  // 3 + 1 + 3 + 1
+  EXPECT_EQ(seconds_of(ctx, ladder, run), 2);
+  EXPECT_EQ(stream.computations, 2 + 3 * 4);
+}
+
 TEST(FlopRate, MakesTheStepTakeAsLongAsItDid) {
   Accelerator accelerator;
   accelerator.flops_per_s = 3e9;
