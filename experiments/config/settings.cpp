@@ -74,6 +74,20 @@ void check_not_swept_over(Json& config, const Setting& setting) {
                                       swept, child(pointer, swept)));
 }
 
+/// As they are given, but what sets a parent comes before what sets a field below it, which it
+/// would undo.
+std::vector<Setting> parents_first(const std::vector<std::string>& settings) {
+  std::vector<Setting> ordered;
+  for (const std::string& text : settings) {
+    Setting setting = parse_setting(text);
+    const auto below = std::ranges::find_if(ordered, [&](const Setting& other) {
+      return other.pointer.starts_with(setting.pointer + "/");
+    });
+    ordered.insert(below, std::move(setting));
+  }
+  return ordered;
+}
+
 }  // namespace
 
 void set_at(Json& config, const std::string& target, const Json& value,
@@ -99,24 +113,6 @@ Setting parse_setting(const std::string& text) {
         "--set", fmt::format("expected /json/pointer=value, as in /steps=100, not \"{}\"", text));
   return {text.substr(0, equals), parse_value(text.substr(equals + 1))};
 }
-
-namespace {
-
-/// As they are given, but what sets a parent comes before what sets a field below it, which it would
-/// undo.
-std::vector<Setting> parents_first(const std::vector<std::string>& settings) {
-  std::vector<Setting> ordered;
-  for (const std::string& text : settings) {
-    Setting setting = parse_setting(text);
-    const auto below = std::ranges::find_if(ordered, [&](const Setting& other) {
-      return other.pointer.starts_with(setting.pointer + "/");
-    });
-    ordered.insert(below, std::move(setting));
-  }
-  return ordered;
-}
-
-}  // namespace
 
 void apply_settings(Json& config, const std::vector<std::string>& settings,
                     const std::filesystem::path& base) {
