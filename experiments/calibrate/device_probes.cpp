@@ -38,22 +38,22 @@ class DeviceExercise final : public Exercise {
       : operation_(operation), device_(*ctx.device), codec_(device_.codec({})) {
     const Tensor x = device_.empty(n);
     const Tensor y = operation.codes ? codec_->empty_wire(device_, x) : x;
-    const std::size_t apart = aligned(n, kAlignment / sizeof(float)),
-                      y_apart = aligned(y.numel(), kAlignment / size_of(y.dtype())),
-                      count = std::max(kColdBytes / sizeof(float) / apart, std::size_t{1});
-    const Tensor xs = device_.empty(count * apart), ys = device_.empty(count * y_apart, y.dtype());
+    x_apart_ = aligned(n, kAlignment / sizeof(float));
+    y_apart_ = aligned(y.numel(), kAlignment / size_of(y.dtype()));
+    const std::size_t count = std::max(kColdBytes / sizeof(float) / x_apart_, std::size_t{1});
+    xs_ = device_.empty(count * x_apart_);
+    ys_ = device_.empty(count * y_apart_, y.dtype());
     for (std::size_t i = 0; i < count; ++i)
       operands_.push_back(
-          {xs.slice(i * apart, n), ys.slice(i * y_apart, y.numel(), y.priced_numel())});
+          {xs_.slice(i * x_apart_, n), ys_.slice(i * y_apart_, y.numel(), y.priced_numel())});
   }
   /// Whatever is read and written has memory then.
   void fill() override {
-    const Tensor& first = operands_.front().x;
-    device_.fill_normal(first, Philox(1, 0, 0, Purpose::gradient_noise));
-    for (const auto& [x, y] : operands_) {
-      if (&x != &first) device_.copy(x, first);
-      operation_.codes ? codec_->encode(y, x) : device_.fill(y, 0);
-    }
+    const auto& [x, y] = operands_.front();
+    device_.fill_normal(x, Philox(1, 0, 0, Purpose::gradient_noise));
+    operation_.codes ? codec_->encode(y, x) : device_.fill(y, 0);
+    repeat(xs_, x_apart_);
+    repeat(ys_, y_apart_);
   }
   void run() override {
     operation_.run(device_, *codec_, operands_[next_]);
@@ -65,6 +65,13 @@ class DeviceExercise final : public Exercise {
   }
 
  private:
+  /// Copies the first `have` elements over all others, in few operations.
+  void repeat(const Tensor& all, std::size_t have) {
+    for (; have < all.numel(); have *= 2) {
+      const std::size_t count = std::min(have, all.numel() - have);
+      device_.copy(all.slice(have, count, count), all.slice(0, count, count));
+    }
+  }
   double traffic() const {
     const auto& [x, y] = operands_.front();
     return operation_.x_passes * static_cast<double>(x.priced_nbytes()) +
@@ -74,7 +81,9 @@ class DeviceExercise final : public Exercise {
   const Operation& operation_;
   Device& device_;
   std::unique_ptr<Codec> codec_;
-  std::vector<Operands> operands_;
+  Tensor xs_, ys_;
+  std::size_t x_apart_ = 0, y_apart_ = 0;  // elements
+  std::vector<Operands> operands_;         // of xs_ and ys_
   std::size_t next_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "experiments/cli/comparison_table.h"
 #include "experiments/cli/labels.h"
 #include "experiments/config/sha256.h"
+#include "experiments/results/manifest.h"
 #include "experiments/results/recorded_run.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
@@ -30,7 +31,9 @@ class Results : public testing::Test {
 
   void publish(const std::string& git, bool done) {
     RunFolder folder(root_, "id");
-    folder.publish({{"git", git}, {"status", done ? "done" : "failed"}}, done);
+    folder.publish(
+        {{"schema_version", kManifestSchema}, {"git", git}, {"status", done ? "done" : "failed"}},
+        done);
   }
   StoredRun::State state() { return read_stored_run(root_ / "id", "now").state; }
 };
