@@ -70,6 +70,29 @@ def test_the_newest_run_of_a_cell_counts(found, tmp_path):
         assert "; 1 older runs of the same cells are left aside" in claims_table.summary(held)
 
 
+def test_runs_that_answer_no_cell_are_said_and_stop_nothing(found, tmp_path):
+    short, timeless = (tmp_path / "sample" / f"bytegrad-{gbps}" / "metrics.jsonl" for gbps in (1, 10))
+    short.write_text("".join(short.read_text().splitlines(keepends=True)[:4]))
+    timeless.write_text('{"step": 0}\n' * 20)
+    held = one(results.load(tmp_path), claim(tmp_path, EXACT))
+    assert held.failures == ["2 of 6 cells have no run"]
+    assert "2 runs answer no cell: one: run bytegrad-1" in claims_table.summary(held)
+    assert "no run" in claims_table.as_html([held])
+    assert len(held.unusable) == 2 and "has steps without their time" in held.unusable[1]
+
+
+def test_runs_with_other_settings_than_the_claims_are_no_check_of_it(found, tmp_path):
+    """A configuration of ours, and runs that it does not make; one that it makes is preferred, however old."""
+    command = "trigram run configs/papers/vgg16_scaling.json"
+    held = one(found, claim(tmp_path, EXACT, command=command))
+    assert held.failures == [f"6 of 6 cells have runs that {command} does not make"]
+    answers = [claims.Answer(("x",), value, as_claimed, finished) for value, as_claimed, finished in
+               ((1.0, True, "2020"), (2.0, True, "2021"), (3.0, False, "2022"))]
+    held = one(found, claim(tmp_path, EXACT))
+    held._runs, held._answer = answers, lambda answer: answer
+    assert held._answers[("x",)].value == 2 and held.left_aside == 2
+
+
 @pytest.mark.parametrize("changed, said", [
     ({("1", "allreduce"): 85 / 1.3}, ["1 of 6 cells over 25%"]),
     ({("1", "allreduce"): 85 * 1.3}, []),  # an error of 23 %

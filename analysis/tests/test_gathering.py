@@ -126,11 +126,16 @@ def test_curves_are_means_over_seeds_and_stretches(tmp_path):
 def test_runs_of_a_configuration_here_name_it():
     config = json.loads((SOURCE / "configs" / "vgg16_bandwidth.json").read_text())
     sweep = {"/algorithm": config["sweep"]["/algorithm"][0], "/cluster/inter/bandwidth": "4Gbps"}
-    experiment = {"name": "vgg16_bandwidth", "steps": 10, "workload": {"name": "vgg16"}, "cluster": {}}
+    cluster = json.loads((SOURCE / "configs" / config["cluster"]).read_text())
+    cluster["inter"]["bandwidth"] = "0.5GB/s"  # the same
+    experiment = {"name": "vgg16_bandwidth", "steps": 10, "workload": {"name": "vgg16"}, "cluster": cluster,
+                  "algorithm": sweep["/algorithm"] | {"overlap": True}}  # a default
     run = results.Run(Path("x"), {"experiment": experiment, "sweep": sweep})
     assert commands.command("vgg16_bandwidth", [run]) == "trigram run configs/vgg16_bandwidth.json"
-    run.experiment["steps"] = 11  # changed on the command line: another experiment
-    assert "cat > vgg16_bandwidth.json" in commands.command("vgg16_bandwidth", [run])
+    for changed in ({"steps": 11}, {"cluster": cluster | {"nodes": 4}},  # on the command line: another experiment
+                    {"algorithm": sweep["/algorithm"] | {"hierarchical": False}}):
+        other = results.Run(Path("x"), {"experiment": experiment | changed, "sweep": sweep})
+        assert "cat > vgg16_bandwidth.json" in commands.command("vgg16_bandwidth", [other]), changed
 
 
 def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):

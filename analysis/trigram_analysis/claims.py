@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Iterator
 
+from . import commands
 from .claim_cells import Cell, Ordering, SpeedUp, Tolerance
 from .results import Results, Run
 from .units import quantity
@@ -20,6 +22,17 @@ CLAIMS = Path(__file__).resolve().parent.parent / "claims.json"
 
 class ClaimError(ValueError):
     """claims.json, or a table that it names, is not as it should be."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a run says of a cell."""
+
+    key: tuple[str, ...]
+    value: float
+    as_claimed: bool  # the claim's command makes this run
+    finished: str
+    unusable: str = ""  # why it says nothing
 
 
 class Claim:
@@ -35,6 +48,8 @@ class Claim:
         self.tolerance = Tolerance(**described["tolerance"])
         self._table = folder / described["published"]
         self._runs = runs
+        self.left_aside = 0  # runs of cells that better ones answer; after cells
+        self.unusable: list[str] = []  # why runs answer no cell; after cells
 
     @cached_property
     def columns(self) -> list[str]:
@@ -43,22 +58,38 @@ class Claim:
 
     @cached_property
     def cells(self) -> list[Cell]:
-        found = {key: self.value(runs[-1]) for key, runs in self._by_cell.items()}
+        found = {key: answer.value for key, answer in self._answers.items()}
         return [self._cell(row, found) for row in self.rows
                 if row[self._last] not in self.described.get("leave_out", [])]
 
     @cached_property
-    def _by_cell(self) -> dict[tuple[str, ...], list[Run]]:
-        """The runs of each cell, the newest last: a folder may hold those of an experiment as it was before, too."""
-        found: dict[tuple[str, ...], list[Run]] = {}
-        for run in sorted(self._runs, key=lambda run: str(run.manifest.get("finished"))):
-            found.setdefault(self._key(run), []).append(run)
+    def _answers(self) -> dict[tuple[str, ...], Answer]:
+        """Of each cell: those of the claim's configuration come before those that were made with other settings, and
+        new ones before those of the experiment as it was before."""
+        found: dict[tuple[str, ...], Answer] = {}
+        for answer in sorted((self._answer(run) for run in self._runs), key=lambda a: (a.as_claimed, a.finished, a.unusable)):
+            if answer.unusable:
+                self.unusable.append(answer.unusable)
+                continue
+            self.left_aside += answer.key in found
+            found[answer.key] = answer
         return found
 
+    def _answer(self, run: Run) -> Answer:
+        finished, as_claimed = str(run.manifest.get("finished")), self._is_as_claimed(run)
+        try:
+            return Answer(self._key(run), self.value(run), as_claimed, finished)
+        except ClaimError as error:
+            return Answer((), 0, as_claimed, finished, unusable=str(error))
+
+    def _is_as_claimed(self, run: Run) -> bool:
+        path = commands.CONFIGS.parent / self.command.split()[-1]
+        return not path.is_file() or commands.is_of(path, run)
+
     @property
-    def left_aside(self) -> int:
-        """Runs of cells that newer ones answer."""
-        return sum(len(runs) - 1 for runs in self._by_cell.values())
+    def with_other_settings(self) -> int:
+        """Runs that answer cells, though the claim's command would not make them."""
+        return sum(not answer.as_claimed for answer in self._answers.values())
 
     @property
     def rows(self) -> list[dict[str, str]]:
@@ -94,7 +125,10 @@ class Claim:
         """Of the steps from `from_step` on, as those before use up saved credit, or warm up, but for
         the last, in which what is still under way comes to its end."""
         measure = self.described["measure"]
-        steps = run.step_times[measure.get("from_step", 0):-1]
+        try:
+            steps = run.step_times[measure.get("from_step", 0):-1]
+        except (KeyError, TypeError, ZeroDivisionError) as error:
+            raise ClaimError(f"{self.id}: run {run.id} has steps without their time") from error
         if not steps:
             raise ClaimError(f"{self.id}: run {run.id} ends before step {measure.get('from_step', 0)} has one after it")
         step_s = fmean(steps)
@@ -170,6 +204,8 @@ class Claim:
     def failures(self) -> list[str]:
         """In which respects the claim is missed; empty if it holds."""
         t, said = self.tolerance, []
+        if self.with_other_settings:
+            said.append(f"{self.with_other_settings} of {len(self.cells)} cells have runs that {self.command} does not make")
         if self.missing:
             said.append(f"{len(self.missing)} of {len(self.cells)} cells have no run")
         if self.errors and t.median is not None and median(self.errors) > t.median:

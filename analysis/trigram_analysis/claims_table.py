@@ -50,6 +50,8 @@ def summary(claim: Claim) -> str:
                     "within what is allowed")
     if claim.left_aside:
         said.append(f"{claim.left_aside} older runs of the same cells are left aside")
+    if claim.unusable:
+        said.append(f"{len(claim.unusable)} runs answer no cell: {claim.unusable[0]}")
     return "; ".join(said)
 
 

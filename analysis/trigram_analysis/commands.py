@@ -4,13 +4,15 @@ with the whole experiment in it."""
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 from typing import Any, Iterable
 
 from . import units
 from .results import Run
 
-_CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 _NOT_COMPARED = ("$schema", "name", "description", "sweep", "zip")
 
 
@@ -31,24 +33,55 @@ def experiment(runs: list[Run]) -> dict[str, Any]:
 
 def configuration(name: str, runs: list[Run]) -> str | None:
     """The path of the repository's configuration that these runs are of."""
-    for path in sorted(_CONFIGS.rglob(f"{name}.json")):
-        try:
-            config = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # comments are allowed there: such a file is not recognised
-            continue
-        if isinstance(config, dict) and all(_fits(config, run) for run in runs):
-            return str(path.relative_to(_CONFIGS.parent))
+    for path in sorted(CONFIGS.rglob(f"{name}.json")):
+        if all(is_of(path, run) for run in runs):
+            return str(path.relative_to(CONFIGS.parent))
     return None
 
 
-def _fits(config: dict[str, Any], run: Run) -> bool:
+def is_of(path: Path, run: Run) -> bool:
+    """Whether the configuration makes this run, with nothing else set."""
+    config = _read(path)
+    if config is None:
+        return False
     lists = _swept(config)
-    return (set(run.sweep) <= set(lists)
-            and all(any(_same(value, v) for v in lists[pointer])
-                    for pointer, value in run.sweep.items())
-            and all(_within(value, run.experiment.get(key)) for key, value in config.items()
-                    if key not in _NOT_COMPARED
-                    and not any(pointer.split("/")[1] == key for pointer in lists)))
+    if not (set(run.sweep) <= set(lists) and all(any(_same(value, v) for v in lists[pointer])
+                                                 for pointer, value in run.sweep.items())):
+        return False
+    asked = _at_point(config, run.sweep, path.parent)
+    return all(_within(value, run.experiment.get(key)) for key, value in asked.items())
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """A JSON file, in which comments are allowed."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or "", text, flags=re.S))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _at_point(config: dict[str, Any], sweep: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """What a configuration asks for at a point of its sweep, parents first; files in place of their paths."""
+    asked = {key: _inlined(value, folder) for key, value in config.items()
+             if key not in _NOT_COMPARED and not isinstance(value, list)}
+    for pointer, value in sorted(sweep.items()):
+        *parents, last = (key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:])
+        place = asked
+        for key in parents:
+            inside = place.get(key, {})
+            inside = {"name": inside} if isinstance(inside, str) else dict(inside)
+            place[key] = inside
+            place = inside
+        place[last] = _inlined(value, folder)
+    return asked
+
+
+def _inlined(value: Any, folder: Path) -> Any:
+    if isinstance(value, str) and value.endswith(".json"):
+        return _read(folder / value) or value
+    return value
 
 
 def _swept(config: dict[str, Any]) -> dict[str, list[Any]]:
@@ -66,19 +99,24 @@ def _swept(config: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def _within(written: Any, resolved: Any) -> bool:
-    """Whether a resolved value can come from what is written: a path or a name may stand for an
-    object, and an object may leave out defaults."""
+    """Whether a resolved value can come from what is written: a name may stand for an object, and an
+    object may leave out defaults."""
     if isinstance(written, dict) and isinstance(resolved, dict):
         return all(_within(value, resolved.get(key)) for key, value in written.items())
+    if isinstance(written, list) and isinstance(resolved, list):
+        return len(written) == len(resolved) and all(map(_within, written, resolved))
     if isinstance(written, str) and isinstance(resolved, dict):
-        return written.endswith(".json") or resolved.get("name") == written
+        name, _, path = written.partition(":")
+        return resolved.get("name") == name and str(resolved.get("path", "")).endswith(path.lstrip("./"))
     return _same(written, resolved)
 
 
 def _same(a: Any, b: Any) -> bool:
     """Quantities are the same however they were written."""
-    both = units.quantity(a), units.quantity(b)
-    return both[0] == both[1] if None not in both else a == b
+    one, other = units.quantity(a), units.quantity(b)
+    if one is None or other is None:
+        return a == b
+    return one[0] == other[0] and math.isclose(one[1], other[1], rel_tol=1e-9)
 
 
 def shortened(items: Iterable[str], most: int = 12) -> str:
