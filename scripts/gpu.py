@@ -245,16 +245,22 @@ def main() -> int:
                         "script")
     options = parser.parse_args()
     build = Build(options.build, options.emulated)
+    parts = parts_of(build, options.what, short=options.budget > 0)
+    try:
+        chosen = [part for part in parts if re.search(options.only, part.name)]
+    except re.error as error:
+        parser.error(f"--only: {error}")
+    if not chosen:
+        parser.error(f"--only: no part has {options.only!r} in its name: {' | '.join(part.name for part in parts)}")
     runner = Runner(Budget(options.budget, began), build.folder / "gpu_logs", say_to(sys.stdout))
     if not options.emulated:
         code = made(build, options.what, options.jobs, runner)
         if code != 0:
             return code
-    for part in parts_of(build, options.what, short=options.budget > 0):
+    for part in chosen:
         if options.budget == 0 or options.emulated:
             part.limit_s *= LIFTED
-        if re.search(options.only, part.name):
-            runner.run(part)
+        runner.run(part)
     return conclude(runner, options.what, options.only)
 
 

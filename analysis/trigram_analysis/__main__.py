@@ -98,6 +98,8 @@ def _report(found: Results, options: argparse.Namespace) -> int | None:
         return _fail(f"{options.folder}: no run here of an experiment that {claims.CLAIMS} names")
 
     output = options.output or options.folder / "report.html"
+    if output.is_dir():
+        return _fail(f"{output}: expected the name of a file, not a folder")
     title = "Trigram: " + (shortened(found.by_name(), 4) or "no finished run")
     report.write(found, output, title, claims_table.as_html(published))
     if options.check:

@@ -118,7 +118,8 @@ void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_stat
 
 /// `steps` are those of the runs to be made.
 void SweepRunner::begin_progress(std::vector<long> steps, bool quiet) {
-  const std::size_t finished = plan_.runs.size() - steps.size();
+  const std::size_t finished =
+      plan_.runs.size() - steps.size() - static_cast<std::size_t>(stale_);
   progress_ = std::make_unique<Progress>(std::move(steps), quiet);
   if (finished > 0)
     progress_->note(fmt::format("{} of {} runs are there already", finished, plan_.runs.size()));

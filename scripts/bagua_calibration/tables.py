@@ -44,10 +44,6 @@ def _number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def values(fitted: Values) -> str:
-    return _aligned([["parameter", "fitted"], *([p.name, f"{_number(fitted[p.name])} {p.unit}"] for p in PARAMETERS)])
-
-
 def _pinned(interval: Interval) -> str:
     return "no: its prior" if interval.pinned == "no" else interval.pinned
 
