@@ -8,12 +8,9 @@ further than --tolerance from 1. Of repeated times --quantile counts, in the cal
 steps: a low one on a machine that others use, too.
 
 Nothing overlaps, so that all communication shows, and because ranks that fill the cores leave none
-to overlap on. Two ranks train fashion_mnist. More ranks, which share cores, replay a profile whose
-tensors have values and are coded, added up and updated; its computation is slept before the step.
-
-With --overlap it is slept layer by layer beside the messages, which takes a profile without values:
-its messages are filled up to its sizes, and nothing is computed with them in real time, so that there
-the simulated accelerator costs nothing.
+to overlap on; with --overlap, what is slept does. Two ranks train fashion_mnist. More ranks, which share cores, replay a profile: its computation is slept, its messages are filled
+up to its sizes. Where tensors have no values nothing is computed with them in real time, so that
+there the simulated accelerator costs nothing.
 """
 
 from __future__ import annotations
@@ -40,10 +37,7 @@ FREE = {
     "memory_bandwidth": "1e9GB/s",
     "launch_overhead": "0s",
 }
-# As long as the vectors that are exchanged: shorter ones stay in caches that these do not fit in.
-SIZES = ["--min-bytes", "256KiB", "--max-bytes", "16MiB"]
 TENSORS, NUMEL, FORWARD_S, BACKWARD_S = 8, 500_000, 0.0015, 0.003
-VALUES = {"name": "replay", "profile": "profile:replayed.csv", "rate": "1FLOP/s", "buffer": "1MiB"}
 STEPS, FIRST = 44, 4  # the steps before FIRST warm up
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -84,37 +78,35 @@ class Comparison:
             sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def calibrate(self, file: Path) -> dict[str, Any]:
-        """The description that is written, and what is slept."""
-        probes = [*SIZES, "--quantile", str(self.quantile)]
+    def calibrate(self, cluster: Path) -> str:
+        probes = ["--max-bytes", "16MiB", "--quantile", str(self.quantile)]
         if self.trains:
             probes += ["--workload", json.dumps(TRAINED)]
-        self.run("calibrate", "-o", file, *probes, job=True)
-        cluster = json.loads(file.read_text().split("\n", 1)[1])
-        if self.overlap:
-            cluster["accelerator"] = FREE
-        elif not self.trains:
-            step_s = TENSORS * (FORWARD_S + BACKWARD_S)
-            cluster["stragglers"] = {"count": self.ranks, "delay": f"{step_s}s"}
-        return cluster
+        report = self.run("calibrate", "-o", cluster, *probes, job=True)
+        if not self.trains:
+            lines = cluster.read_text().splitlines()
+            description = json.loads("\n".join(lines[1:]))
+            description["accelerator"] = FREE
+            cluster.write_text(json.dumps(description))
+        return report
 
-    def experiment(self, world: str, cluster: dict[str, Any]) -> dict[str, Any]:
+    def experiment(self, world: str, cluster: Path, name: str) -> dict[str, Any]:
         runtime: dict[str, Any] = {"name": world}
-        if world == "mpi" and self.overlap:
+        if world == "mpi" and not self.trains:
             runtime |= {"padded": True, "modelled_compute": "slept"}
-        replayed = "profile:replayed.csv" if self.overlap else VALUES
         return {
+            "name": name,
             "runtime": runtime,
-            "cluster": cluster,
-            "workload": TRAINED if self.trains else replayed,
+            "cluster": str(cluster),
+            "workload": TRAINED if self.trains else "profile:replayed.csv",
             "steps": STEPS,
             "sweep": {"/algorithm": [a | {"overlap": self.overlap} for a in ALGORITHMS.values()]},
         }
 
-    def step_times(self, world: str, cluster: dict[str, Any], name: str) -> dict[str, float]:
+    def step_times(self, world: str, cluster: Path, name: str) -> dict[str, float]:
         """Algorithm -> seconds of a step."""
         config = self.folder / f"{name}.json"
-        config.write_text(json.dumps({"name": name} | self.experiment(world, cluster)))
+        config.write_text(json.dumps(self.experiment(world, cluster, name)))
         self.run("--quiet", "run", config, job=world == "mpi")
         times = {}
         for done in self.folder.glob(f"results/{name}/*/DONE"):
@@ -127,7 +119,8 @@ class Comparison:
 
     def round(self, number: int) -> dict[str, tuple[float, float]]:
         """Algorithm -> predicted and measured step time."""
-        cluster = self.calibrate(self.folder / f"cluster{number}.json")
+        cluster = self.folder / f"cluster{number}.json"
+        self.calibrate(cluster)
         measured = self.step_times("mpi", cluster, f"mpi{number}")
         predicted = self.step_times("sim", cluster, f"sim{number}")
         return {name: (predicted[name], measured[name]) for name in ALGORITHMS}
