@@ -48,8 +48,6 @@ class Claim:
         self.tolerance = Tolerance(**described["tolerance"])
         self._table = folder / described["published"]
         self._runs = runs
-        self.left_aside = 0  # runs of cells that better ones answer; after cells
-        self.unusable: list[str] = []  # why runs answer no cell; after cells
 
     @cached_property
     def columns(self) -> list[str]:
@@ -66,14 +64,22 @@ class Claim:
     def _answers(self) -> dict[tuple[str, ...], Answer]:
         """Of each cell: those of the claim's configuration come before those that were made with other settings, and
         new ones before those of the experiment as it was before."""
-        found: dict[tuple[str, ...], Answer] = {}
-        for answer in sorted((self._answer(run) for run in self._runs), key=lambda a: (a.as_claimed, a.finished, a.unusable)):
-            if answer.unusable:
-                self.unusable.append(answer.unusable)
-                continue
-            self.left_aside += answer.key in found
-            found[answer.key] = answer
-        return found
+        return {answer.key: answer for answer in self._all_answers if not answer.unusable}
+
+    @cached_property
+    def _all_answers(self) -> list[Answer]:
+        """The best last."""
+        return sorted(map(self._answer, self._runs), key=lambda a: (a.as_claimed, a.finished, a.unusable))
+
+    @property
+    def unusable(self) -> list[str]:
+        """Why runs answer no cell."""
+        return [answer.unusable for answer in self._all_answers if answer.unusable]
+
+    @property
+    def left_aside(self) -> int:
+        """Runs of cells that better ones answer."""
+        return len(self._all_answers) - len(self.unusable) - len(self._answers)
 
     def _answer(self, run: Run) -> Answer:
         finished, as_claimed = str(run.manifest.get("finished")), self._is_as_claimed(run)

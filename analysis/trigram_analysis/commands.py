@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, Iterable
 
@@ -52,8 +53,9 @@ def is_of(path: Path, run: Run) -> bool:
     return all(_within(value, run.experiment.get(key)) for key, value in asked.items())
 
 
+@cache
 def _read(path: Path) -> dict[str, Any] | None:
-    """A JSON file, in which comments are allowed."""
+    """A JSON file, in which comments are allowed; each is read once, for all runs. Not to be changed."""
     try:
         text = path.read_text(encoding="utf-8")
         found = json.loads(re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or "", text, flags=re.S))
