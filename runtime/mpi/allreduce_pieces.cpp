@@ -9,9 +9,10 @@ namespace trigram::mpi {
 void AllreducePieces::begin(const Tensor& x, Reduce op) {
   x_ = x;
   op_ = op;
-  count_ = (x.numel() + kPiece - 1) / kPiece;
+  piece_numel_ = std::clamp((x.numel() + 1) / 2, kLeastPiece, kLargestPiece);
+  count_ = (x.numel() + piece_numel_ - 1) / piece_numel_;
   begun_ = ended_ = 0;
-  copies_.resize(std::max(copies_.size(), std::min(x.numel(), kPiece * kUnderWay)));
+  copies_.resize(std::max(copies_.size(), std::min(x.numel(), piece_numel_ * kUnderWay)));
 }
 
 bool AllreducePieces::move_on() {
@@ -27,13 +28,13 @@ bool AllreducePieces::move_on() {
 }
 
 Tensor AllreducePieces::piece(std::size_t i) const {
-  const std::size_t first = i * kPiece, count = std::min(kPiece, x_.numel() - first);
+  const std::size_t first = i * piece_numel_, count = std::min(piece_numel_, x_.numel() - first);
   return x_.slice(first, count, count);
 }
 
 void AllreducePieces::begin_piece(std::size_t i) {
   const Tensor x = piece(i);
-  float* const copy = copies_.data() + i % kUnderWay * kPiece;
+  float* const copy = copies_.data() + i % kUnderWay * piece_numel_;
   std::copy_n(x.floats().data(), x.numel(), copy);
   const bool backward = comms_.backward != MPI_COMM_NULL && i % 2 == 1;
   check(MPI_Iallreduce(copy, x.data(), static_cast<int>(x.numel()), MPI_FLOAT,

@@ -15,9 +15,10 @@ namespace trigram::mpi {
 /// An allreduce in f32 by MPI's nonblocking one, piece by piece: a few are under way at a time, use
 /// both directions of the links, and stay in the caches.
 ///
-/// Each goes from a copy: one of Open MPI that works in place sends all to one rank and all back
-/// again. Between fewer than four ranks it does so in any case, to the first; so there every other
-/// piece goes between the ranks in the opposite order, and the last adds up as much as the first.
+/// Short vectors go in two, one for each direction. Each goes from a copy: one of Open MPI that
+/// works in place sends all to one rank and all back again. Between fewer than four ranks it does
+/// so in any case, to the first; so there every other piece goes between the ranks in the opposite
+/// order, and the last adds up as much as the first.
 class AllreducePieces {
  public:
   AllreducePieces(const StreamComms& comms, int ranks, Device& device)
@@ -30,7 +31,8 @@ class AllreducePieces {
   bool move_on();
 
  private:
-  static constexpr std::size_t kPiece = std::size_t{64} << 10;  // elements
+  static constexpr std::size_t kLeastPiece = std::size_t{4} << 10;  // elements
+  static constexpr std::size_t kLargestPiece = std::size_t{64} << 10;
   static constexpr std::size_t kUnderWay = 8;
 
   Tensor piece(std::size_t i) const;
@@ -41,6 +43,7 @@ class AllreducePieces {
   Device& device_;
   Tensor x_;
   Reduce op_ = Reduce::sum;
+  std::size_t piece_numel_ = 0;
   std::size_t count_ = 0, begun_ = 0, ended_ = 0;  // pieces
   std::array<MPI_Request, kUnderWay> requests_{};
   std::vector<float> copies_;
