@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,18 @@ def test_misses(found, tmp_path, changed, said):
     assert ("missed: " in text) == bool(said)
 
 
+def test_the_verdict_on_every_order_is_printed(found, tmp_path):
+    missed = one(found, claim(tmp_path, EXACT | {("10", "bytegrad"): 8.7, ("10", "decentralized"): 7.5}))
+    lines = claims_table.as_text([missed]).splitlines()
+    table = lines[next(i for i, line in enumerate(lines) if "published more than" in line):]
+    assert [re.split("  +", line) for line in table[2:table.index("")]] == [
+        ["1", "bytegrad", "right", "allreduce, decentralized"],
+        ["1", "decentralized", "right", "allreduce"],
+        ["10", "bytegrad", "right", "allreduce"],
+        ["10", "decentralized", "wrong: bytegrad", "allreduce, bytegrad"]]
+    assert "<td class=key>wrong: bytegrad</td>" in claims_table.as_html([missed])
+
+
 def test_what_is_known_of_a_miss_stands_beside_it(found, tmp_path):
     known = [{"cell": {"gbps": ["1", "10"], "algorithm": "allreduce"}, "why": "another transport"}]
     path = claim(tmp_path, EXACT | {("1", "allreduce"): 50}, known=known)
@@ -187,7 +200,8 @@ def test_what_was_fitted_is_shown_and_does_not_count(found, tmp_path):
     held = one(found, claim(tmp_path, published, fitted=[{"gbps": ["1"], "algorithm": ["allreduce", "bytegrad"]}]))
     assert held.failures == []
     text = claims_table.as_text([held])
-    assert [line.split()[-1] for line in text.splitlines() if line.startswith("1 ")] == ["fitted", "fitted", "1.000"]
+    cells = [line.split() for line in text.splitlines() if line.startswith("1 ")]
+    assert [cell[-1] for cell in cells] == ["fitted", "fitted", "1.000"]
     assert "error of 4 cells that nothing was fitted to: median 0.0% (at most 5%), greatest 0.0%" in text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from .claim_cells import Cell, SpeedUp
+from .claim_cells import Cell, Ordering, SpeedUp
 from .claims import Claim
 from .markup import breakable, details, escape
 from .units import significant
@@ -82,10 +82,25 @@ def _speed_up_row(speed_up: SpeedUp) -> list[str]:
             "" if speed_up.holds else speed_up.known]
 
 
-def _wrong_orders(claim: Claim) -> list[str]:
-    return [f"published {', '.join(pair.smaller.key.values())} below "
-            f"{', '.join(pair.larger.key.values())}, simulated the other way round"
-            for pair in claim.orderings if not pair.holds]
+def _order_titles(claim: Claim) -> list[str]:
+    return [*claim.columns, "order", f"published more than {claim.tolerance.apart:.0%} below"]
+
+
+def _order_rows(claim: Claim) -> list[list[str]]:
+    """A row for each cell that others are clearly above, with what is said of each of these pairs."""
+    above: dict[tuple[str, ...], list[Ordering]] = {}
+    for pair in claim.orderings:
+        above.setdefault(tuple(pair.smaller.key.values()), []).append(pair)
+    return [[*key, _order_verdict(pairs), ", ".join(map(_larger, pairs))] for key, pairs in above.items()]
+
+
+def _larger(pair: Ordering) -> str:
+    return list(pair.larger.key.values())[-1]
+
+
+def _order_verdict(pairs: list[Ordering]) -> str:
+    wrong = [_larger(pair) for pair in pairs if not pair.holds]
+    return f"wrong: {', '.join(wrong)}" if wrong else "right"
 
 
 def _claim_text(claim: Claim) -> str:
@@ -95,8 +110,9 @@ def _claim_text(claim: Claim) -> str:
     if claim.speed_ups:
         rows = [_speed_up_titles(claim), *map(_speed_up_row, claim.speed_ups)]
         lines += ["", *_aligned(rows, range(words, words + 4))]
-    return "\n".join([claim.title, f"({claim.command})", "", *lines, "", *_wrong_orders(claim),
-                      summary(claim), verdict(claim)])
+    if orders := _order_rows(claim):
+        lines += ["", *_aligned([_order_titles(claim), *orders], range(0))]
+    return "\n".join([claim.title, f"({claim.command})", "", *lines, "", summary(claim), verdict(claim)])
 
 
 def _aligned(rows: list[list[str]], numbers: range) -> list[str]:
@@ -113,8 +129,8 @@ def _claim_html(claim: Claim) -> str:
     words = len(claim.columns)
     table = _html_table(_titles(claim), [_row(claim, cell) for cell in claim.cells],
                         range(words, words + 3))
-    orders = "".join(f"<li>{escape(order)}</li>" for order in _wrong_orders(claim))
-    table += f"<ul>{orders}</ul>" if orders else ""
+    if orders := _order_rows(claim):
+        table += _html_table(_order_titles(claim), orders, range(0))
     if claim.speed_ups:
         table += _html_table(_speed_up_titles(claim), [_speed_up_row(s) for s in claim.speed_ups],
                              range(words, words + 4))
