@@ -26,12 +26,10 @@ void Progress::tick() {
   for (std::size_t run = 0; run < steps_.size(); ++run)
     made += static_cast<double>(std::min(counters_[run].load(), steps_[run]));
   const double part = total > 0 ? made / total : 0;
-  const double elapsed_s = std::chrono::duration<double>(Clock::now() - started_).count();
   const int filled = static_cast<int>(part * kWidth);
   printer_.status(fmt::format("[{:#<{}}{:.<{}}] {}/{} runs{}, {:.0f} %, {} left", "", filled, "",
-                              kWidth - filled, ended_, steps_.size(),
-                              failed_ ? fmt::format(" ({} failed)", failed_) : "", 100 * part,
-                              part > 0 ? format_duration(elapsed_s * (1 - part) / part) : "?"));
+                              kWidth - filled, ended_, steps_.size(), failed_text(), 100 * part,
+                              part > 0 ? format_duration(elapsed_s() * (1 - part) / part) : "?"));
 }
 
 void Progress::ended(std::size_t run, const std::string& label, const std::string& error,
@@ -44,6 +42,20 @@ void Progress::ended(std::size_t run, const std::string& label, const std::strin
   printer_.line(
       fmt::format("[{}/{}] {} {}", ended_, steps_.size(), label,
                   error.empty() ? fmt::format("({:.1f} s)", wall_s) : "FAILED: " + first_line));
+}
+
+void Progress::finish() {
+  clear();
+  if (ended_ > 1)
+    note(fmt::format("{} runs{} in {}", ended_, failed_text(), format_duration(elapsed_s())));
+}
+
+double Progress::elapsed_s() const {
+  return std::chrono::duration<double>(Clock::now() - started_).count();
+}
+
+std::string Progress::failed_text() const {
+  return failed_ > 0 ? fmt::format(" ({} failed)", failed_) : "";
 }
 
 void Progress::note(const std::string& line) {

@@ -21,9 +21,14 @@ class Progress {
   void ended(std::size_t run, const std::string& label, const std::string& error, double wall_s);
   void note(const std::string& line);
   void clear() { printer_.clear(); }
+  /// How many runs were made, and how long all of them took together.
+  void finish();
 
  private:
   using Clock = std::chrono::steady_clock;
+  double elapsed_s() const;
+  std::string failed_text() const;
+
   std::vector<long> steps_;
   SharedCounters counters_;
   bool quiet_;

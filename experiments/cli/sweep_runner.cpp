@@ -142,12 +142,13 @@ int SweepRunner::run() {
   }
   begin_progress(std::move(steps), quiet_);
   const bool completed = queue.run([this] { progress_->tick(); });
-  progress_->clear();
   active_.clear();  // removes what was not finished
   if (!completed) {
+    progress_->clear();
     fmt::print(stderr, "trigram: interrupted; finished runs are kept, the same command goes on\n");
     return kInterrupted;
   }
+  progress_->finish();
   return exit_code();
 }
 
@@ -174,7 +175,7 @@ int SweepRunner::run_in_job() {
     else join_run(plan_.runs[i]);
     rank_log::print("run {}: is over", label);
   }
-  progress_->clear();
+  progress_->finish();
   return exit_code();
 }
 

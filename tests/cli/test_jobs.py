@@ -27,6 +27,7 @@ class Jobs(JobTest):
         out, err = self.job(4, "run", path)
         self.assertEqual(out.count("gradient_allreduce"), 1, out)
         self.assertEqual(len(re.findall(r"\[5/5\]", err)), 1, err)
+        self.assertRegex(err, r"\n5 runs in \d+ ")
         self.assertEqual(len(self.done()), len(ALGORITHMS))
         there = self.hashes()
         for run in self.results.iterdir():

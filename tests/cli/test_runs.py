@@ -59,9 +59,10 @@ class Runs(CommandTest):
         shards = [
             self.popen([TRIGRAM, "run", path, "--shard", f"{i}/3", "--jobs", 1]) for i in (1, 2, 3)
         ]
-        for shard in shards:
+        for shard, made in zip(shards, (2, 2, 1)):
             _, err = shard.communicate(timeout=100)
             self.assertEqual(shard.returncode, 0, err)
+            self.assertEqual(bool(re.search(rf"\n{made} runs in \d+ ", err)), made > 1, err)
         self.assertEqual([m["experiment"]["seed"] for m in self.sorted_by_seed()], [1, 2, 3, 4, 5])
         times = self.times()
         done = self.trigram("run", path)
