@@ -59,8 +59,7 @@ bench: build-release ## print times, with the machine that they are of
 	@lscpu | grep -E '^(Model name|CPU\(s\)|L[23] cache)'
 	build/release/tests/bench_codec
 	build/release/tests/bench_sim
-	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
-	  mpirun -n 2 --oversubscribe --bind-to none build/release/tests/bench_mpi
+	set -a; . scripts/one_machine.env; mpirun -n 2 build/release/tests/bench_mpi
 
 # On a GPU, within BUDGET seconds for everything (0: as many as it takes), ONLY the parts with such names;
 # scripts/gpu.py says what its exit codes mean.

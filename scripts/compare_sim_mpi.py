@@ -25,6 +25,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from one_machine import ENVIRONMENT
+
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "gradient_allreduce": {"name": "gradient_allreduce"},
     "bytegrad": {"name": "bytegrad"},
@@ -39,12 +41,6 @@ FREE = {
 }
 TENSORS, NUMEL, FORWARD_S, BACKWARD_S = 8, 500_000, 0.0015, 0.003
 STEPS, FIRST = 44, 4  # the steps before FIRST warm up
-ENVIRONMENT = {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-}
 
 
 def profile() -> str:

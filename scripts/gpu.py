@@ -27,6 +27,7 @@ from pathlib import Path
 
 import gpu_figures
 from gpu_parts import FAILED, LEFT_OUT, Budget, Part, Runner, say_to
+from one_machine import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parent.parent
 FAILURE, FIGURE_BELOW, SOMETHING_LEFT_OUT, NO_GPU = 1, 3, 4, 77
@@ -41,13 +42,8 @@ CHAPTERS = ["01_launch", "02_transfer", "03_clock", "04_streams", "05_exceptions
 REDUCED = ["02_transfer", "06_control", "11_collectives"]  # of eight ranks, which take turns for long
 SANITIZED_CODECS = "*Ways*:*FusedCodecs*:*AnyAddress*"
 JOB = {
-    # As root in containers, which may forbid one process to read another's memory; mpirun counts
-    # cores, not GPUs.
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    **ENVIRONMENT,
+    # Containers may forbid one process to read another's memory.
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "self,vader",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",

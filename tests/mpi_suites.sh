@@ -16,10 +16,9 @@ if [[ $world == nccl ]]; then
   filter='*nccl*'
   limit_s=840
 fi
-# Ranks share the cores of one machine, in containers as root.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_hwloc_base_binding_policy=none
+set -a
+source "$(dirname "$0")/../scripts/one_machine.env"
+set +a
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 # Containers may forbid one process to read another's memory.
 export OMPI_MCA_btl_vader_single_copy_mechanism=none

@@ -7,20 +7,20 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
 from typing import Any, Callable
 
-from harness import TRIGRAM, CommandTest, experiment
+from harness import SOURCE, TRIGRAM, CommandTest, experiment
+
+sys.path.insert(0, str(SOURCE / "scripts"))
+import one_machine  # noqa: E402
 
 ENVIRONMENT = {
     **os.environ,
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    **one_machine.ENVIRONMENT,
     # Containers may forbid one process to read another's memory.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
