@@ -58,8 +58,11 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
     };
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < m; ++i) {
+        // In which order the library sums is its own affair, and may be another for every element:
+        // here each begins at another place.
         float sum = 0;
-        for (int l = 0; l < k; ++l) {
+        for (int turn = 0, l = k > 0 ? (i + j) % k : 0; turn < k;
+             ++turn, l = l + 1 < k ? l + 1 : 0) {
           sum += a[ta ? at(l, i, lda) : at(i, l, lda)] * b[tb ? at(j, l, ldb) : at(l, j, ldb)];
         }
         float& out = c[at(i, j, ldc)];
