@@ -14,7 +14,8 @@ __global__ void bias_kernel(std::size_t n, std::size_t cols, float* x, const flo
   for (std::size_t i = grid_thread(); i < n; i += grid_threads()) x[i] = add(x[i], b[i % cols]);
 }
 
-// A block adds up kTile columns, each by kTile threads.
+// A block adds up kTile columns, each by kTile threads, in the host's order: every 32nd row, then a
+// tree.
 __global__ void __launch_bounds__(kTile* kTile)
     bias_grad_kernel(std::size_t rows, std::size_t cols, const float* dx, float* dbias) {
   __shared__ float sums[kTile][kTile + 1];
