@@ -10,8 +10,9 @@
 #include "tests/unit/workloads/idx_files.h"
 
 // Invariant B on GPUs: every deterministic algorithm ends with the weights of the other worlds, but
-// for the order in which cuBLAS sums products. Hence two assertions: with the GPU's own gradients a
-// normalised error of at most 1e-6, and with the host's the same weights to the last bit.
+// for the order in which cuBLAS sums products. Hence two assertions: with those products a
+// normalised error of at most 1e-6, and without them the same weights to the last bit. They are
+// left out where the host computes the gradients; the emulation can multiply as the host does, too.
 
 namespace trigram::test {
 namespace {
@@ -23,7 +24,7 @@ double normalised_error(const std::vector<float>& x, const std::vector<float>& y
     apart += (double{x[i]} - double{y[i]}) * (double{x[i]} - double{y[i]});
     whole += double{y[i]} * double{y[i]};
   }
-  return apart > 0 ? apart / whole : 0;
+  return apart == 0 ? 0 : apart / whole;
 }
 
 /// What all ranks have sent.
@@ -34,12 +35,12 @@ double bytes(const Trained& trained) {
   return sum;
 }
 
-void expect_near(const Trained& on_gpu, const Trained& on_host) {
+void expect_near(const Trained& on_gpu, const Trained& on_host, double tolerance) {
   // Codes of some codecs are longer or shorter with the last bit of a value.
   EXPECT_NEAR(bytes(on_gpu), bytes(on_host), 0.01 * bytes(on_host));
   for (std::size_t rank = 0; rank < on_host.weights.size(); ++rank) {
     ASSERT_EQ(on_gpu.weights[rank].size(), on_host.weights[rank].size());
-    EXPECT_LE(normalised_error(on_gpu.weights[rank], on_host.weights[rank]), 1e-6)
+    EXPECT_LE(normalised_error(on_gpu.weights[rank], on_host.weights[rank]), tolerance)
         << "rank " << rank;
   }
 }
@@ -62,7 +63,22 @@ std::string pixels_without_ties() {
   return data;
 }
 
-enum class Gradients { of_gpu, of_host };
+/// What the host computes in place of the GPU: then nothing may differ.
+enum class ByHost { nothing, gradients, products };
+
+/// In the environment of this process, as long as it lives.
+class EnvironmentVariable {
+ public:
+  EnvironmentVariable(const char* name, const char* value) : name_(name) {
+    setenv(name, value, /*overwrite=*/1);
+  }
+  ~EnvironmentVariable() { unsetenv(name_); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
+
+ private:
+  const char* const name_;
+};
 
 /// Which of the algorithms that deterministic_algorithms() has modes of this is, from 0; none if it
 /// is not the first of its modes.
@@ -85,11 +101,20 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     if (launched() && !trained_ && !IsSkipped() && !HasFailure())
       GTEST_SKIP() << "this job has another number of processes";
   }
+  static std::vector<ByHost> tested() {
+    if (TRIGRAM_TESTS_ON_GPU) return {ByHost::nothing, ByHost::gradients};
+    return {ByHost::nothing, ByHost::gradients, ByHost::products};
+  }
+  /// A momentum half-way between two of qadam's 255 codes is rounded up or down for its last bit,
+  /// is not corrected by feedback, and is divided by the root of a variance that may be small: with
+  /// the emulated products a hundred of 1,299 weights of the cnn are one code (up to 4e-3) off,
+  /// which is an error of 8e-6. A code of another algorithm moves the weights less, or turns on a
+  /// last bit much more rarely.
+  static double tolerance() { return GetParam().name.starts_with("qadam") ? 1e-5 : 1e-6; }
   /// Products of matrices are cuBLAS's, whoever computes the gradients.
   static bool multiplies() { return GetParam().name.starts_with("powersgd"); }
 
-  void expect_agreement(Gradients gradients, const Json& workload, int steps, int nodes,
-                        int workers) {
+  void expect_agreement(ByHost by_host, const Json& workload, int steps, int nodes, int workers) {
     if (mpi_process().size != nodes * workers) return;
     if (!fits(GetParam(), small_cluster(nodes, workers))) return;
     trained_ = true;
@@ -101,11 +126,14 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     training.world = "threads";  // bitwise as mpi and sim: invariant B
     const Trained on_host = train(training);
     training.world = "nccl";
-    training.host_gradients = gradients == Gradients::of_host;
+    training.host_gradients = by_host == ByHost::gradients;
+    const EnvironmentVariable multiply("TRIGRAM_EMULATED_GEMM",
+                                       by_host == ByHost::products ? "host" : "");
     const Trained on_gpu = train(training);
     ASSERT_FALSE(on_host.weights.empty());
-    if (training.host_gradients && !multiplies()) expect_same(on_gpu, on_host);
-    else expect_near(on_gpu, on_host);
+    if (by_host == ByHost::products || (by_host == ByHost::gradients && !multiplies()))
+      expect_same(on_gpu, on_host);
+    else expect_near(on_gpu, on_host, tolerance());
   }
 
   bool trained_ = false;
@@ -114,17 +142,17 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
 TEST_P(GpuAgreement, LeastSquares) {
   const Json workload = {
       {"name", "quadratic"}, {"dimension", 37}, {"noise", 0.5}, {"heterogeneity", 1}};
-  for (const Gradients gradients : {Gradients::of_gpu, Gradients::of_host})
+  for (const ByHost by_host : tested())
     for (const auto& [nodes, workers] : {std::pair{1, 1}, {2, 1}, {2, 2}})
-      expect_agreement(gradients, workload, 8, nodes, workers);
+      expect_agreement(by_host, workload, 8, nodes, workers);
 }
 
 class GpuAgreementOnImages : public GpuAgreement {
  protected:
-  void expect_agreement_of(const std::string& model, Gradients gradients) {
+  void expect_agreement_of(const std::string& model, ByHost by_host) {
     // Few, since emulated GPUs take a second for each.
     const int steps = 5, batch = 3;
-    expect_agreement(gradients,
+    expect_agreement(by_host,
                      {{"name", "fashion_mnist"},
                       {"model", model},
                       {"batch", batch},
@@ -144,35 +172,23 @@ class GpuAgreementOnImages : public GpuAgreement {
 // pixels are equal but for the order in which each was summed, which then decides what the largest
 // are: 10 to 30 weights of topk, dgc and gtopk were others, and the normalised error up to 5e-6
 // (oktopk, whose threshold moved: 4e-5), that of all other weights 1e-15. Here none are equal.
-TEST_P(GpuAgreementOnImages, WithItsOwnGradients) {
+TEST_P(GpuAgreementOnImages, WithItsOwnProducts) {
   data_.write(
       "train-images-idx3-ubyte",
       idx(0x803, {IdxFolder::kTrain, IdxFolder::kSide, IdxFolder::kSide}, pixels_without_ties()));
   const auto models = short_training() ? model_in_turn() : std::vector<std::string>{"mlp", "cnn"};
   if (models.empty()) GTEST_SKIP() << "another mode of the algorithm is trained";
-  for (const std::string& model : models) expect_agreement_of(model, Gradients::of_gpu);
+  for (const std::string& model : models) expect_agreement_of(model, ByHost::nothing);
 }
 
 // Images of one grey: equal elements are chosen, coded and rounded alike.
-TEST_P(GpuAgreementOnImages, WithTheHostsGradients) {
+TEST_P(GpuAgreementOnImages, WithoutItsOwnProducts) {
   const auto models = model_in_turn();
   if (models.empty()) GTEST_SKIP() << "another mode of the algorithm is trained";
-  for (const std::string& model : models) expect_agreement_of(model, Gradients::of_host);
+  for (const ByHost by_host : tested())
+    if (by_host != ByHost::nothing)
+      for (const std::string& model : models) expect_agreement_of(model, by_host);
 }
-
-/// In the environment of this process, as long as it lives.
-class EnvironmentVariable {
- public:
-  EnvironmentVariable(const char* name, const char* value) : name_(name) {
-    setenv(name, value, /*overwrite=*/1);
-  }
-  ~EnvironmentVariable() { unsetenv(name_); }
-  EnvironmentVariable(const EnvironmentVariable&) = delete;
-  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
-
- private:
-  const char* const name_;
-};
 
 class LaunchOrder : public GpuAgreement {
  protected:
