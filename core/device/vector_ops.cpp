@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/device/element_types.h"
+#include "core/device/norm_order.h"
 
 namespace trigram::vector_ops {
 
@@ -52,23 +53,49 @@ void adam(std::size_t n, const AdamStep& step, float* w, const float* g, float* 
   }
 }
 
-double norm2(std::size_t n, const float* x) {
-  // Eight partial sums whatever the machine's vectors, combined as a tree.
-  constexpr std::size_t kLanes = 8;
-  double sums[kLanes] = {};
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      sums[lane] += static_cast<double>(x[i + lane]) * x[i + lane];
+namespace {
+
+using norm_order::kSums;
+using norm_order::kThreads;
+
+/// What a GPU's block makes of one value per thread.
+double block_sum(double (&values)[kThreads]) {
+  constexpr std::size_t kWarp = 32;
+  for (std::size_t width = kWarp / 2; width > 0; width /= 2) {
+    for (std::size_t warp = 0; warp < kThreads; warp += kWarp) {
+      for (std::size_t i = warp; i < warp + width; ++i) values[i] += values[i + width];
     }
   }
-  for (std::size_t lane = 0; i + lane < n; ++lane) {
-    sums[lane] += static_cast<double>(x[i + lane]) * x[i + lane];
+  double sum = values[0];
+  for (std::size_t warp = kWarp; warp < kThreads; warp += kWarp) sum += values[warp];
+  return sum;
+}
+
+double squares(std::size_t n, const float* x) {
+  double sums[kSums] = {};
+  for (std::size_t begin = 0; begin < n; begin += kSums) {
+    const std::size_t count = std::min(kSums, n - begin);
+    for (std::size_t i = 0; i < count; ++i) {
+      sums[i] += static_cast<double>(x[begin + i]) * x[begin + i];
+    }
   }
-  for (std::size_t width = kLanes / 2; width > 0; width /= 2) {
-    for (std::size_t lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
+  double values[kThreads];
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    const double* const own = sums + 4 * t;
+    values[t] = (own[0] + own[2]) + (own[1] + own[3]);
   }
-  return std::sqrt(sums[0]);
+  return block_sum(values);
+}
+
+}  // namespace
+
+double norm2(std::size_t n, const float* x) {
+  const std::size_t range = norm_order::range_of(n);
+  double values[kThreads] = {};
+  for (std::size_t begin = 0; begin < n; begin += range) {
+    values[begin / range % kThreads] += squares(std::min(range, n - begin), x + begin);
+  }
+  return std::sqrt(block_sum(values));
 }
 
 namespace {

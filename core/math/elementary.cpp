@@ -1,66 +1,6 @@
 #include "core/math/elementary.h"
 
-#include <bit>
-#include <cstdint>
-#include <limits>
-
 namespace trigram {
-namespace {
-
-// sum of c[i] * x^i, from the highest power down.
-template <class T, int n>
-T polynomial(const T (&c)[n], T x) {
-  T sum = c[n - 1];
-  for (int i = n - 2; i >= 0; --i) sum = sum * x + c[i];
-  return sum;
-}
-
-}  // namespace
-
-float exp_portable(float x) {
-  if (!(x <= 88.7f)) return x > 88.7f ? std::numeric_limits<float>::infinity() : x;
-  if (x < -87.3f) return 0;
-  // x = n ln 2 + r with |r| <= ln(2) / 2; ln 2 is split so that n * high is exact.
-  constexpr float kHigh = 0.693359375f, kLow = -2.12194440e-4f, kLog2e = 1.44269504f;
-  const float scaled = x * kLog2e;
-  const int n = static_cast<int>(scaled + (scaled < 0 ? -0.5f : 0.5f));
-  const float r = (x - static_cast<float>(n) * kHigh) - static_cast<float>(n) * kLow;
-  // Taylor's series; the first term left out is below 2^-27.
-  constexpr float kTerms[] = {1, 1, 1.f / 2, 1.f / 6, 1.f / 24, 1.f / 120, 1.f / 720, 1.f / 5040};
-  const float p = polynomial(kTerms, r);
-  // Two factors: 2^128 is not a float, e^88.7 is.
-  const int half = n / 2;
-  const auto power = [](int e) { return std::bit_cast<float>((e + 127) << 23); };
-  return p * power(half) * power(n - half);
-}
-
-double log_portable(double x) {
-  if (!(x > 0)) {
-    return x == 0 ? -std::numeric_limits<double>::infinity()
-                  : std::numeric_limits<double>::quiet_NaN();
-  }
-  if (x == std::numeric_limits<double>::infinity()) return x;
-  int exponent = 0;
-  if (x < std::numeric_limits<double>::min()) {
-    x *= 0x1p54;
-    exponent = -54;
-  }
-  // x = m * 2^exponent with m in [sqrt(1/2), sqrt(2)).
-  const auto bits = std::bit_cast<std::int64_t>(x);
-  exponent += static_cast<int>(bits >> 52) - 1023;
-  double m = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000);
-  if (m > 1.4142135623730951) {
-    m /= 2;
-    ++exponent;
-  }
-  // log m = 2 artanh(s) = 2 (s + s^3/3 + s^5/5 + ...), s = (m-1)/(m+1), |s| < 0.1716.
-  const double s = (m - 1) / (m + 1);
-  constexpr double kTerms[] = {1,       1. / 3,  1. / 5,  1. / 7,  1. / 9,
-                               1. / 11, 1. / 13, 1. / 15, 1. / 17, 1. / 19};
-  constexpr double kHigh = 0x1.62e42fefa38p-1, kLow = 0x1.ef35793c7673p-45;  // ln 2
-  const double e = exponent;
-  return e * kHigh + (e * kLow + 2 * s * polynomial(kTerms, s * s));
-}
 
 double cos_pi_portable(double x) {
   // cos(pi x) = -cos(pi (1 - x)): the series is needed up to pi/2 only.
@@ -78,7 +18,7 @@ double cos_pi_portable(double x) {
                                1. / 20922789888000,
                                -1. / 6402373705728000,
                                1. / 2432902008176640000};
-  const double c = polynomial(kTerms, y * y);
+  const double c = elementary::polynomial(kTerms, y * y);
   return upper ? -c : c;
 }
 

@@ -31,11 +31,23 @@ void HostNnOps::bias(std::size_t rows, std::size_t cols, const Tensor& x, const 
 
 void HostNnOps::bias_grad(std::size_t rows, std::size_t cols, const Tensor& dx,
                           const Tensor& dbias) {
-  const float* row = operand(dx, rows * cols);
-  float* sum = operand(dbias, cols);
-  std::fill_n(sum, cols, 0.f);
-  for (std::size_t r = 0; r < rows; ++r, row += cols) {
-    for (std::size_t c = 0; c < cols; ++c) sum[c] += row[c];
+  const float* x = operand(dx, rows * cols);
+  float* total = operand(dbias, cols);
+  // Every 32nd row to one sum, and these as a tree: what a GPU can do in the same order.
+  constexpr std::size_t kSums = 32, kTogether = 32;
+  for (std::size_t begin = 0; begin < cols; begin += kTogether) {
+    const std::size_t count = std::min(kTogether, cols - begin);
+    float sums[kSums][kTogether] = {};
+    for (std::size_t r = 0; r < rows; ++r) {
+      const float* const row = x + r * cols + begin;
+      for (std::size_t c = 0; c < count; ++c) sums[r % kSums][c] += row[c];
+    }
+    for (std::size_t width = kSums / 2; width > 0; width /= 2) {
+      for (std::size_t i = 0; i < width; ++i) {
+        for (std::size_t c = 0; c < kTogether; ++c) sums[i][c] += sums[i + width][c];
+      }
+    }
+    std::copy_n(sums[0], count, total + begin);
   }
 }
 

@@ -1,6 +1,6 @@
 // Operations of NnOps on rows and columns.
 
-#include "cuda/kernels/block_sum.h"
+#include "core/math/elementary.h"
 #include "cuda/kernels/grid.h"
 #include "cuda/kernels/nn.h"
 #include "cuda/kernels/rounding.h"
@@ -14,7 +14,8 @@ __global__ void bias_kernel(std::size_t n, std::size_t cols, float* x, const flo
   for (std::size_t i = grid_thread(); i < n; i += grid_threads()) x[i] = add(x[i], b[i % cols]);
 }
 
-// A block adds up kTile columns, each by kTile threads.
+// A block adds up kTile columns, each by kTile threads, in the host's order: every 32nd row, then a
+// tree.
 __global__ void __launch_bounds__(kTile* kTile)
     bias_grad_kernel(std::size_t rows, std::size_t cols, const float* dx, float* dbias) {
   __shared__ float sums[kTile][kTile + 1];
@@ -69,30 +70,40 @@ __device__ double softmax_row(std::size_t classes, const float* logits, unsigned
   // One lane has it, the others have zero.
   at_label = __shfl_sync(0xFFFFFFFF, at_label, static_cast<int>(label % 32));
   float sum = 0;
-  for (std::size_t c = lane; c < classes; c += 32) {
-    gradient[c] = expf(sub(logits[c], largest));
-    sum = add(sum, gradient[c]);
+  for (std::size_t first = 0; first < classes; first += 32) {
+    const std::size_t c = first + lane;
+    float power = 0;
+    if (c < classes) gradient[c] = power = exp_portable(sub(logits[c], largest));
+    // One after the other, as the host: labels of one byte know at most 256 classes.
+    for (int from = 0; from < 32 && first + from < classes; ++from) {
+      sum = add(sum, __shfl_sync(0xFFFFFFFF, power, from));
+    }
   }
-  sum = warp_reduce(sum, [](float a, float b) { return add(a, b); });
   for (std::size_t c = lane; c < classes; c += 32) {
     gradient[c] = mul(sub(div(gradient[c], sum), c == label ? 1.0f : 0.0f), scale);
   }
   if (label >= classes) return nan("");
-  return log(static_cast<double>(sum)) - static_cast<double>(sub(at_label, largest));
+  return log_portable(static_cast<double>(sum)) - static_cast<double>(sub(at_label, largest));
 }
 
 __global__ void __launch_bounds__(1024)
     softmax_kernel(std::size_t rows, std::size_t classes, const float* logits,
                    const std::uint8_t* labels, float* dlogits, float* loss) {
-  __shared__ double shared[32];
+  __shared__ double losses[32];
+  const unsigned warp = threadIdx.x / 32;
   const float scale = 1.0f / static_cast<float>(rows);
   double sum = 0;
-  for (std::size_t row = threadIdx.x / 32; row < rows; row += 32) {
-    const double own =
-        softmax_row(classes, logits + row * classes, labels[row], scale, dlogits + row * classes);
-    if (threadIdx.x % 32 == 0) sum += own;
+  for (std::size_t first = 0; first < rows; first += 32) {
+    const std::size_t row = first + warp;
+    if (row < rows) {
+      const double own =
+          softmax_row(classes, logits + row * classes, labels[row], scale, dlogits + row * classes);
+      if (threadIdx.x % 32 == 0) losses[warp] = own;
+    }
+    __syncthreads();
+    for (std::size_t i = 0; threadIdx.x == 0 && i < 32 && first + i < rows; ++i) sum += losses[i];
+    __syncthreads();
   }
-  sum = block_sum<1024>(sum, shared);
   if (threadIdx.x == 0) *loss = static_cast<float>(sum / static_cast<double>(rows));
 }
 

@@ -2,27 +2,34 @@
 
 #include <algorithm>
 
+#include "core/device/norm_order.h"
 #include "cuda/kernels/block_sum.h"
 #include "cuda/kernels/groups.h"
 
 namespace trigram::cuda {
 namespace {
 
+static_assert(kBlock == norm_order::kThreads && kNormScratch == norm_order::kMostRanges);
+
 __device__ __forceinline__ double square(float x) {
   return __dmul_rn(static_cast<double>(x), static_cast<double>(x));
 }
 
-// One block's part of the sum of squares.
-__global__ void __launch_bounds__(kBlock) squares_kernel(Cut cut, Floats x, double* sums) {
+// One block's range of the vector: a thread has four of its sums.
+__global__ void __launch_bounds__(kBlock)
+    squares_kernel(std::size_t n, std::size_t range, Floats x, double* sums) {
   __shared__ double shared[kBlock / 32];
-  const std::size_t groups = cut.groups(), tail = cut.head + 4 * groups, thread = grid_thread();
-  double sum = 0;
-  for (std::size_t g = thread; g < groups; g += grid_threads()) {
-    const Four four = x.load_four(cut.head + 4 * g);
-    for (int j = 0; j < 4; ++j) sum += square(four.v[j]);
+  const std::size_t begin = blockIdx.x * range, end = begin + range < n ? begin + range : n;
+  double own[4] = {};
+  for (std::size_t i = begin + 4 * threadIdx.x; i < end; i += norm_order::kSums) {
+    if (i + 4 <= end) {
+      const Four four = x.load_four(i);
+      for (int j = 0; j < 4; ++j) own[j] += square(four.v[j]);
+    } else {
+      for (unsigned j = 0; i + j < end; ++j) own[j] += square(x.load(i + j));
+    }
   }
-  if (thread < cut.n - tail) sum += square(x.load(tail + thread));
-  sum = block_sum<kBlock>(sum, shared);
+  const double sum = block_sum<kBlock>((own[0] + own[2]) + (own[1] + own[3]), shared);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
@@ -38,11 +45,9 @@ __global__ void __launch_bounds__(kBlock)
 }  // namespace
 
 void norm2(cudaStream_t stream, std::size_t n, const float* x, double* scratch, double* norm) {
-  // Neither the grid nor the cut may depend on the GPU or on where x begins.
-  const Cut cut{n, 0};
-  const auto blocks =
-      static_cast<unsigned>(std::clamp<std::size_t>(cut.groups() / (4 * kBlock), 1, kNormScratch));
-  launch(stream, {.grid = blocks, .block = kBlock}, squares_kernel, cut,
+  const std::size_t range = norm_order::range_of(n);
+  const auto blocks = static_cast<unsigned>(std::max<std::size_t>(1, (n + range - 1) / range));
+  launch(stream, {.grid = blocks, .block = kBlock}, squares_kernel, n, range,
          Floats(const_cast<float*>(x), 0), scratch);
   launch(stream, {.block = kBlock}, root_kernel, blocks, static_cast<const double*>(scratch), norm);
 }

@@ -1,13 +1,22 @@
 #include <cublas_v2.h>
 
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 
+#include "core/nn/gemm.h"
 #include "tests/cuda_emulation/queue.h"
 
 namespace cuda_emulation {
 struct Blas {
   cudaStream_t stream = nullptr;
 };
+namespace {
+bool multiplies_as_host() {
+  const char* const how = std::getenv("TRIGRAM_EMULATED_GEMM");
+  return how && std::string_view(how) == "host";
+}
+}  // namespace
 }  // namespace cuda_emulation
 
 const char* cublasGetStatusString(cublasStatus_t status) {
@@ -52,14 +61,30 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
   const std::lock_guard lock(cuda_emulation::queues().mutex);
   if (!cuda_emulation::shared_stream(handle->stream)) return CUBLAS_STATUS_INVALID_VALUE;
   // Matrices lie column by column.
+  if (cuda_emulation::multiplies_as_host()) {
+    const auto size = [](int x) { return static_cast<std::size_t>(x); };
+    const trigram::Gemm transposed = {
+        .m = size(n), .n = size(m), .k = size(k), .transpose_a = tb, .transpose_b = ta};
+    if (*alpha != 1 || lda != (ta ? k : m) || ldb != (tb ? n : k) || ldc != m) {
+      return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    cuda_emulation::enqueue(handle->stream, [=, beta = *beta] {
+      trigram::gemm(transposed, b, a, beta, c);
+      return true;
+    });
+    return CUBLAS_STATUS_SUCCESS;
+  }
   cuda_emulation::enqueue(handle->stream, [=, alpha = *alpha, beta = *beta] {
     const auto at = [](int row, int column, int ld) {
       return static_cast<std::ptrdiff_t>(column) * ld + row;
     };
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < m; ++i) {
+        // In which order the library sums is its own affair, and may be another for every element:
+        // here each begins at another place.
         float sum = 0;
-        for (int l = 0; l < k; ++l) {
+        for (int turn = 0, l = k > 0 ? (i + j) % k : 0; turn < k;
+             ++turn, l = l + 1 < k ? l + 1 : 0) {
           sum += a[ta ? at(l, i, lda) : at(i, l, lda)] * b[tb ? at(j, l, ldb) : at(l, j, ldb)];
         }
         float& out = c[at(i, j, ldc)];

@@ -17,6 +17,7 @@
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"
+#include "tests/support/host_gradients.h"
 #include "tests/support/in_child.h"
 #include "tests/support/share.h"
 #include "tests/support/trained_bytes.h"
@@ -76,7 +77,9 @@ class Session {
                                   .sink = training_.events ? sink(rank) : EventSink{}});
     meter_of_steps = meter.get();
     const Context ctx = meter->context();
-    auto workload = factory_->make(workers.numbered(ctx), training_.seed);
+    auto workload = training_.host_gradients
+                        ? with_host_gradients(*factory_, workers.numbered(ctx), training_.seed)
+                        : factory_->make(workers.numbered(ctx), training_.seed);
     if (training_.world != "sim" && factory_->has_values())
       workload = slowed(std::move(workload), *raw.stream, *machine_, steps);
     const Execution execution = entry_.execution(algorithm_);

@@ -26,6 +26,8 @@ struct Training {
   /// At the end of each step, wait for what it has issued and add up what it took, as `trigram run`
   /// does; what is not added up is kept.
   bool reports_steps = false;
+  /// Compute the gradients on the host, and nothing but them (host_gradients.h).
+  bool host_gradients = false;
 };
 
 /// What is left of it. Vectors are by rank; the weights of one that only serves are no result.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -115,12 +116,21 @@ TEST_F(HostDeviceTest, OperandsMayBeTheSameTensor) {
 TEST_F(HostDeviceTest, NormIsTheSameSumForEveryLength) {
   for (std::size_t n : kLengths) {
     const Tensor x = normals(n);
-    double lanes[8] = {};
+    // One range: every 1024th element to one sum, four of these to a thread's, 32 of these as a
+    // tree.
+    std::vector<double> sums(1024), threads(256);
     for (std::size_t i = 0; i < n; ++i) {
-      lanes[i % 8] += static_cast<double>(x.floats()[i]) * x.floats()[i];
+      sums[i % 1024] += static_cast<double>(x.floats()[i]) * x.floats()[i];
     }
-    const double sum = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
-                       ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+    for (std::size_t t = 0; t < 256; ++t) {
+      threads[t] = (sums[4 * t] + sums[4 * t + 2]) + (sums[4 * t + 1] + sums[4 * t + 3]);
+    }
+    const std::function<double(std::size_t, std::size_t)> tree = [&](std::size_t t,
+                                                                     std::size_t by) {
+      return by == 32 ? threads[t] : tree(t, 2 * by) + tree(t + by, 2 * by);
+    };
+    double sum = 0;
+    for (std::size_t warp = 0; warp < 256; warp += 32) sum += tree(warp, 1);
     EXPECT_EQ(device.norm2(x), std::sqrt(sum)) << n;
   }
 }
