@@ -102,6 +102,7 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
       GTEST_SKIP() << "this job has another number of processes";
   }
   static std::vector<ByHost> tested() {
+    if (short_training()) return {ByHost::gradients};
     if (TRIGRAM_TESTS_ON_GPU) return {ByHost::nothing, ByHost::gradients};
     return {ByHost::nothing, ByHost::gradients, ByHost::products};
   }
@@ -183,6 +184,7 @@ TEST_P(GpuAgreementOnImages, WithItsOwnProducts) {
 
 // Images of one grey: equal elements are chosen, coded and rounded alike.
 TEST_P(GpuAgreementOnImages, WithoutItsOwnProducts) {
+  if (short_training()) GTEST_SKIP() << "that of least squares has to do";
   const auto models = model_in_turn();
   if (models.empty()) GTEST_SKIP() << "another mode of the algorithm is trained";
   for (const ByHost by_host : tested())
