@@ -34,19 +34,21 @@ void MeetingBook::leave(int rank) {
   match_guest(rank);
 }
 
+/// Who came earlier was passed over at least as often, so those who are due come first.
 bool MeetingBook::has_due(int host) const {
   const auto& guests = waiting_[at(host)];
-  return std::any_of(guests.begin(), guests.end(), [&](const Waiting& w) { return is_due(w); });
+  return !guests.empty() && is_due(guests.front());
 }
 
 /// Hosts that wait for `guest` alone come first.
 bool MeetingBook::match_due(int guest) {
   for (const int host : hosts_)
-    for (const Waiting& w : waiting_[at(host)])
-      if (w.guest == guest && is_due(w)) {
-        if (!busy_[at(host)] && take(host, guest)) return true;
-        break;
-      }
+    for (const Waiting& w : waiting_[at(host)]) {
+      if (!is_due(w)) break;
+      if (w.guest != guest) continue;
+      if (!busy_[at(host)] && take(host, guest)) return true;
+      break;
+    }
   return false;
 }
 

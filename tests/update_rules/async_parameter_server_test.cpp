@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
 #include "algorithms/primitives/meetings.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
@@ -92,6 +96,43 @@ TEST(MeetingBook, LetsARankIntoOneMeetingAtATime) {
   book.leave(1), book.leave(0), book.leave(3), book.leave(2);
   EXPECT_EQ(granted.back(), std::pair(0, 2));
   EXPECT_EQ(granted.size(), 5u);
+}
+
+/// All are hosts and guests. Whoever is in a meeting leaves it at some time, one at a time, as a
+/// generator of numbers has it.
+TEST(MeetingBook, PassesNobodyOverMoreOftenThanThereAreOtherGuests) {
+  for (const int ranks : {2, 5, 16}) {
+    std::vector<int> hosts(static_cast<std::size_t>(ranks)), in_meeting;
+    std::iota(hosts.begin(), hosts.end(), 0);
+    std::vector<std::vector<std::pair<int, int>>> waiting(hosts.size());  // guest, passed over
+    int most = 0;
+    MeetingBook book(hosts, ranks, [&](int guest, int host) {
+      auto& guests = waiting[static_cast<std::size_t>(host)];
+      auto w = guests.begin();
+      for (; w != guests.end() && w->first != guest; ++w) most = std::max(most, ++w->second);
+      ASSERT_NE(w, guests.end()) << guest << " meets " << host << " unasked";
+      guests.erase(w);
+      in_meeting.insert(in_meeting.end(), {guest, host});
+    });
+    std::uint32_t random = 1;
+    for (int round = 0; round < 20; ++round) {
+      for (int guest = 0; guest < ranks; ++guest) {
+        for (const int host : hosts)
+          if (host != guest) waiting[static_cast<std::size_t>(host)].emplace_back(guest, 0);
+        book.ask(guest);
+      }
+      while (!in_meeting.empty()) {
+        random = random * 1664525 + 1013904223;
+        const auto leaver = in_meeting.begin() + (random >> 8) % in_meeting.size();
+        const int rank = *leaver;
+        in_meeting.erase(leaver);
+        book.leave(rank);
+      }
+      for (const auto& guests : waiting) EXPECT_TRUE(guests.empty()) << "all have met";
+    }
+    EXPECT_LE(most, ranks - 2);
+    EXPECT_GE(most, std::min(ranks - 2, 2)) << "else the bound is not tried";
+  }
 }
 
 }  // namespace
