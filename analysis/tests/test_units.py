@@ -28,6 +28,11 @@ def test_one_bandwidth_written_two_ways_is_shown_alike():
     assert units.show("25Gbps") == units.show("3.125GB/s") == "25 Gbps"
 
 
+def test_configured_sizes_are_round():
+    assert [units.show(text) for text in ("64KiB", "1MiB", "1.5MiB", "1536B", "1kB", "0B")] == [
+        "64 KiB", "1 MiB", "1.57 MB", "1.54 kB", "1.00 kB", "0 B"]
+
+
 def test_configured_durations_are_round():
     assert [units.show(text) for text in ("50us", "1ms", "0.0025s", "2s", "0s")] == [
         "50 µs", "1 ms", "2.5 ms", "2 s", "0 s"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .comparison import Comparison, Setting, Value
+from .axes import Value
+from .comparison import Comparison, Setting
 from .looks import Looks
 from .markup import breakable, escape
 from .measures import Measure, measures

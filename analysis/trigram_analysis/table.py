@@ -194,6 +194,7 @@ def _notes(comparison: Comparison) -> list[str]:
         notes.append("times are simulated")
     elif simulated == {False}:
         notes.append("times are wall-clock times of this machine")
+    notes += comparison.coupled
     if max(seeds) > 1:
         count = "–".join(str(n) for n in sorted({min(seeds), max(seeds)}))
         notes.append(f"mean ± standard deviation over {count} seeds")

@@ -48,6 +48,16 @@ def _with_unit(number: float, unit: str) -> tuple[str, float] | None:
     return None
 
 
+NaturalKey = list[tuple[int, float, str]]
+_IN_TEXT = re.compile(r"([0-9]+(?:\.[0-9]+)?(?: ?[A-Za-zµ]+(?:/s)?)?)")
+
+
+def natural(text: str) -> NaturalKey:
+    """What texts sort by so that quantities in them sort by size: "a 64KiB" before "a 1MiB"."""
+    parts = ((quantity(part), part) for part in _IN_TEXT.split(text) if part)
+    return [(0, parsed[1], parsed[0]) if parsed else (1, 0.0, part) for parsed, part in parts]
+
+
 AXIS = {  # dimension: (factor from base units, unit shown on an axis)
     "bandwidth": (1e-9, "Gbps"),
     "duration": (1e6, "µs"),
@@ -125,6 +135,8 @@ def show(value: Any) -> str:
         return f"{number * 1e-9:,.6g} Gbps"
     if dimension == "bytes" and number % 2**20 == 0 and number:
         return f"{number / 2**20:,.6g} MiB"
+    if dimension == "bytes" and number % 2**10 == 0 and 0 < number < 2**20:
+        return f"{number / 2**10:,.6g} KiB"
     if dimension == "bytes":
         return nbytes(number)
     if dimension == "flop rate":

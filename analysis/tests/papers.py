@@ -1,0 +1,59 @@
+"""Runs of experiments of configs/papers as the program would leave them, without running any."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, Iterator
+
+from trigram_analysis.results import Run
+
+CONFIGS = Path(__file__).parents[2] / "configs" / "papers"
+
+
+def runs(config: Path) -> list[Run]:
+    """A run for each point of its grid; every next one takes longer."""
+    document = _read(config)
+    return [_run(config, document, point, number) for number, point in enumerate(_points(document))]
+
+
+def _run(config: Path, document: dict[str, Any], point: dict[str, Any], number: int) -> Run:
+    experiment = {k: _resolved(v, config.parent) for k, v in document.items() if k not in ("$schema", "sweep", "zip")}
+    for pointer, value in sorted(point.items()):  # parents first
+        set_at(experiment, pointer, _resolved(value, config.parent))
+    return Run(Path(str(number)), {"name": config.stem, "experiment": experiment, "sweep": point,
+                                   "summary": {"step_s": 1.0 + number}})
+
+
+def _points(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    sweep, rows = document.get("sweep", {}), document.get("zip", [{}])
+    if isinstance(rows, dict):
+        rows = [dict(zip(rows, values)) for values in zip(*rows.values())]
+    for row, values in itertools.product(rows, itertools.product(*sweep.values())):
+        yield dict(zip(sweep, values)) | row
+
+
+def set_at(place: dict[str, Any], pointer: str, value: Any) -> None:
+    *parents, last = pointer.split("/")[1:]
+    for key in parents:
+        place = place.setdefault(key, {})
+    place[last] = value
+
+
+def _resolved(value: Any, folder: Path) -> Any:
+    """Files in place of their paths, and components by name as objects."""
+    if not isinstance(value, str):
+        return copy.deepcopy(value)
+    if value.endswith(".json"):
+        return copy.deepcopy(_read(folder / value))
+    name, colon, path = value.partition(":")
+    return {"name": name, "path": str((folder / path).resolve())} if colon else value
+
+
+@cache
+def _read(path: Path) -> Any:
+    return json.loads(re.sub(r"(?m)(^|\s)//.*$", "", path.read_text(encoding="utf-8")))

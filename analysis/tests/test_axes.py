@@ -1,0 +1,180 @@
+import json
+from pathlib import Path
+
+import papers
+import pytest
+from trigram_analysis import overview, table, units
+from trigram_analysis.comparison import Comparison
+from trigram_analysis.results import Run
+from trigram_analysis.winner_map import map_axes
+
+RATE, LATENCY, NODES = "/cluster/inter/shaping/rate", "/cluster/inter/latency", "/cluster/nodes"
+EXPECTED = {  # experiment: axes, whose order is of no account
+    "ablation": {"/workload"},
+    "bagua_net_allreduce": {"/workload", "/cluster/transport/streams"},
+    "bert_large_bandwidth": {RATE},
+    "bert_large_latency": {LATENCY},
+    "convergence_bagua": {"/workload/priced_as"},
+    "convergence_wagma": set(),
+    "cross_region": set(),
+    "eager_skew": {"/cluster/skew/rotates"},
+    "slow_worker": {"/cluster/slow_workers"},
+    "tasks_bandwidth": {RATE, "/workload"},
+    "tasks_latency": {LATENCY, "/workload"},
+    "vgg16_100gbps": set(),
+    "vgg16_10gbps": set(),
+    "vgg16_scaling": {NODES},
+    "wagma_ablations": set(),
+    "wagma_ddppo": {NODES},
+    "wagma_resnet50_delays": {NODES},
+    "wagma_transformer": {NODES},
+    "winner_map_accuracy": {"/cluster/inter/bandwidth", LATENCY},
+}
+
+
+def pointers(comparison):
+    return {axis.pointer for axis in comparison.axes}
+
+
+def experiment(name):
+    return Comparison(name, papers.runs(papers.CONFIGS / f"{name}.json"))
+
+
+def swept(*points, **common):
+    """Runs of an experiment that sets all of `points`, pointers with their values."""
+    runs = []
+    for number, point in enumerate(points):
+        run = {"algorithm": "bytegrad"} | json.loads(json.dumps(common))
+        for pointer, value in sorted(point.items()):
+            papers.set_at(run, pointer, json.loads(json.dumps(value)))
+        runs.append(Run(Path(str(number)), {"experiment": run, "sweep": point,
+                                            "summary": {"step_s": 1.0 + number}}))
+    return runs
+
+
+def by_hand(runs):
+    for run in runs:
+        run.manifest["sweep"] = {}
+    return runs
+
+
+def labels(comparison, i=0):
+    return [v.label for v in sorted({s[i] for s in comparison.settings}, key=lambda v: v.order)]
+
+
+def test_every_experiment_of_papers_has_its_axes_here():
+    assert {path.stem for path in papers.CONFIGS.glob("*.json")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_axes_of_the_experiments_of_papers(name):
+    assert pointers(experiment(name)) == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_full_grid_of_the_experiments_of_papers_leaves_no_cell_empty(name):
+    assert "not run" not in overview.winner_map(experiment(name))
+
+
+@pytest.mark.parametrize("name", [n for n in EXPECTED if n != "ablation"])
+def test_every_algorithm_of_the_experiments_of_papers_is_at_every_setting(name):
+    """But for the ablation, whose tasks have an algorithm each."""
+    comparison = experiment(name)
+    assert all(len(comparison.at(s)) == len(comparison.algorithms) for s in comparison.settings)
+
+
+def test_systems_with_transports_of_their_own_are_compared():
+    comparison = experiment("vgg16_100gbps")
+    assert len(comparison.settings) == 1
+    assert {"pytorch_ddp", "horovod", "byteps", "bagua_async"} <= set(comparison.algorithms)
+    assert any(note.startswith("varies with the algorithm: transport")
+               for note in table.build(comparison).notes)
+
+
+def test_a_field_of_a_swept_cluster_is_an_axis_of_its_own():
+    clusters = {"small": {"nodes": 2, "inter": {"latency": "1us"}},
+                "large": {"nodes": 4, "inter": {"latency": "2us"}}}
+    comparison = Comparison("", swept(*({"/cluster": cluster, "/cluster/inter/latency": latency}
+                                        for cluster in clusters.values() for latency in ("1us", "1ms"))))
+    assert pointers(comparison) == {"/cluster", LATENCY}
+    assert labels(comparison) == ["nodes=2", "nodes=4"], "without the latency"
+    assert len(comparison.settings) == 4
+
+
+def test_of_coupled_settings_the_one_that_people_name_stays():
+    comparison = Comparison("", swept({"/steps": 10, NODES: 2, "/workload": "vgg16"},
+                                      {"/steps": 20, NODES: 4, "/workload": "resnet50"}))
+    assert pointers(comparison) == {NODES}
+    assert comparison.coupled == ["varies with nodes: steps, workload"]
+    comparison = Comparison("", swept({"/steps": 10, "/workload": "vgg16"},
+                                      {"/steps": 20, "/workload": "resnet50"}))
+    assert pointers(comparison) == {"/workload"}
+
+
+def test_of_coupled_settings_that_nobody_names_a_quantity_stays():
+    comparison = Comparison("", swept({"/cluster/topology/kind": "ring", "/cluster/topology/groups": 1},
+                                      {"/cluster/topology/kind": "tree", "/cluster/topology/groups": 4}))
+    assert pointers(comparison) == {"/cluster/topology/groups"}
+
+
+def test_a_setting_that_has_several_values_beside_one_of_another_stays():
+    points = [{NODES: n, "/steps": s} for n, s in ((2, 10), (2, 20), (4, 10))]
+    assert pointers(Comparison("", swept(*points))) == {NODES, "/steps"}
+
+
+def test_settings_that_no_experiment_couples_stay():
+    points = {NODES: 2, "/cluster/inter/bandwidth": "1Gbps"}, {NODES: 4, "/cluster/inter/bandwidth": "2Gbps"}
+    assert pointers(Comparison("", by_hand(swept(*points)))) == {NODES, "/cluster/inter/bandwidth"}
+
+
+def with_algorithms(pointer, a, b):
+    return swept({"/algorithm": "bytegrad", pointer: a}, {"/algorithm": "wagma", pointer: b})
+
+
+def test_what_each_algorithm_has_one_of_is_no_setting():
+    runs = with_algorithms("/cluster/transport/streams", 1, 2)
+    assert not Comparison("", runs).axes
+    assert pointers(Comparison("", by_hand(runs))) == {"/cluster/transport/streams"}, "an oversight, perhaps"
+
+
+@pytest.mark.parametrize("pointer, a, b", [
+    (NODES, 2, 4), ("/workload", "vgg16", "resnet50"), ("/runtime", "sim", "threads"),
+    ("/cluster/stragglers/count", 0, 2), ("/target_accuracy", 0.8, 0.9)])
+def test_algorithms_are_not_compared_across_what_they_are_asked_to_do(pointer, a, b):
+    assert pointers(Comparison("", with_algorithms(pointer, a, b))) == {pointer}
+
+
+def test_an_option_that_goes_with_the_setting_makes_no_second_algorithm():
+    points = [{NODES: n, "/algorithm": {"name": "bytegrad", "hierarchical": n == 2}} for n in (2, 4)]
+    comparison = Comparison("", swept(*points))
+    assert comparison.algorithms == ["bytegrad"]
+    assert comparison.coupled == ["varies with nodes: algorithm hierarchical"]
+    by_chance = Comparison("", by_hand(swept(*points))).algorithms
+    assert by_chance == ["bytegrad (hierarchical=false)", "bytegrad (hierarchical=true)"]
+
+
+def profiles(*files):
+    return swept(*({"/workload": {"name": "profile", "path": f"/some/{file}.csv"}} for file in files))
+
+
+def test_profiles_are_called_by_their_files():
+    assert labels(Comparison("", profiles("b", "a"))) == ["a", "b"]
+    alike = labels(Comparison("", profiles("one/a", "two/a")))
+    assert alike == ["profile, path=/some/one/a.csv", "profile, path=/some/two/a.csv"]
+
+
+def test_profiles_called_by_sizes_lie_on_an_axis_of_sizes():
+    comparison = Comparison("", profiles("1MiB", "64KiB", "256MiB", "512KiB"))
+    assert labels(comparison) == ["64 KiB", "512 KiB", "1 MiB", "256 MiB"]
+    assert comparison.numeric_axis() == 0
+    assert map_axes(comparison) == (0, None)
+
+
+def test_axes_of_unlike_quantities_are_none_to_draw_against():
+    assert Comparison("", profiles("1MiB", "64")).numeric_axis() is None
+
+
+def test_quantities_in_texts_sort_by_size():
+    texts = ["x 1MiB", "x 64KiB", "x 512KiB, b", "x 512KiB, a", "a", "x 100 Gbps", "x 16 Gbps", "10", "9"]
+    assert sorted(texts, key=units.natural) == [
+        "9", "10", "a", "x 64KiB", "x 512KiB, a", "x 512KiB, b", "x 1MiB", "x 16 Gbps", "x 100 Gbps"]

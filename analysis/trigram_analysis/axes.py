@@ -1,0 +1,249 @@
+"""The settings that runs are compared at: what varies between them and follows from nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any, Hashable, Iterable
+
+from . import units
+from .results import Run
+
+_MISSING = "–"
+_NOT_AXES = ("algorithm", "seed", "name", "description", "timeline", "$schema")
+_TITLES = {  # of settings that people name
+    "/cluster/inter/bandwidth": "inter-node bandwidth",
+    "/cluster/inter/latency": "inter-node latency",
+    "/cluster/inter/shaping/rate": "inter-node rate",
+    "/cluster/intra/bandwidth": "intra-node bandwidth",
+    "/cluster/intra/latency": "intra-node latency",
+    "/cluster/nodes": "nodes",
+    "/cluster/workers_per_node": "workers per node",
+    "/runtime": "world",
+    "/runtime/name": "world",
+    "/workload": "workload",
+    "/workload/name": "workload",
+    "/workload/priced_as": "workload priced as",
+}
+# Algorithms compare only where these are equal; of a cluster, transport is software and may differ.
+_COMMON = ("/runtime", "/workload", "/cluster", "/target_accuracy")
+_TRANSPORT = "/cluster/transport"
+_OPTIMIZER = "/optimizer"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A setting that varies between runs."""
+
+    pointer: str
+    leaves: tuple[str, ...] = ()  # what of it varies, without what is an axis of its own
+
+    @property
+    def title(self) -> str:
+        known = _TITLES.get(self.pointer)
+        return known or " ".join(self.pointer.strip("/").split("/")[-2:]).replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Value:
+    """Where a run lies on an axis. Equal settings are equal however they were written."""
+
+    key: str
+    label: str
+    dimension: str | None = None
+    number: float | None = None
+
+    @property
+    def order(self) -> tuple[int, float, units.NaturalKey]:
+        return (0, self.number, []) if self.number is not None else (1, 0.0, units.natural(self.label))
+
+
+Setting = tuple[Value, ...]
+
+
+class Axes:
+    """The axes of some runs, and what goes with each of them or with the algorithm."""
+
+    def __init__(self, runs: list[Run]):
+        self._runs = runs
+        self._leaves = {run.path: dict(_leaves(run.experiment, "")) for run in runs}
+        self._swept = {pointer for run in runs for pointer in run.sweep}
+        self._varying_of: dict[tuple[str, str], set[str]] = {}
+        self._of_algorithms = [leaf for leaf in self._varying if self._is_of_algorithms(leaf)]
+        self._columns: dict[Axis, dict[Path, Value]] = {
+            axis: {run.path: self._value(run, axis) for run in runs} for axis in self._candidates()}
+        self.independent = self._independent()
+
+    def setting(self, run: Run) -> Setting:
+        return tuple(self._columns[axis][run.path] for axis in self.independent)
+
+    @cached_property
+    def coupled(self) -> dict[Axis, list[Axis]]:
+        """What follows from each axis, and thus is none."""
+        found: dict[Axis, list[Axis]] = defaultdict(list)
+        for axis in self._columns:
+            if axis not in self.independent:
+                leader = next(a for a in self.independent if self._leads(a, axis))
+                found[leader].append(axis)
+        return found
+
+    @property
+    def of_algorithms(self) -> list[Axis]:
+        """What each algorithm has its own of, and thus is no axis."""
+        return [Axis(pointer) for pointer in dict.fromkeys(map(self._collapse, self._of_algorithms))]
+
+    def varying_leaves(self, runs: Iterable[Run]) -> list[str]:
+        tables = [self._leaves[run.path] for run in runs]
+        leaves = dict.fromkeys(leaf for table in tables for leaf in table)
+        return [leaf for leaf in leaves if len({key_of(t.get(leaf)) for t in tables}) > 1]
+
+    def leaf(self, run: Run, pointer: str) -> Any:
+        return self._leaves[run.path].get(pointer)
+
+    def was_swept(self, pointer: str) -> bool:
+        """Whether it is, or is within, what an experiment varies on purpose."""
+        return any(_within(pointer, swept) for swept in self._swept)
+
+    @cached_property
+    def _varying(self) -> dict[str, None]:
+        return dict.fromkeys(self.varying_leaves(self._runs))
+
+    def _is_of_algorithms(self, leaf: str) -> bool:
+        """Whether each algorithm has one of its own, such as a learning rate that suits it: then it is
+        no setting that algorithms are compared at. Runs that were started one by one may differ
+        by oversight, and only in their optimizers is that taken for intended."""
+        common = any(_within(leaf, pointer) for pointer in _COMMON) and not _within(leaf, _TRANSPORT)
+        if leaf.startswith("/algorithm/") or common:
+            return False
+        intended = leaf.startswith(_OPTIMIZER + "/") or self.was_swept(leaf)
+        return intended and is_function((key_of(run.experiment.get("algorithm")),
+                                         key_of(self.leaf(run, leaf))) for run in self._runs)
+
+    def _candidates(self) -> list[Axis]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for leaf in self._varying:
+            if leaf.split("/")[1] not in _NOT_AXES and leaf not in self._of_algorithms:
+                found[self._collapse(leaf)].append(leaf)
+        return [Axis(pointer, tuple(leaves)) for pointer, leaves in found.items()]
+
+    def _collapse(self, leaf: str) -> str:
+        """The pointer that stands for `leaf`: the swept one that is nearest above it, or the component
+        whose choice by name brought the leaf along."""
+        parts = leaf.split("/")
+        above = ["/".join(parts[: n + 1]) for n in range(1, len(parts))]
+        for pointer in reversed(above):
+            if pointer in self._swept:
+                return pointer
+        for pointer in above:
+            if f"{pointer}/name" in self._varying:
+                return pointer
+        return leaf
+
+    def _independent(self) -> list[Axis]:
+        """Without what an experiment varies along with another axis; of several that determine one
+        another the one that people name stays, and a quantity rather than a text. Runs that were
+        started one by one tell of no such intent."""
+        kept = list(self._columns)
+        for axis in sorted(reversed(kept), key=self._telling):
+            others = [a for a in kept if a != axis]
+            if any(self._leads(a, axis) for a in others):
+                kept = others
+        return kept
+
+    def _telling(self, axis: Axis) -> tuple[bool, bool]:
+        return (axis.pointer in _TITLES,
+                all(value.number is not None for value in self._columns[axis].values()))
+
+    def _leads(self, axis: Axis, other: Axis) -> bool:
+        """Whether the experiment gives `other` the value that it has by that of `axis`."""
+        if not (self.was_swept(axis.pointer) and self.was_swept(other.pointer)):
+            return False
+        mine, others = self._columns[axis], self._columns[other]
+        return is_function((mine[path].key, others[path].key) for path in mine)
+
+    def _value(self, run: Run, axis: Axis) -> Value:
+        found = _lookup(run.experiment, axis.pointer)
+        found = run.sweep.get(axis.pointer) if found is None else found
+        parsed = units.quantity(found)
+        if parsed:
+            return Value(_quantity_key(parsed), units.show(found), *parsed)
+        if not isinstance(found, dict):
+            return Value(key_of(found), _MISSING if found is None else units.show(found))
+        mine = [leaf for leaf in axis.leaves if leaf in self._leaves[run.path]]
+        key = json.dumps([(leaf, key_of(self.leaf(run, leaf))) for leaf in sorted(mine)])
+        label = self._object_label(found, axis)
+        size = units.quantity(label) if _is_profile(found) else None
+        return Value(key, units.show(label), *size) if size else Value(key, label)
+
+    def _object_label(self, found: dict[str, Any], axis: Axis) -> str:
+        """Its name and its options that differ among those of this name; a profile by its file."""
+        name, within = found.get("name"), axis.pointer
+        varying = set(axis.leaves) if name is None else self._varying_within(axis, str(name))
+        head = [] if name is None else [str(name)]
+        if _is_profile(found) and self._stems_tell(within):
+            head, varying = [_stem(found["path"])], varying - {f"{within}/path"}
+        options = [
+            f"{leaf[len(within) + 1:]}={units.show(value)}"
+            for leaf, value in _leaves(found, within)
+            if leaf in varying and not leaf.endswith("/name")
+        ]
+        return ", ".join(head + options) or _MISSING
+
+    def _stems_tell(self, pointer: str) -> bool:
+        """Whether no two profiles there are called alike."""
+        paths = {str(self.leaf(run, f"{pointer}/path")) for run in self._runs}
+        return len({_stem(path) for path in paths}) == len(paths)
+
+    def _varying_within(self, axis: Axis, name: str) -> set[str]:
+        """What varies among the runs that have the same component there."""
+        key = (axis.pointer, name)
+        if key not in self._varying_of:
+            same = [r for r in self._runs if self.leaf(r, f"{axis.pointer}/name") == name]
+            self._varying_of[key] = set(self.varying_leaves(same)) & set(axis.leaves)
+        return self._varying_of[key]
+
+
+def is_function(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
+    """Whether what is first in a pair says what is second."""
+    known: dict[Hashable, Hashable] = {}
+    return all(known.setdefault(first, second) == second for first, second in pairs)
+
+
+def key_of(value: Any) -> str:
+    parsed = units.quantity(value)
+    return _quantity_key(parsed) if parsed else json.dumps(value, sort_keys=True)
+
+
+def _quantity_key(parsed: tuple[str, float]) -> str:
+    return f"{parsed[0]} {parsed[1]!r}"
+
+
+def _is_profile(component: dict[str, Any]) -> bool:
+    return component.get("name") == "profile" and isinstance(component.get("path"), str)
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem
+
+
+def _within(pointer: str, above: str) -> bool:
+    return pointer == above or pointer.startswith(above + "/")
+
+
+def _leaves(value: Any, pointer: str) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield from _leaves(child, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
+    else:
+        yield pointer, value
+
+
+def _lookup(value: Any, pointer: str) -> Any:
+    for key in pointer.split("/")[1:]:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key.replace("~1", "/").replace("~0", "~"))
+    return value
