@@ -254,7 +254,8 @@ def test_speed_ups_of_rates_and_those_without_a_run(found, tmp_path):
 def test_exit_codes(found, tmp_path, monkeypatch, capsys):
     folder = str(tmp_path / "sample")
     monkeypatch.setattr(claims, "CLAIMS", claim(tmp_path, EXACT))
-    monkeypatch.setattr(claims.load, "__defaults__", (claims.CLAIMS,))
+    for function in (claims.load, claims.not_checked):
+        monkeypatch.setattr(function, "__defaults__", (claims.CLAIMS,))
     assert main(["report", folder, "--check"]) == 0
     assert "What was published" in (tmp_path / "sample" / "report.html").read_text()
     claim(tmp_path, EXACT | {("1", "allreduce"): 10})
@@ -266,6 +267,32 @@ def test_exit_codes(found, tmp_path, monkeypatch, capsys):
     claim(tmp_path, EXACT, experiment="another")
     assert main(["report", folder, "--check"]) == 2
     assert "no run here of an experiment" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("spoil", ["failed", "unfinished", "interrupted"])
+def test_a_claim_without_a_good_run_is_missed_and_one_without_any_is_named(found, tmp_path, monkeypatch, capsys, spoil):
+    """Beside another claim, which holds."""
+    write_run(tmp_path / "other", "fine", name="other")
+    for path in list((tmp_path / "sample").iterdir()):
+        if spoil == "failed":
+            manifest = json.loads((path / "manifest.json").read_text())
+            (path / "manifest.json").write_text(json.dumps(manifest | {"status": "failed"}))
+        elif spoil == "unfinished":
+            (path / "DONE").unlink()
+        else:
+            path.rename(path.with_name(path.name + ".tmp.host.1"))
+    path = claim(tmp_path, EXACT)
+    (first,) = json.loads(path.read_text())["claims"]
+    path.write_text(json.dumps({"claims": [first, *(first | {"id": name, "experiment": name, "title": f"of {name}",
+                                                             "tolerance": {}, "leave_out": ["allreduce", "decentralized"]}
+                                                    for name in ("other", "absent"))]}))
+    monkeypatch.setattr(claims, "CLAIMS", path)
+    for function in (claims.load, claims.not_checked):
+        monkeypatch.setattr(function, "__defaults__", (path,))
+    assert main(["report", str(tmp_path), "--check"]) == 3
+    said = capsys.readouterr().out
+    assert "missed: 6 of 6 cells have no run" in said and "of other" in said
+    assert "\nnot checked: absent, as no run of theirs is here\n" in said
 
 
 def test_those_of_the_project_can_be_read():

@@ -132,10 +132,23 @@ def test_runs_of_a_configuration_here_name_it():
                   "algorithm": sweep["/algorithm"] | {"overlap": True}}  # a default
     run = results.Run(Path("x"), {"experiment": experiment, "sweep": sweep})
     assert commands.command("vgg16_bandwidth", [run]) == "trigram run configs/vgg16_bandwidth.json"
-    for changed in ({"steps": 11}, {"cluster": cluster | {"nodes": 4}},  # on the command line: another experiment
-                    {"algorithm": sweep["/algorithm"] | {"hierarchical": False}}):
+    for changed, settings in (({"steps": 11}, "/steps=11"), ({"cluster": cluster | {"nodes": 4}}, "/cluster/nodes=4"),
+                              ({"algorithm": sweep["/algorithm"] | {"hierarchical": False}}, "/algorithm/hierarchical=false"),
+                              # Options that the file leaves out, at other values than their defaults:
+                              ({"seed": 7}, "/seed=7"), ({"seed": 1}, ""), ({"target_accuracy": None}, ""),
+                              ({"cluster": cluster | {"accelerator": cluster["accelerator"] | {"launch_overhead": "1ms"}}},
+                               "/cluster/accelerator/launch_overhead=1ms"),
+                              ({"runtime": {"name": "sim", "protocol": "eager"}}, "/runtime/protocol=eager"),
+                              ({"runtime": {"name": "threads"}}, "'/runtime={\"name\": \"threads\"}'"),
+                              ({"cluster": cluster | {"transport": {"streams": 1, "window": "1MB"}}},
+                               "/cluster/transport/window=1MB"),
+                              ({"optimizer": {"name": "sgd", "lr": 0.5}}, "/optimizer/lr=0.5")):
         other = results.Run(Path("x"), {"experiment": experiment | changed, "sweep": sweep})
-        assert "cat > vgg16_bandwidth.json" in commands.command("vgg16_bandwidth", [other]), changed
+        expected = "trigram run configs/vgg16_bandwidth.json" + (f" --set {settings}" if settings else "")
+        assert commands.command("vgg16_bandwidth", [other]) == expected
+        assert commands.is_of(SOURCE / "configs" / "vgg16_bandwidth.json", other) == (not settings)
+    unset = results.Run(Path("x"), {"experiment": {k: v for k, v in experiment.items() if k != "steps"}, "sweep": sweep})
+    assert "cat > vgg16_bandwidth.json" in commands.command("vgg16_bandwidth", [unset, run])
 
 
 def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):

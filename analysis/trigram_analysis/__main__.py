@@ -104,6 +104,8 @@ def _report(found: Results, options: argparse.Namespace) -> int | None:
     report.write(found, output, title, claims_table.as_html(published))
     if options.check:
         print(claims_table.as_text(published), end="\n\n")
+        if absent := claims.not_checked(found):
+            print(f"not checked: {', '.join(absent)}, as no run of theirs is here", end="\n\n")
     print(output)
     return _CLAIM_MISSED if options.check and any(claim.failures for claim in published) else None
 

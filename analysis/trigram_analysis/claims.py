@@ -231,11 +231,25 @@ class Claim:
 
 
 def load(results: Results, path: Path = CLAIMS) -> list[Claim]:
-    """The claims that `results` have runs of, in the order of the file."""
-    groups = results.by_name()
-    described = json.loads(path.read_text(encoding="utf-8"))["claims"]
-    return [Claim(claim, path.parent, groups[claim["experiment"]]) for claim in described
-            if claim["experiment"] in groups]
+    """The claims that `results` have runs of, in the order of the file. A run that failed, or did not finish, is one,
+    too, though it answers no cell: a claim must not drop out of a check because all its runs did."""
+    groups, begun = results.by_name(), _begun(results)
+    return [Claim(claim, path.parent, groups.get(claim["experiment"], [])) for claim in _described(path)
+            if claim["experiment"] in begun]
+
+
+def not_checked(results: Results, path: Path = CLAIMS) -> list[str]:
+    """The experiments of the claims that `results` have no run of."""
+    begun = _begun(results)
+    return [claim["experiment"] for claim in _described(path) if claim["experiment"] not in begun]
+
+
+def _begun(results: Results) -> set[str]:
+    return {run.name for run in results.runs} | {run.experiment for run in results.excluded}
+
+
+def _described(path: Path) -> list[dict[str, Any]]:
+    return json.loads(path.read_text(encoding="utf-8"))["claims"]
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:

@@ -1,28 +1,34 @@
-"""The command that makes runs again: of a configuration of this repository if it is theirs, else
-with the whole experiment in it."""
+"""The command that makes runs again: of a configuration of this repository if it is theirs, with what was set
+beside it, else with the whole experiment in it."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
+import shlex
 from functools import cache
 from pathlib import Path
 from typing import Any, Iterable
 
-from . import units
+from .differences import Difference, differences, same
 from .results import Run
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 _NOT_COMPARED = ("$schema", "name", "description", "sweep", "zip")
+_MOST_SETTINGS = 8
 
 
 def command(name: str, runs: list[Run]) -> str:
     config = configuration(name, runs)
     if config is not None:
-        return f"trigram run {config}"
+        path, settings = config
+        return " ".join([f"trigram run {path}", *(f"--set {_setting(*setting)}" for setting in settings)])
     text = json.dumps(experiment(runs), indent=1, ensure_ascii=False)
     return f"cat > {name}.json <<'EOF'\n{text}\nEOF\ntrigram run {name}.json"
+
+
+def _setting(pointer: str, value: Any) -> str:
+    return shlex.quote(f"{pointer}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
 
 
 def experiment(runs: list[Run]) -> dict[str, Any]:
@@ -32,25 +38,41 @@ def experiment(runs: list[Run]) -> dict[str, Any]:
     return whole | {"zip": swept} if any(swept) and len(runs) > 1 else whole
 
 
-def configuration(name: str, runs: list[Run]) -> str | None:
-    """The path of the repository's configuration that these runs are of."""
-    for path in sorted(CONFIGS.rglob(f"{name}.json")):
-        if all(is_of(path, run) for run in runs):
-            return str(path.relative_to(CONFIGS.parent))
-    return None
+def configuration(name: str, runs: list[Run]) -> tuple[str, list[Difference]] | None:
+    """The path of the repository's configuration that these runs are of, and what was set beside it, the same for
+    all. A run with much else is rather of another experiment of that name."""
+    found = []
+    for path in sorted(CONFIGS.rglob(f"{name}.json")) if _is_file_name(name) else ():
+        settings = _settings(path, runs[0])
+        if settings is not None and len(settings) <= _MOST_SETTINGS and all(
+                _settings(path, run) == settings for run in runs[1:]):
+            found.append((str(path.relative_to(CONFIGS.parent)), settings))
+    return min(found, key=lambda each: len(each[1]), default=None)
+
+
+def _is_file_name(name: str) -> bool:
+    """Not a pattern or a path, and one that a folder can have."""
+    return re.fullmatch(r"[\w.+-]{1,200}", name) is not None
 
 
 def is_of(path: Path, run: Run) -> bool:
     """Whether the configuration makes this run, with nothing else set."""
+    return _settings(path, run) == []
+
+
+def _settings(path: Path, run: Run) -> list[Difference] | None:
+    """What must be set beside the configuration so that it makes this run; None if it cannot."""
     config = _read(path)
     if config is None:
-        return False
+        return None
     lists = _swept(config)
-    if not (set(run.sweep) <= set(lists) and all(any(_same(value, v) for v in lists[pointer])
+    if not (set(run.sweep) <= set(lists) and all(any(same(value, v) for v in lists[pointer])
                                                  for pointer, value in run.sweep.items())):
-        return False
-    asked = _at_point(config, run.sweep, path.parent)
-    return all(_within(value, run.experiment.get(key)) for key, value in asked.items())
+        return None
+    asked, resolved = ({key: value for key, value in whole.items() if key not in _NOT_COMPARED}
+                       for whole in (_at_point(config, run.sweep, path.parent), run.experiment))
+    found = list(differences(asked, resolved))
+    return None if any(value is None for _, value in found) else found
 
 
 @cache
@@ -98,27 +120,6 @@ def _swept(config: dict[str, Any]) -> dict[str, list[Any]]:
         for pointer, value in (item for row in rows for item in row.items()):
             lists.setdefault(pointer, []).append(value)
     return lists
-
-
-def _within(written: Any, resolved: Any) -> bool:
-    """Whether a resolved value can come from what is written: a name may stand for an object, and an
-    object may leave out defaults."""
-    if isinstance(written, dict) and isinstance(resolved, dict):
-        return all(_within(value, resolved.get(key)) for key, value in written.items())
-    if isinstance(written, list) and isinstance(resolved, list):
-        return len(written) == len(resolved) and all(map(_within, written, resolved))
-    if isinstance(written, str) and isinstance(resolved, dict):
-        name, _, path = written.partition(":")
-        return resolved.get("name") == name and str(resolved.get("path", "")).endswith(path.lstrip("./"))
-    return _same(written, resolved)
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Quantities are the same however they were written."""
-    one, other = units.quantity(a), units.quantity(b)
-    if one is None or other is None:
-        return a == b
-    return one[0] == other[0] and math.isclose(one[1], other[1], rel_tol=1e-9)
 
 
 def shortened(items: Iterable[str], most: int = 12) -> str:

@@ -111,6 +111,7 @@ class Excluded:
     path: Path
     reason: str
     label: str = ""
+    experiment: str = ""  # the name of the one that it was made for
 
 
 @dataclass
@@ -119,6 +120,10 @@ class Results:
     failed: list[Excluded] = field(default_factory=list)
     unfinished: list[Excluded] = field(default_factory=list)
     foreign: list[Excluded] = field(default_factory=list)  # of another program or schema
+
+    @property
+    def excluded(self) -> list[Excluded]:
+        return self.failed + self.unfinished + self.foreign
 
     def by_name(self) -> dict[str, list[Run]]:
         groups: dict[str, list[Run]] = {}
@@ -149,28 +154,35 @@ def _is_temporary(path: Path) -> bool:
 
 def _load_run(path: Path, results: Results) -> None:
     if _is_temporary(path):
-        results.unfinished.append(Excluded(path, "interrupted, or under way"))
+        results.unfinished.append(Excluded(path, "interrupted, or under way", experiment=path.parent.name))
         return
     try:
         manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
         if not isinstance(manifest, dict):
             raise ValueError("not an object")
     except (OSError, ValueError) as error:
-        results.unfinished.append(Excluded(path, f"no readable manifest.json ({error})"))
+        reason = f"no readable manifest.json ({error})"
+        results.unfinished.append(Excluded(path, reason, experiment=path.parent.name))
         return
     run = Run(path, manifest)
-    strange = _strange(manifest)
-    if strange:
-        results.foreign.append(Excluded(path, strange, sweep_label(run.sweep)))
-        return
-    failed = manifest.get("status") == "failed" or bool(manifest.get("error"))
-    if failed:
-        reason = str(manifest.get("error") or "no message")
-        results.failed.append(Excluded(path, reason, sweep_label(run.sweep)))
-    elif not (path / "DONE").exists():
-        results.unfinished.append(Excluded(path, "no DONE file", sweep_label(run.sweep)))
-    else:
+    where, reason = _apart(run, results)
+    if where is None:
         results.runs.append(run)
+    else:
+        where.append(Excluded(path, reason, sweep_label(run.sweep), run.name))
+
+
+def _apart(run: Run, results: Results) -> tuple[list[Excluded] | None, str]:
+    """The list of runs that do not count in which this one belongs, and why; None if it counts."""
+    strange = _strange(run.manifest)
+    if strange:
+        return results.foreign, strange
+    error = run.manifest.get("error")
+    if run.manifest.get("status") == "failed" or error:
+        return results.failed, str(error or "no message")
+    if not (run.path / "DONE").exists():
+        return results.unfinished, "no DONE file"
+    return None, ""
 
 
 def _strange(manifest: dict[str, Any]) -> str:
