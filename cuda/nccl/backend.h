@@ -28,6 +28,7 @@ class NcclBackend final : public AcceleratorBackend {
   std::shared_ptr<NcclHandle> add_handle();
   ncclUniqueId agree_on_id(Waiter& waiter);
   void check_handles();
+  void abort_handles();
 
   const NcclPlan plan_;
   const int device_;

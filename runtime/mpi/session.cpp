@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +13,9 @@
 #include "core/logging/rank_log.h"
 #include "runtime/host/back_off.h"
 #include "runtime/mpi/deadline.h"
+#include "runtime/mpi/mpi_runtime.h"
 #include "runtime/mpi/patience.h"
+#include "runtime/mpi/rank_watch.h"
 
 namespace trigram::mpi {
 namespace {
@@ -37,10 +40,22 @@ bool completes(MPI_Request& request, double patience_s) {
   }
 }
 
+/// How long processes may take to start, and to exit: those of a large job start slowly, and rank 0
+/// may have a report to make when the others have ended. Whoever has set the watchdog is obeyed.
+double patience_outside_worlds_s(double patience_s) {
+  constexpr double kOfLargeJobs_s = 120, kLeast_s = 10;
+  const bool is_default = patience_s == RankWatch::longest_silence_s(MpiOptions{}.watchdog_s);
+  return is_default ? kOfLargeJobs_s : std::max(patience_s, kLeast_s);
+}
+
+double finalize_patience_s = 0;
+
 // At exit, unless a world has failed to end: finalising would wait for it.
 void finalize() {
   int finalized = 0;
-  if (MPI_Finalized(&finalized) == MPI_SUCCESS && !finalized) MPI_Finalize();
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
+  const Deadline deadline("MPI_Finalize", mpi_process().rank, finalize_patience_s);
+  MPI_Finalize();
 }
 
 }  // namespace
@@ -73,6 +88,9 @@ Session::Session(double patience_s) {
   if (initialized) {
     check(MPI_Query_thread(&provided), "MPI_Query_thread");
   } else {
+    finalize_patience_s = patience_outside_worlds_s(patience_s);
+    rank_log::print("starts MPI");  // and makes sure that the log outlives `finalize`
+    const Deadline deadline("MPI_Init_thread", mpi_process().rank, finalize_patience_s);
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     std::atexit(finalize);
   }

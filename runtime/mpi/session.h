@@ -23,12 +23,14 @@ void check(int code, const char* call);
 void complete(MPI_Request& request, double patience_s);
 
 /// MPI in this process: initialised on first use, with MPI_THREAD_MULTIPLE, and finalised when the
-/// process exits. Throws MpiError where the library does not provide that. Two calls block, both on
-/// first use: MPI_Init_thread, in which processes wait for one another as long as these take to
-/// start and to read what they are to do, and MPI_Comm_split, which is bounded (see Deadline).
+/// process exits. Throws MpiError where the library does not provide that. Three calls block, and
+/// are bounded (see Deadline): MPI_Init_thread, in which processes wait for one another as long as
+/// these take to start and to read what they are to do, MPI_Comm_split, and MPI_Finalize.
 class Session {
  public:
-  /// On first use the others have `patience_s` to come, or the job is aborted.
+  /// On first use the others have `patience_s` to come, or the job is aborted; 10 s at least until
+  /// all have started, and at the exit, or 120 s where `patience_s` is that of the default
+  /// watchdog.
   static Session& get(double patience_s);
   int rank() const { return rank_; }
   int size() const { return size_; }

@@ -185,9 +185,11 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
-/// What is queued still refers to it: it stays.
+/// What is queued still refers to it: it stays. NCCL frees memory, for which CUDA waits until the
+/// GPU has nothing left to do, kernels of other communicators included.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->aborted = true;
+  cudaDeviceSynchronize();
   return ncclSuccess;
 }
 
