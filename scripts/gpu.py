@@ -101,12 +101,14 @@ def sanitized(build: Build, tool: str, limit_s: float) -> list[Part]:
     here = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     absent = "" if os.access(here, os.X_OK) else "compute-sanitizer is not installed"
     run = [here, "--tool", tool, "--error-exitcode", "1"]
+    # Else all tensors are one allocation to the tool, which misses what is read beyond one of them.
+    each = {"TRIGRAM_CUDA_ALLOCATE_EACH": "1"}
     return [
-        Part(f"kernels under {tool}", [*run, build.test("cuda_device_test")], limit_s, absent=absent,
-             quiet_s=UNDER_A_TOOL_S),
+        Part(f"kernels under {tool}", [*run, build.test("cuda_device_test")], limit_s, each,
+             absent=absent, quiet_s=UNDER_A_TOOL_S),
         Part(f"codecs under {tool}",
              [*run, build.test("cuda_codecs_test"), f"--gtest_filter={SANITIZED_CODECS}"],
-             limit_s, absent=absent, quiet_s=UNDER_A_TOOL_S),
+             limit_s, each, absent=absent, quiet_s=UNDER_A_TOOL_S),
     ]
 
 

@@ -203,6 +203,13 @@ class Command(unittest.TestCase):
             self.assertIn(f"conformance_11_collectives, {ranks} 4 passed", out)
         self.assertIn("codecs under synccheck; 4 passed", out)
 
+    def test_tensors_are_allocations_of_their_own_under_sanitizers_alone(self):
+        each = 'echo "[  PASSED  ] ${TRIGRAM_CUDA_ALLOCATE_EACH:-0}0 tests."'
+        self.program("build/tests/cuda_device_test", each.replace("0 tests", "7 tests"))
+        out = self.gpu("tests", "--only", "^kernels", code=0)
+        self.assertEqual([line.split("; ")[1] for line in out.splitlines() if " kernels" in line],
+                         ["7 passed", "17 passed", "17 passed", "17 passed"])
+
     def test_a_failure_ends_with_1_after_the_rest(self):
         self.program("build/tests/cuda_device_test", "echo broken; exit 1")
         out = self.gpu("tests", "--only", "^(kernels|codecs)$", code=1)
