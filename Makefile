@@ -17,13 +17,17 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo papers test sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
+.PHONY: help setup setup-gpu build demo papers test sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing, from the distribution
 	@$(SETUP)
+
+# What the targets on GPUs take: less, and nothing of it is asked of a network when all is there.
+setup-gpu:
+	@$(SETUP) --gpu
 
 # build-PRESET: configure one of the presets of CMakePresets.json and build TARGETS of it.
 build-%: setup
@@ -65,13 +69,13 @@ bench: build-release ## print times, with the machine that they are of
 # scripts/gpu.py says what its exit codes mean.
 BUDGET ?= 480
 GPU = scripts/gpu.py --jobs $(JOBS) --budget $(BUDGET) --only '$(ONLY)'
-test-gpu: setup ## build and run the GPU world's tests; exit code 77 where there is no GPU
+test-gpu: setup-gpu ## build and run the GPU world's tests; exit code 77 where there is no GPU
 	@$(GPU) tests
 
-bench-gpu: setup ## print how near kernels and NCCL come to their bounds; 77 where there is no GPU
+bench-gpu: setup-gpu ## print how near kernels and NCCL come to their bounds; 77 where there is no GPU
 	@$(GPU) figures
 
-gpu: setup ## both, with one build
+gpu: setup-gpu ## both, with one build
 	@$(GPU) all
 
 # ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.

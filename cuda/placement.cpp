@@ -1,5 +1,6 @@
 #include "cuda/placement.h"
 
+#include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include "core/config/config_error.h"
+#include "cuda/error.h"
 
 namespace trigram::cuda {
 namespace {
@@ -22,6 +24,21 @@ std::string machine_name() {
   return boot.empty() ? std::string(host.data()) : boot;
 }
 
+/// The same wherever this GPU is seen, whatever its number there; empty when no GPU is.
+std::string uuid_of_first_gpu() {
+  cudaDeviceProp properties{};
+  const cudaError_t code = cudaGetDeviceProperties(&properties, 0);
+  if (code == cudaErrorInvalidDevice || code == cudaErrorNoDevice) {
+    static_cast<void>(cudaGetLastError());  // who takes a device will say so
+    return "";
+  }
+  check(code, "cudaGetDeviceProperties");
+  std::string text;
+  for (const char byte : properties.uuid.bytes)
+    text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
 void set_default(const char* name, const std::string& value) {
   setenv(name, value.c_str(), /*overwrite=*/0);
 }
@@ -29,8 +46,10 @@ void set_default(const char* name, const std::string& value) {
 }  // namespace
 
 Placement place_on_machine(Bootstrap& bootstrap, Waiter& waiter) {
-  const auto key = [](int rank) { return "machine/" + std::to_string(rank); };
-  const std::string mine = machine_name();
+  const auto key = [](int rank) { return "gpus/" + std::to_string(rank); };
+  // Ranks that see the same GPUs see the same one first; those of which each was given its own do
+  // not.
+  const std::string mine = machine_name() + "/" + uuid_of_first_gpu();
   bootstrap.put(key(bootstrap.rank()), mine);
   Placement place{0, 0};
   for (int rank = 0; rank < bootstrap.size(); ++rank) {
@@ -45,11 +64,14 @@ int device_of(const Placement& placement, int ranks_per_gpu, int devices) {
   if (placement.count <= devices * ranks_per_gpu) return placement.index / ranks_per_gpu;
   throw ConfigError(
       "/runtime",
-      fmt::format("{} ranks were started on a machine with {} GPU{}; start at most {} there{}",
-                  placement.count, devices, devices == 1 ? "" : "s", devices * ranks_per_gpu,
-                  ranks_per_gpu == 1 ? ", or, for tests alone, let some share a GPU: "
-                                       "--ranks-per-gpu N"
-                                     : ""));
+      fmt::format(
+          "{} ranks of a machine see the same {} GPU{}; start at most {} there, or, where the "
+          "machine has more, let each rank see all of them, or one of its own: "
+          "CUDA_VISIBLE_DEVICES unset, with Slurm --gpu-bind=none{}",
+          placement.count, devices, devices == 1 ? "" : "s", devices * ranks_per_gpu,
+          ranks_per_gpu == 1 ? "; or, for tests alone, let some share a GPU: "
+                               "--ranks-per-gpu N"
+                             : ""));
 }
 
 void prepare_environment() {

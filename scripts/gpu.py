@@ -31,7 +31,9 @@ from one_machine import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parent.parent
 FAILURE, FIGURE_BELOW, SOMETHING_LEFT_OUT, NO_GPU = 1, 3, 4, 77
-LIFTED = 10  # times as long may a part take without a budget, or emulated
+LIFTED = 10  # times as long may a part, and each of its tests, take without a budget, or emulated
+ANY_LINE = b"."
+UNDER_A_TOOL_S = 60  # may a test take there, which slows kernels down tenfold and more
 TARGETS = {
     "tests": ["cuda_tests", "trigram"],
     "figures": ["bench_cuda_kernels", "bench_nccl", "trigram"],
@@ -99,11 +101,14 @@ def sanitized(build: Build, tool: str, limit_s: float) -> list[Part]:
     here = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     absent = "" if os.access(here, os.X_OK) else "compute-sanitizer is not installed"
     run = [here, "--tool", tool, "--error-exitcode", "1"]
+    # Else all tensors are one allocation to the tool, which misses what is read beyond one of them.
+    each = {"TRIGRAM_CUDA_ALLOCATE_EACH": "1"}
     return [
-        Part(f"kernels under {tool}", [*run, build.test("cuda_device_test")], limit_s, absent=absent),
+        Part(f"kernels under {tool}", [*run, build.test("cuda_device_test")], limit_s, each,
+             absent=absent, quiet_s=UNDER_A_TOOL_S),
         Part(f"codecs under {tool}",
              [*run, build.test("cuda_codecs_test"), f"--gtest_filter={SANITIZED_CODECS}"],
-             limit_s, absent=absent),
+             limit_s, each, absent=absent, quiet_s=UNDER_A_TOOL_S),
     ]
 
 
@@ -146,11 +151,12 @@ def figures(build: Build) -> list[Part]:
                    "--output", str(results), "--quiet", "--no-table")
     judge = [sys.executable, "-B", str(ROOT / "scripts" / "overlap.py"), str(results / "overlap")]
     return [
-        Part("figures of kernels", [build.bench("bench_cuda_kernels"), *build.bench_options], 90),
+        Part("figures of kernels", [build.bench("bench_cuda_kernels"), *build.bench_options], 90,
+             progress=ANY_LINE),
         Part("figures of allreduce", mpirun(ranks, build.bench("bench_nccl"), str(per_gpu),
-                                            *build.bench_options), 120, JOB),
+                                            *build.bench_options), 120, JOB, progress=ANY_LINE),
         Part("figures of overlap", ["sh", "-c", f"{shlex.join(train)} && {shlex.join(judge)}"], 120,
-             JOB),
+             JOB, quiet_s=float("inf")),  # it is silent until all is measured
     ]
 
 
@@ -256,6 +262,7 @@ def main() -> int:
     for part in chosen:
         if options.budget == 0 or options.emulated:
             part.limit_s *= LIFTED
+            part.quiet_s *= LIFTED
         runner.run(part)
     return conclude(runner, options.what, options.only)
 

@@ -1,7 +1,8 @@
 """Runs the parts of a long check one after the other within a budget of time.
 
-Every part has a limit of its own. A part that runs beyond it has failed: nothing here takes so long
-unless it hangs. What the budget has no time for is left out, which is neither passed nor failed.
+Every part has a limit of its own. A part that reaches it has failed if it hangs: its output shows
+nothing that has ended for a while. One that is only slow is left out, as is what the budget has no time
+for, which is neither passed nor failed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ GRACE_S = 5  # that a part has to end after SIGTERM
 RESERVE_S = 2 * GRACE_S  # of a budget, to end the last part and say what came of all
 SHORTEST_S = 5  # no part is begun for less
 LINES_OF_A_FAILURE = 40
+POLL_S = 0.2
+# What GoogleTest and unittest print when a test has ended; lines of several ranks may be run together.
+TEST_ENDED = rb"\[ +(OK|FAILED|SKIPPED) +\] \S|(^|\.\.\. )(ok|FAIL|ERROR|skipped .*)$"
 
 
 @dataclass
@@ -31,6 +35,8 @@ class Part:
     folder: Path | None = None  # where it runs; else where this program does
     absent: str = ""  # why it cannot run here
     shown: bool = False  # its output goes where this program's goes, not into a log
+    progress: bytes = TEST_ENDED  # lines which show that it gets on
+    quiet_s: float = 30  # it hangs if it gets on for no longer than that; inf: nobody can tell
 
 
 @dataclass
@@ -73,19 +79,29 @@ def progress(output: str) -> str:
     return f"{ended} tests had passed, the last begun is {begun[-1]}" if begun else ""
 
 
+def out_of_time(part: Part, output: str, allowed_s: float, quiet_s: float) -> tuple[str, str]:
+    """The verdict on a part at its limit, which got on `quiet_s` ago for the last time, and why."""
+    if quiet_s >= part.quiet_s:
+        why = f"ran beyond its {allowed_s:.0f} s, nothing has ended in the last {part.quiet_s:.0f} s"
+        return FAILED, joined(why, progress(output))
+    return LEFT_OUT, joined(f"ran out of its {allowed_s:.0f} s", progress(output))
+
+
 def joined(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
-def judged(part: Part, code: int | None, output: str, allowed_s: float) -> Outcome:
+def judged(part: Part, code: int | None, output: str, allowed_s: float, quiet_s: float) -> Outcome:
     """`code`: None if it was ended after `allowed_s`, less than its limit where time was short."""
     broken = re.search(r"^\[  FAILED  \]|^FAIL: |^ERROR: ", output, re.MULTILINE) is not None
     if code is None and allowed_s < part.limit_s and not broken:
         note = joined(f"time; stopped after {allowed_s:.0f} s", progress(output))
         return Outcome(part, LEFT_OUT, note, output)
-    if code is None:
-        note = joined(f"ran beyond its {allowed_s:.0f} s", progress(output))
+    if code is None and broken:
+        note = joined(f"stopped after {allowed_s:.0f} s", progress(output))
         return Outcome(part, FAILED, note, output)
+    if code is None:
+        return Outcome(part, *out_of_time(part, output, allowed_s, quiet_s), output)
     if code != 0:
         return Outcome(part, FAILED, joined(f"exit code {code}", tally(output)), output)
     if re.search(r"^\[  PASSED  \] 0 tests", output, re.MULTILINE):
@@ -126,6 +142,26 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.poll()
 
 
+def waited(process: subprocess.Popen[bytes], part: Part, log: Path,
+           allowed_s: float) -> tuple[int | None, float]:
+    """Its exit code, None after `allowed_s`, and for how long it has not got on by then."""
+    got_on = time.monotonic()
+    deadline = got_on + allowed_s
+    with open(log, "rb") as output:
+        begun_line = b""
+        while True:
+            now = time.monotonic()
+            try:
+                return process.wait(max(0, min(POLL_S, deadline - now))), now - got_on
+            except subprocess.TimeoutExpired:
+                pass
+            *lines, begun_line = (begun_line + output.read()).split(b"\n")
+            if any(re.search(part.progress, line) for line in lines):
+                got_on = now
+            if now >= deadline:
+                return None, now - got_on
+
+
 def run_part(part: Part, log: Path, allowed_s: float) -> Outcome:
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "wb") as output:
@@ -139,12 +175,10 @@ def run_part(part: Part, log: Path, allowed_s: float) -> Outcome:
             start_new_session=True,
         )
         try:
-            code = process.wait(allowed_s if allowed_s < float("inf") else None)
-        except subprocess.TimeoutExpired:
-            code = None
+            code, quiet_s = waited(process, part, log, allowed_s)
         finally:
             end(process)
-    return judged(part, code, log.read_text(errors="replace"), allowed_s)
+    return judged(part, code, log.read_text(errors="replace"), allowed_s, quiet_s)
 
 
 class Runner:

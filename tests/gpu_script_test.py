@@ -2,12 +2,16 @@
 """scripts/gpu.py: what it makes of parts that pass, fail, hang, or have no time, and of figures; with
 programs that only print, in place of those of a build on a GPU."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 sys.path.insert(0, str(SCRIPTS))
@@ -28,8 +32,8 @@ class Parts(unittest.TestCase):
     def runner(self, budget_s=0.0):
         return Runner(Budget(budget_s), self.folder, self.said.append)
 
-    def outcome(self, script, limit_s=60.0, budget_s=0.0):
-        return self.runner(budget_s).run(Part("a part", ["sh", "-c", script], limit_s))
+    def outcome(self, script, limit_s=60.0, budget_s=0.0, **more):
+        return self.runner(budget_s).run(Part("a part", ["sh", "-c", script], limit_s, **more))
 
     def test_one_that_passes(self):
         outcome = self.outcome("echo '[  PASSED  ] 12 tests.'; echo '[  SKIPPED ] 3 tests.'")
@@ -41,14 +45,36 @@ class Parts(unittest.TestCase):
         self.assertEqual((outcome.verdict, outcome.note), (FAILED, "exit code 7"))
         self.assertIn("    | the reason", self.said)
 
-    def test_one_beyond_its_limit_has_failed_and_is_ended_with_its_children(self):
+    def test_one_that_hangs_has_failed_and_is_ended_with_its_children(self):
         # As mpirun's, its child is in a group of its own; neither hears SIGTERM.
         outcome = self.outcome(f"trap '' TERM; echo '{SUITE}'; echo session $$\n"
-                               "exec bash -c 'set -m; sleep 1000 & wait'", limit_s=6)
+                               "exec bash -c 'set -m; sleep 1000 & wait'", limit_s=6, quiet_s=2)
         self.assertEqual(outcome.verdict, FAILED)
         self.assertEqual(outcome.note,
-                         "ran beyond its 6 s; 1 tests had passed, the last begun is A.two")
+                         "ran beyond its 6 s, nothing has ended in the last 2 s; "
+                         "1 tests had passed, the last begun is A.two")
         self.assertEqual(in_session(int(outcome.output.split()[-1])), [])
+
+    def test_one_that_is_slow_is_left_out(self):
+        # Tests end until its limit, on one rank of two; and none of another kind of suite has.
+        for ended in ("1: [       OK ] A.one (3 ms)", "[  SKIPPED ] A.one (3 ms)",
+                      "test_one (test.Test) ... ok", "ok"):
+            with self.subTest(ended):
+                slow = f"echo '{SUITE}'; while sleep 0.3; do echo '{ended}'; done"
+                outcome = self.outcome(slow, limit_s=3, quiet_s=2)
+                self.assertEqual((outcome.verdict, outcome.note),
+                                 (LEFT_OUT, "ran out of its 3 s; 1 tests had passed, the last begun "
+                                            "is A.two"))
+
+    def test_what_is_printed_between_tests_is_no_progress(self):
+        chatter = "while sleep 0.3; do echo '[ RUN      ] A.two'; echo it is ok; done"
+        self.assertEqual(self.outcome(chatter, limit_s=4, quiet_s=3).verdict, FAILED)
+        self.assertEqual(self.outcome(chatter, limit_s=4, quiet_s=3, progress=gpu.ANY_LINE).verdict,
+                         LEFT_OUT)
+
+    def test_one_that_is_slow_after_a_failure_has_failed(self):
+        outcome = self.outcome("echo '[  FAILED  ] A.one'; exec sleep 1000", limit_s=2)
+        self.assertEqual((outcome.verdict, outcome.note), (FAILED, "stopped after 2 s"))
 
     def test_one_that_the_budget_ends_is_left_out(self):
         outcome = self.outcome(f"echo '{SUITE}'; exec sleep 1000", budget_s=RESERVE_S + 7)
@@ -177,6 +203,13 @@ class Command(unittest.TestCase):
             self.assertIn(f"conformance_11_collectives, {ranks} 4 passed", out)
         self.assertIn("codecs under synccheck; 4 passed", out)
 
+    def test_tensors_are_allocations_of_their_own_under_sanitizers_alone(self):
+        each = 'echo "[  PASSED  ] ${TRIGRAM_CUDA_ALLOCATE_EACH:-0}0 tests."'
+        self.program("build/tests/cuda_device_test", each.replace("0 tests", "7 tests"))
+        out = self.gpu("tests", "--only", "^kernels", code=0)
+        self.assertEqual([line.split("; ")[1] for line in out.splitlines() if " kernels" in line],
+                         ["7 passed", "17 passed", "17 passed", "17 passed"])
+
     def test_a_failure_ends_with_1_after_the_rest(self):
         self.program("build/tests/cuda_device_test", "echo broken; exit 1")
         out = self.gpu("tests", "--only", "^(kernels|codecs)$", code=1)
@@ -196,6 +229,18 @@ class Command(unittest.TestCase):
                        str(RESERVE_S + 20), code=4)
         self.assertRegex(out, "left out, time; stopped after [0-9]+ s: codecs\n")
         self.assertIn("left out, time: gpu_agreement_test, 2 ranks | kernels under memcheck | ", out)
+
+    def test_what_is_slower_than_its_limit_ends_with_4(self):
+        options = ["--only", "^kernels$", "--budget", "0"]  # ten times its limit
+        self.program("build/tests/cuda_device_test", "while sleep 0.1; do echo '[       OK ] A.one'; done")
+        first = gpu.first_tests
+        argv = ["gpu.py", "tests", "--build", str(self.build), *options]
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        with (mock.patch.object(gpu, "first_tests", lambda *a: [replace(p, limit_s=0.2) for p in first(*a)]),
+              mock.patch.object(sys, "argv", argv), mock.patch.dict(os.environ, PATH=path),
+              contextlib.redirect_stdout(io.StringIO()) as out):
+            self.assertEqual(gpu.main(), gpu.SOMETHING_LEFT_OUT)
+        self.assertIn("left out, ran out of its 2 s: kernels\n", out.getvalue())
 
     def test_a_sanitizer_that_is_not_there_is_left_out(self):
         if Path("/usr/local/cuda/bin/compute-sanitizer").exists():

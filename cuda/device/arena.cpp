@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <utility>
 
 #include "core/wait_text.h"
 
@@ -18,6 +19,20 @@ std::size_t block_size(std::size_t nbytes) {
   return (nbytes + step - 1) / step * step;
 }
 
+std::byte* allocated(std::size_t nbytes) {
+  std::byte* memory = nullptr;
+  const cudaError_t code = cudaMalloc(&memory, nbytes);
+  if (code == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());  // it is dealt with
+    std::size_t free = 0, total = 0;
+    cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    throw CudaMemoryError(fmt::format("the GPU has no {} bytes for tensors: {} of its {} are free",
+                                      nbytes, free, total));
+  }
+  cuda::check(code, "cudaMalloc");
+  return memory;
+}
+
 }  // namespace
 
 bool CudaArena::Fence::open_for(cudaStream_t stream) {
@@ -26,22 +41,19 @@ bool CudaArena::Fence::open_for(cudaStream_t stream) {
       events, [stream](const auto& event) { return stream != nullptr && event.first == stream; });
 }
 
-std::shared_ptr<CudaArena> CudaArena::create(std::size_t nbytes, std::string enlarge) {
-  return std::shared_ptr<CudaArena>(new CudaArena(nbytes, std::move(enlarge)));
+std::shared_ptr<CudaArena> CudaArena::create(std::size_t nbytes, std::string enlarge,
+                                             CudaBlocks blocks) {
+  return std::shared_ptr<CudaArena>(new CudaArena(nbytes, std::move(enlarge), blocks));
 }
 
-CudaArena::CudaArena(std::size_t nbytes, std::string enlarge)
-    : nbytes_(nbytes / kAlignment * kAlignment), enlarge_(std::move(enlarge)) {
-  const cudaError_t code = cudaMalloc(&memory_, nbytes_);
-  if (code == cudaErrorMemoryAllocation) {
-    static_cast<void>(cudaGetLastError());  // it is dealt with
-    std::size_t free = 0, total = 0;
-    cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    throw CudaMemoryError(fmt::format("the GPU has no {} bytes for tensors: {} of its {} are free",
-                                      nbytes_, free, total));
+CudaArena::CudaArena(std::size_t nbytes, std::string enlarge, CudaBlocks blocks)
+    : nbytes_(nbytes / kAlignment * kAlignment), enlarge_(std::move(enlarge)), blocks_(blocks) {
+  memory_ = allocated(nbytes_);
+  if (blocks_ == CudaBlocks::allocated) {  // it would fit
+    cuda::check(cudaFree(std::exchange(memory_, nullptr)), "cudaFree");
+  } else {
+    clean_[memory_] = nbytes_;
   }
-  cuda::check(code, "cudaMalloc");
-  clean_[memory_] = nbytes_;
 }
 
 CudaArena::~CudaArena() {
@@ -76,6 +88,7 @@ std::shared_ptr<cuda::Event> CudaArena::end_of(cudaStream_t stream) {
 
 std::shared_ptr<std::byte> CudaArena::allocate(std::size_t nbytes, cudaStream_t stream,
                                                Waiter& waiter) {
+  if (blocks_ == CudaBlocks::allocated) return allocate_alone(nbytes);
   const std::size_t size = block_size(nbytes);
   std::byte* block = nullptr;
   bool hope = true;
@@ -89,6 +102,24 @@ std::shared_ptr<std::byte> CudaArena::allocate(std::size_t nbytes, cudaStream_t 
   if (!try_again()) waiter.await({.kind = Wait::accelerator}, try_again);
   if (!block) throw CudaMemoryError(exhausted(size));
   return {block, [arena = shared_from_this(), size](std::byte* b) { arena->drop(b, size); }};
+}
+
+std::shared_ptr<std::byte> CudaArena::allocate_alone(std::size_t nbytes) {
+  const std::size_t size = block_size(nbytes);
+  bool fits = false;
+  {
+    const std::lock_guard lock(mutex_);
+    fits = used_ + size <= nbytes_;
+    if (fits) used_ += size;
+  }
+  if (!fits) throw CudaMemoryError(exhausted(size));
+  const auto give_back = [arena = shared_from_this(), size](std::byte* block) {
+    cudaDeviceSynchronize();  // what is queued on any stream may touch it
+    cudaFree(block);
+    const std::lock_guard lock(arena->mutex_);
+    arena->used_ -= size;
+  };
+  return {allocated(std::max<std::size_t>(nbytes, 1)), give_back};
 }
 
 std::byte* CudaArena::find(std::size_t size, cudaStream_t stream) {

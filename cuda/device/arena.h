@@ -22,6 +22,13 @@ class CudaMemoryError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Where the blocks of an arena are.
+enum class CudaBlocks {
+  carved,     // within one allocation
+  allocated,  // each in one of its own, as long as asked for, so that compute-sanitizer knows where
+              // it ends and when it is gone; allocating and dropping wait for the GPU
+};
+
 /// All memory that one rank has on its GPU: taken from CUDA once, at start-up, because allocations
 /// wait for kernels that themselves may wait for other ranks. Safe from any thread; it lives until
 /// the last block is given back.
@@ -37,7 +44,8 @@ class CudaMemoryError : public std::runtime_error {
 class CudaArena : public std::enable_shared_from_this<CudaArena> {
  public:
   /// `enlarge` ends the error for memory that is exhausted: what the user can do.
-  static std::shared_ptr<CudaArena> create(std::size_t nbytes, std::string enlarge);
+  static std::shared_ptr<CudaArena> create(std::size_t nbytes, std::string enlarge,
+                                           CudaBlocks blocks = CudaBlocks::carved);
   ~CudaArena();
   CudaArena(const CudaArena&) = delete;
   CudaArena& operator=(const CudaArena&) = delete;
@@ -66,7 +74,8 @@ class CudaArena : public std::enable_shared_from_this<CudaArena> {
     std::shared_ptr<Fence> fence;
   };
 
-  CudaArena(std::size_t nbytes, std::string enlarge);
+  CudaArena(std::size_t nbytes, std::string enlarge, CudaBlocks blocks);
+  std::shared_ptr<std::byte> allocate_alone(std::size_t nbytes);
   std::byte* find(std::size_t size, cudaStream_t stream);
   std::byte* reuse(std::size_t size, cudaStream_t stream);
   std::byte* carve(std::size_t size);
@@ -79,6 +88,7 @@ class CudaArena : public std::enable_shared_from_this<CudaArena> {
 
   const std::size_t nbytes_;
   const std::string enlarge_;
+  const CudaBlocks blocks_;
   std::byte* memory_ = nullptr;
 
   mutable std::mutex mutex_;  // guards what follows

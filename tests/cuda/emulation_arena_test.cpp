@@ -88,5 +88,33 @@ TEST_F(FencedArena, WhoFindsNoMemoryWaitsForWhatWasDropped) {
   EXPECT_TRUE(gate);
 }
 
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  return free;
+}
+
+TEST(ArenaOfAllocations, EveryBlockIsAnAllocationUntilItIsDropped) {
+  PatientWaiter waiter;
+  OwnStream stream;
+  const std::size_t before = free_bytes();
+  const auto arena = CudaArena::create(16 << 20, "", CudaBlocks::allocated);
+  EXPECT_EQ(before, free_bytes());
+  auto some = arena->allocate(1 << 20, stream, waiter);
+  auto more = arena->allocate(0, stream, waiter);
+  EXPECT_NE(nullptr, more);
+  EXPECT_GE(before - free_bytes(), 1u << 20);
+  EXPECT_LT(before - free_bytes(), 2u << 20);
+  EXPECT_THROW(arena->allocate(16 << 20, stream, waiter), CudaMemoryError);
+
+  bool done = false;
+  cuda_emulation::enqueue(stream, [&done] { return done = true; });
+  some.reset();
+  EXPECT_TRUE(done) << "what was queued could have touched it";
+  more.reset();
+  EXPECT_EQ(before, free_bytes());
+  EXPECT_NE(nullptr, arena->allocate(16 << 20, stream, waiter));
+}
+
 }  // namespace
 }  // namespace trigram

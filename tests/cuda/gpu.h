@@ -13,7 +13,9 @@ class Gpu {
  public:
   static constexpr std::size_t kArenaBytes = std::size_t{64} << 20;
 
-  Gpu() : arena_(CudaArena::create(kArenaBytes, "")), device_(stream_, arena_, waiter_) {}
+  Gpu()
+      : arena_(CudaArena::create(kArenaBytes, "", blocks_of_tests())),
+        device_(stream_, arena_, waiter_) {}
 
   CudaDevice& device() { return device_; }
   cudaStream_t stream() { return stream_; }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <thread>
@@ -28,6 +29,12 @@ class PatientWaiter final : public Waiter {
     }
   }
 };
+
+/// Under compute-sanitizer, scripts/gpu.py has every tensor be an allocation of its own.
+inline CudaBlocks blocks_of_tests() {
+  const char* const each = std::getenv("TRIGRAM_CUDA_ALLOCATE_EACH");
+  return each && std::strcmp(each, "1") == 0 ? CudaBlocks::allocated : CudaBlocks::carved;
+}
 
 /// A GPU, one stream of it, and a host that makes the same operations.
 class GpuTest : public testing::Test {
@@ -130,7 +137,7 @@ class GpuTest : public testing::Test {
 
   PatientWaiter waiter;
   OwnStream stream;
-  std::shared_ptr<CudaArena> arena = CudaArena::create(64 << 20, "give it more");
+  std::shared_ptr<CudaArena> arena = CudaArena::create(64 << 20, "give it more", blocks_of_tests());
   CudaDevice gpu{stream, arena, waiter};
   HostDevice host;
 };

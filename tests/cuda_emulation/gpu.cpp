@@ -16,11 +16,16 @@ namespace {
 
 thread_local int current_device = 0;
 
-// Emulated GPUs: the environment's TRIGRAM_EMULATED_GPUS, else 1. All share one memory.
-int device_count() {
-  const char* const count = std::getenv("TRIGRAM_EMULATED_GPUS");
-  return count ? std::atoi(count) : 1;
+int number(const char* variable, int otherwise) {
+  const char* const text = std::getenv(variable);
+  return text ? std::atoi(text) : otherwise;
 }
+
+// Emulated GPUs. All share one memory.
+int device_count() { return number("TRIGRAM_EMULATED_GPUS", 1); }
+
+// Of a visible GPU, among those of the machine.
+int number_on_machine(int device) { return number("TRIGRAM_EMULATED_FIRST_GPU", 0) + device; }
 
 bool exists(int device) { return device >= 0 && device < device_count(); }
 
@@ -46,6 +51,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (!exists(device)) return remember(cudaErrorInvalidDevice);
   *properties = {};
   std::strcpy(properties->name, "emulated GPU");
+  std::snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "GPU-%d",
+                number_on_machine(device));
   std::size_t free = 0;
   cudaMemGetInfo(&free, &properties->totalGlobalMem);
   properties->sharedMemPerBlock = cuda_emulation::kSharedPerBlock;
