@@ -5,9 +5,10 @@
 
 namespace trigram {
 
-HRelation::HRelation(const Network& network, const Cluster& cluster)
+HRelation::HRelation(const Network& network, const Cluster& cluster, Pattern traffic)
     : network_(network),
       cluster_(cluster),
+      traffic_(traffic),
       all_(network.links().size()),
       between_(network.links().size()) {}
 
@@ -18,14 +19,14 @@ void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
   for (const Rounds::Sent& message : sent) {
     const bool inside = cluster_.node_of(source) == cluster_.node_of(message.to);
     auto nbytes = static_cast<double>(message.bytes);
-    if (!inside) nbytes = std::round(nbytes / transport.efficiency.of(Pattern::server));
+    if (!inside) nbytes = std::round(nbytes / transport.efficiency.of(traffic_));
     messages += !inside;
     any_between_ = any_between_ || !inside;
     double& all_there = to_[static_cast<std::size_t>(message.to)];
     all_there += nbytes;
     connections_s_ =
         std::max({connections_s_, all_there / network_.connection_cap(source, message.to),
-                  nbytes / network_.connection_cap(source, message.to, Pattern::server)});
+                  nbytes / network_.connection_cap(source, message.to, traffic_)});
     route_.clear();
     network_.route(source, message.to, route_);
     for (const LinkId link : route_) {

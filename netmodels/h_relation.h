@@ -16,8 +16,8 @@ namespace trigram {
 /// fairness, it may have to wait for flows that others hold up, which takes a little longer.
 class HRelation {
  public:
-  /// Both are kept by the caller.
-  HRelation(const Network& network, const Cluster& cluster);
+  /// Of messages that are part of `traffic`. The caller keeps the network and the cluster.
+  HRelation(const Network& network, const Cluster& cluster, Pattern traffic);
   /// The messages of `source`.
   void add(int source, std::span<const Rounds::Sent> sent);
 
@@ -39,6 +39,7 @@ class HRelation {
 
   const Network& network_;
   const Cluster& cluster_;
+  const Pattern traffic_;
   // Bytes by link, with those that the pattern's efficiency adds: of all messages, and of those
   // between nodes.
   std::vector<double> all_, between_;

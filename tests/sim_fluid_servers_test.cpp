@@ -100,7 +100,7 @@ TEST(FluidServers, GoByMessagesAtAuto) {
 TEST(HRelations, TakeTheFullestLink) {
   Cluster cluster = small_cluster(3);
   const auto network = make_network(cluster);
-  HRelation relation(*network, cluster);
+  HRelation relation(*network, cluster, Pattern::server);
   const Rounds::Sent of_0[] = {{1, 1, 4'000'000}, {2, 1, 1'000'000}}, of_2[] = {{1, 1, 2'000'000}};
   relation.add(0, of_0);
   relation.add(1, {});

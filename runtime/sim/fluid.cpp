@@ -135,7 +135,8 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds&
   else meeting.not_known.back() = Instant::later(meeting.not_known.back(), when);
   if (meeting.pattern == Rounds::h_relation) {
     if (!meeting.relation)
-      meeting.relation = std::make_unique<HRelation>(world_.network(), world_.cluster());
+      meeting.relation =
+          std::make_unique<HRelation>(world_.network(), world_.cluster(), meeting.traffic);
     return meeting.relation->add(meeting.circle.members[place], rounds.sent);
   }
   meeting.longest = std::max(meeting.longest, static_cast<double>(rounds.longest));
