@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -228,11 +229,20 @@ void MpiWorld::progress() noexcept {
 }
 
 /// Ranks of one machine share queues in memory: one that was stopped in the middle of a change can
-/// keep another inside MPI for good, its watching thread included. This one calls no MPI.
+/// keep another inside MPI for good, its watching thread included. And an accelerator that cannot
+/// be aborted keeps its streams from unwinding, while letters still say that all is well. This
+/// thread calls neither.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
+  const double unwinding_s = watch_.longest_silence_s() + 20;  // who aborts an accelerator has 20 s
+  std::optional<Patience> unwinding;
   host::Awake awake;
   while (!ending_.wait_until_stopped(Ending::Seconds(0.5))) {
+    if (failed() && !unwinding) unwinding.emplace(unwinding_s);
+    if (unwinding && unwinding->is_over())
+      session_.abort(fmt::format("the world has failed, and rank {} has not ended for {} s", rank(),
+                                 unwinding_s),
+                     kWatchdogExit);
     const auto now = host::Clock::now();
     const host::Clock::time_point last{host::Clock::duration(last_turn_.load())};
     if (now - std::max(last, awake.since(now)) < host::seconds(longest_s)) continue;

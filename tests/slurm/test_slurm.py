@@ -104,11 +104,12 @@ class Slurm(unittest.TestCase):
         return self.fail(f"rank {rank} does not run")
 
     def test_processes_train_as_threads_do(self) -> None:
-        path = self.write()
+        path = self.write(runtime={"name": "mpi", "watchdog": "61s"})
         job = self.submit("--export=ALL,RANK_LOGS=logs", SCRIPTS / "cpu.sbatch", path)
         self.assert_completed(job)
         (there,) = self.manifests()
         self.assertEqual((there["world"], self.done()), ("mpi", 1))
+        self.assertEqual(there["experiment"]["runtime"]["watchdog"], "61s", "the file's own")
         self.assertEqual(len(list((self.folder / "logs").glob("rank-*.log"))), 4)
         self.assertEqual(self.output().count("gradient_allreduce"), 1, "rank 0 alone prints")
         here = self.slurm.run(
