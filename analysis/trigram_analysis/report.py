@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Iterable
+from typing import Callable, Iterable
 
 from . import overview, page_files, provenance, report_data, table, verdict
 from .comparison import Comparison
@@ -16,15 +16,34 @@ _MANY = 12  # settings: more verdicts than this are folded away
 def write(results: Results, output: Path, title: str, claims: str = "") -> None:
     """Writes the page beside `output` and renames it, so that a reader never sees half of it.
     `claims`, the table of what was published beside what came out, goes under the overview."""
-    comparisons = [Comparison(name, runs) for name, runs in results.by_name().items()]
-    parts = [_contents(comparisons, results), claims]
-    parts += [_experiment(comparison, f"x{i}") for i, comparison in enumerate(comparisons)]
+    comparisons, said = [], []
+    for name, runs in results.by_name().items():
+        try:
+            comparisons.append(Comparison(name, runs))
+        except Exception as error:
+            said.append(_not_made(name, error))
+    parts = [guarded("Contents", lambda: _contents(comparisons, results)), claims, *said]
+    parts += [guarded(c.name, lambda i=i, c=c: _experiment(c, f"x{i}")) for i, c in enumerate(comparisons)]
     parts.append(_excluded("Failed runs", results.failed))
     parts.append(_excluded("Unfinished runs, not counted", results.unfinished))
     parts.append(_excluded("Not read", results.foreign))
     draft = output.with_name(output.name + ".tmp")
-    draft.write_text(page_files.page(escape(title), "\n".join(parts)), encoding="utf-8")
+    draft.write_text(page_files.page(escape(title), "\n".join(parts)), encoding="utf-8", errors="replace")
     draft.replace(output)
+
+
+def guarded(title: str, section: Callable[[], str]) -> str:
+    """A section of the page, or a line that says why there is none. Odd runs are sorted out when they are loaded;
+    this is the last resort for those that nobody thought of: the other sections must not be lost."""
+    try:
+        return section()
+    except Exception as error:
+        return _not_made(title, error)
+
+
+def _not_made(title: str, error: Exception) -> str:
+    return (f'<section class="apart"><h2>{breakable(title)}</h2><p>This section could not be made: '
+            f"{escape(type(error).__name__)}: {escape(error)}</p></section>")
 
 
 def _contents(comparisons: list[Comparison], results: Results) -> str:
