@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Callable, Iterable
+from typing import Any, Callable, Iterable
 
 from . import overview, page_files, provenance, report_data, table, verdict
 from .comparison import Comparison
 from .markup import breakable, details, escape
 from .results import Excluded, Results
 
+_LISTED = 5  # values of a fact that are named
 _MANY = 12  # settings: more verdicts than this are folded away
 
 
@@ -85,22 +87,35 @@ def _experiment(comparison: Comparison, anchor: str) -> str:
 
 
 def _facts(comparison: Comparison) -> str:
-    first = comparison.runs[0].experiment
-    cluster = first.get("cluster")
-    cluster = cluster if isinstance(cluster, dict) else {}
-    facts = [f"{len(comparison.runs)} runs"]
-    if "nodes" in cluster and "workers_per_node" in cluster:
-        facts.append(f"{cluster['nodes']} nodes × {cluster['workers_per_node']} workers")
-    workload = first.get("workload")
-    if isinstance(workload, dict):
-        priced = workload.get("priced_as")
-        priced = priced.get("name", priced) if isinstance(priced, dict) else priced
-        facts.append(f"workload {workload.get('name')}" + (f" priced as {priced}" if priced else ""))
-    facts += [f"{first['steps']} steps"] if "steps" in first else []
+    """What is true of all runs; what varies is listed, or left out where that is much."""
+    experiments = [run.experiment for run in comparison.runs]
+    facts = [f"{len(comparison.runs)} runs",
+             _listed([_workers(e.get("cluster")) for e in experiments]),
+             _listed([_workload(e.get("workload")) for e in experiments], "workload "),
+             _listed([str(e.get("steps", "")) for e in experiments], after=" steps")]
     facts += sorted({f"world {run.manifest.get('world', 'unknown')}" for run in comparison.runs})
-    described = first.get("description")
-    text = f"<p>{escape(described)}</p>" if isinstance(described, str) and described else ""
-    return f'{text}<p class="soft">{escape(" · ".join(facts))}</p>'
+    described = {e.get("description") for e in experiments}
+    text = "".join(f"<p>{escape(each)}</p>" for each in described if each) if len(described) == 1 else ""
+    return f'{text}<p class="soft">{escape(" · ".join(filter(None, facts)))}</p>'
+
+
+def _listed(values: list[str], before: str = "", after: str = "") -> str:
+    """Empty if some runs have none, or there are too many to read."""
+    found = sorted(dict.fromkeys(values), key=lambda value: [int(n) for n in re.findall(r"^\d+", value)])
+    return f"{before}{', '.join(found)}{after}" if all(found) and len(found) <= _LISTED else ""
+
+
+def _workers(cluster: Any) -> str:
+    known = isinstance(cluster, dict) and "nodes" in cluster and "workers_per_node" in cluster
+    return f"{cluster['nodes']} nodes × {cluster['workers_per_node']} workers" if known else ""
+
+
+def _workload(workload: Any) -> str:
+    if not isinstance(workload, dict):
+        return ""
+    name, path, priced = workload.get("name"), workload.get("path"), workload.get("priced_as")
+    priced = priced.get("name", priced) if isinstance(priced, dict) else priced
+    return f"{Path(str(path)).stem if path else name}" + (f" priced as {priced}" if priced else "")
 
 
 def _verdicts(comparison: Comparison) -> str:
