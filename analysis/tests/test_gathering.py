@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import sample
-from trigram_analysis import commands, curves, overview, profiles, results, trace
+from trigram_analysis import commands, curves, overview, profiles, report, results, trace
 from trigram_analysis.__main__ import main
 from trigram_analysis.comparison import Comparison
 from trigram_analysis.measures import measures
@@ -157,6 +157,24 @@ def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):
     written = json.loads(re.search(r"<<'EOF'\n(.*)\nEOF\n", text, re.DOTALL)[1])
     assert written["zip"] == [run.sweep for run in runs]
     assert text.endswith("\ntrigram run sample.json")
+
+
+def test_facts_are_of_all_runs(sweep):
+    def facts():
+        return re.search(r'<p class="soft">([^<]*runs ·[^<]*)</p>', report._facts(compare(sweep)))[1]
+
+    assert facts() == "6 runs · 2 nodes × 2 workers · workload fashion_mnist · 20 steps · world sim"
+    path = sweep / "bytegrad-1-1" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["experiment"]["workload"] = {"name": "vgg16"}
+    manifest["experiment"]["cluster"]["nodes"] = 64
+    del manifest["experiment"]["steps"]
+    path.write_text(json.dumps(manifest))
+    assert facts() == ("6 runs · 2 nodes × 2 workers, 64 nodes × 2 workers · workload vgg16, fashion_mnist · world sim")
+    for i, other in enumerate(sorted(sweep.iterdir())):
+        manifest["experiment"]["workload"] = {"name": f"one{i}"}
+        (other / "manifest.json").write_text(json.dumps(manifest))
+    assert facts() == "6 runs · 64 nodes × 2 workers · world sim"
 
 
 def test_profiles_say_what_they_assume(tmp_path):

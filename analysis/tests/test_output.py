@@ -105,6 +105,16 @@ def test_step_time_draws_the_summaries(sweep):
     assert drawn["bytegrad"] == pytest.approx([1, 2.5, 10, 0.7])
 
 
+def test_no_two_of_many_losses_look_alike(tmp_path):
+    """There are fewer colours than algorithms."""
+    for i in range(8):
+        sample.write_run(tmp_path, f"a{i}", f"algorithm{i}", 1.0)
+    figure = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "loss")
+    means = [line for line in figure.axes[0].lines if line.get_label().startswith("algorithm")]
+    assert len(means) == 8
+    assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in means}) == 8
+
+
 def test_without_a_numeric_axis_there_are_bars(tmp_path):
     for algorithm in sample.STEP_S:
         sample.write_run(tmp_path, algorithm, algorithm, 1.0)

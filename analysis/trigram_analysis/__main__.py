@@ -101,7 +101,7 @@ def _report(found: Results, options: argparse.Namespace) -> int | None:
     if output.is_dir():
         return _fail(f"{output}: expected the name of a file, not a folder")
     title = "Trigram: " + (shortened(found.by_name(), 4) or "no finished run")
-    report.write(found, output, title, claims_table.as_html(published))
+    report.write(found, output, title, report.guarded("What was published", lambda: claims_table.as_html(published)))
     if options.check:
         print(claims_table.as_text(published), end="\n\n")
         if absent := claims.not_checked(found):

@@ -131,20 +131,31 @@ class Claim:
         """Of the steps from `from_step` on, as those before use up saved credit, or warm up, but for
         the last, in which what is still under way comes to its end."""
         measure = self.described["measure"]
-        try:
-            steps = run.step_times[measure.get("from_step", 0):-1]
-        except (KeyError, TypeError, ZeroDivisionError) as error:
-            raise ClaimError(f"{self.id}: run {run.id} has steps without their time") from error
-        if not steps:
-            raise ClaimError(f"{self.id}: run {run.id} ends before step {measure.get('from_step', 0)} has one after it")
-        step_s = fmean(steps)
+        step_s = self._step_s(run, measure.get("from_step", 0))
         if "moves" in measure:
             moved = _cell_of(run, self.described["cell"][measure["moves"]])
-            return float(moved) * measure.get("times", 1) / step_s
+            try:
+                return float(moved) * measure.get("times", 1) / step_s
+            except ValueError as error:
+                raise ClaimError(f"{self.id}: run {run.id} moves {moved}, no number of {measure['moves']}") from error
         if "steps" in measure:
             return step_s * measure["steps"]
-        cluster = run.experiment["cluster"]
+        cluster = run.experiment.get("cluster") or {}
+        if not (cluster.get("nodes") and cluster.get("workers_per_node")):
+            raise ClaimError(f"{self.id}: run {run.id} does not say how many workers it has")
         return measure["samples_per_worker"] * cluster["nodes"] * cluster["workers_per_node"] / step_s
+
+    def _step_s(self, run: Run, first: int) -> float:
+        try:
+            steps = run.step_times[first:-1]
+            step_s = fmean(steps) if steps else None
+        except (KeyError, TypeError) as error:
+            raise ClaimError(f"{self.id}: run {run.id} has steps without their time") from error
+        if step_s is None:
+            raise ClaimError(f"{self.id}: run {run.id} has no step between step {first} and its last")
+        if step_s <= 0:
+            raise ClaimError(f"{self.id}: run {run.id} has steps that take no time")
+        return step_s
 
     @property
     def missing(self) -> list[Cell]:

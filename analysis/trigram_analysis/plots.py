@@ -161,8 +161,8 @@ def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
             ax.plot(table["time_s"], table["loss"], color=colour, linewidth=0.6, alpha=0.25)
         if tables:
             mean = _smoothed(pd.concat(tables).groupby("step").mean())
-            ax.plot(mean["time_s"], mean["loss"], color=colour, linewidth=1.6,
-                    label=point.algorithm)
+            ax.plot(mean["time_s"], mean["loss"], linewidth=1.6, markersize=4, markevery=max(len(mean) // 8, 1),
+                    label=point.algorithm, **styles.line(point.algorithm))
 
     return _against_time(comparison, draw, "training loss", any_data="loss")
 

@@ -30,11 +30,13 @@ def read(name: str) -> Profile | None:
     """`name` as configurations write it: bert_large, or profile:PATH."""
     given = name.removeprefix("profile:")
     for path in (Path(given), _PROFILES / f"{given}.csv", _PROFILES / f"{given}.json"):
-        if path.suffix in (".csv", ".json") and path.is_file():
+        if path.suffix in (".csv", ".json"):
             try:
+                if not path.is_file():
+                    continue
                 text = path.read_text(encoding="utf-8")
                 return _json(path, text) if path.suffix == ".json" else _csv(path, text)
-            except (OSError, ValueError):
+            except (OSError, ValueError, RecursionError):  # a name that no file can have, or what is no profile
                 return None
     return None
 

@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Iterable
+from typing import Any, Callable, Iterable
 
 from . import overview, page_files, provenance, report_data, table, verdict
 from .comparison import Comparison
 from .markup import breakable, details, escape
 from .results import Excluded, Results
 
+_LISTED = 5  # values of a fact that are named
 _MANY = 12  # settings: more verdicts than this are folded away
 
 
 def write(results: Results, output: Path, title: str, claims: str = "") -> None:
     """Writes the page beside `output` and renames it, so that a reader never sees half of it.
     `claims`, the table of what was published beside what came out, goes under the overview."""
-    comparisons = [Comparison(name, runs) for name, runs in results.by_name().items()]
-    parts = [_contents(comparisons, results), claims]
-    parts += [_experiment(comparison, f"x{i}") for i, comparison in enumerate(comparisons)]
+    comparisons, said = [], []
+    for name, runs in results.by_name().items():
+        try:
+            comparisons.append(Comparison(name, runs))
+        except Exception as error:
+            said.append(_not_made(name, error))
+    parts = [guarded("Contents", lambda: _contents(comparisons, results)), claims, *said]
+    parts += [guarded(c.name, lambda i=i, c=c: _experiment(c, f"x{i}")) for i, c in enumerate(comparisons)]
     parts.append(_excluded("Failed runs", results.failed))
     parts.append(_excluded("Unfinished runs, not counted", results.unfinished))
     parts.append(_excluded("Not read", results.foreign))
     draft = output.with_name(output.name + ".tmp")
-    draft.write_text(page_files.page(escape(title), "\n".join(parts)), encoding="utf-8")
+    draft.write_text(page_files.page(escape(title), "\n".join(parts)), encoding="utf-8", errors="replace")
     draft.replace(output)
+
+
+def guarded(title: str, section: Callable[[], str]) -> str:
+    """A section of the page, or a line that says why there is none. Odd runs are sorted out when they are loaded;
+    this is the last resort for those that nobody thought of: the other sections must not be lost."""
+    try:
+        return section()
+    except Exception as error:
+        return _not_made(title, error)
+
+
+def _not_made(title: str, error: Exception) -> str:
+    return (f'<section class="apart"><h2>{breakable(title)}</h2><p>This section could not be made: '
+            f"{escape(type(error).__name__)}: {escape(error)}</p></section>")
 
 
 def _contents(comparisons: list[Comparison], results: Results) -> str:
@@ -66,22 +87,35 @@ def _experiment(comparison: Comparison, anchor: str) -> str:
 
 
 def _facts(comparison: Comparison) -> str:
-    first = comparison.runs[0].experiment
-    cluster = first.get("cluster")
-    cluster = cluster if isinstance(cluster, dict) else {}
-    facts = [f"{len(comparison.runs)} runs"]
-    if "nodes" in cluster and "workers_per_node" in cluster:
-        facts.append(f"{cluster['nodes']} nodes × {cluster['workers_per_node']} workers")
-    workload = first.get("workload")
-    if isinstance(workload, dict):
-        priced = workload.get("priced_as")
-        priced = priced.get("name", priced) if isinstance(priced, dict) else priced
-        facts.append(f"workload {workload.get('name')}" + (f" priced as {priced}" if priced else ""))
-    facts += [f"{first['steps']} steps"] if "steps" in first else []
+    """What is true of all runs; what varies is listed, or left out where that is much."""
+    experiments = [run.experiment for run in comparison.runs]
+    facts = [f"{len(comparison.runs)} runs",
+             _listed([_workers(e.get("cluster")) for e in experiments]),
+             _listed([_workload(e.get("workload")) for e in experiments], "workload "),
+             _listed([str(e.get("steps", "")) for e in experiments], after=" steps")]
     facts += sorted({f"world {run.manifest.get('world', 'unknown')}" for run in comparison.runs})
-    described = first.get("description")
-    text = f"<p>{escape(described)}</p>" if isinstance(described, str) and described else ""
-    return f'{text}<p class="soft">{escape(" · ".join(facts))}</p>'
+    described = {e.get("description") for e in experiments}
+    text = "".join(f"<p>{escape(each)}</p>" for each in described if each) if len(described) == 1 else ""
+    return f'{text}<p class="soft">{escape(" · ".join(filter(None, facts)))}</p>'
+
+
+def _listed(values: list[str], before: str = "", after: str = "") -> str:
+    """Empty if some runs have none, or there are too many to read."""
+    found = sorted(dict.fromkeys(values), key=lambda value: [int(n) for n in re.findall(r"^\d+", value)])
+    return f"{before}{', '.join(found)}{after}" if all(found) and len(found) <= _LISTED else ""
+
+
+def _workers(cluster: Any) -> str:
+    known = isinstance(cluster, dict) and "nodes" in cluster and "workers_per_node" in cluster
+    return f"{cluster['nodes']} nodes × {cluster['workers_per_node']} workers" if known else ""
+
+
+def _workload(workload: Any) -> str:
+    if not isinstance(workload, dict):
+        return ""
+    name, path, priced = workload.get("name"), workload.get("path"), workload.get("priced_as")
+    priced = priced.get("name", priced) if isinstance(priced, dict) else priced
+    return f"{Path(str(path)).stem if path else name}" + (f" priced as {priced}" if priced else "")
 
 
 def _verdicts(comparison: Comparison) -> str:

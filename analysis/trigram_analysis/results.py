@@ -10,6 +10,7 @@ from typing import Any, Iterator
 
 import pandas as pd
 
+from . import readable
 
 SCHEMA = 1  # of manifests
 
@@ -160,9 +161,13 @@ def _load_run(path: Path, results: Results) -> None:
         manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
         if not isinstance(manifest, dict):
             raise ValueError("not an object")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = f"no readable manifest.json ({error})"
         results.unfinished.append(Excluded(path, reason, experiment=path.parent.name))
+        return
+    odd = readable.problem(manifest)
+    if odd:  # of no other use: not even its sweep can be shown
+        results.foreign.append(Excluded(path, odd, experiment=path.parent.name))
         return
     run = Run(path, manifest)
     where, reason = _apart(run, results)
@@ -219,7 +224,7 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(record, dict):
-            yield record
+        if isinstance(record, dict):  # a number that cannot be computed with is as good as none
+            yield {key: value if readable.number(value) else None for key, value in record.items()}

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Iterator
 
+from . import readable
+
 KINDS = ("compute", "encode", "intra", "inter", "transfer", "wait")
 NAMES = {
     "compute": "computation",
@@ -50,12 +52,12 @@ def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
     `workers_per_node` is known and the trace has messages."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     events = document.get("traceEvents", []) if isinstance(document, dict) else document
-    events = [e for e in events if isinstance(e, dict)] if isinstance(events, list) else []
+    events = [e for e in events if _is_event(e)] if isinstance(events, list) else []
     names = {
-        (e.get("pid"), e.get("tid")): str(e.get("args", {}).get("name"))
+        (e["pid"], e.get("tid")): str(_arguments(e).get("name"))
         for e in events
         if e.get("ph") == "M" and e.get("name") == "thread_name"
     }
@@ -115,8 +117,8 @@ class _Nodes:
         mine = list(self._within((rank, event.get("tid")), begin_us, begin_us + length_us))
         if any(m.source // self._per_node != m.destination // self._per_node for m in mine):
             return "inter"
-        arguments = event.get("args")
-        sent = arguments.get("bytes_sent", 0) if isinstance(arguments, dict) else 0
+        sent = _arguments(event).get("bytes_sent")
+        sent = sent if readable.number(sent) else 0
         outside = not mine or (rank, event.get("tid")) in self._one_way or sent > sum(m.nbytes for m in mine if m.sent)
         if not outside:
             return "intra"
@@ -131,6 +133,18 @@ class _Nodes:
             yield messages[i]
 
 
+def _is_event(event: Any) -> bool:
+    """Of a track that can be told from others, at times that can be computed with."""
+    return (isinstance(event, dict) and isinstance(event.get("pid"), int)
+            and isinstance(event.get("tid"), (int, str, type(None)))
+            and all(readable.number(event[key]) for key in ("ts", "dur") if key in event))
+
+
+def _arguments(event: dict[str, Any]) -> dict[str, Any]:
+    found = event.get("args")
+    return found if isinstance(found, dict) else {}
+
+
 def _message(event: dict[str, Any]) -> _Message | None:
     if event.get("ph") not in ("s", "f"):
         return None
@@ -138,7 +152,7 @@ def _message(event: dict[str, Any]) -> _Message | None:
         source, destination = str(event["id"]).split(" #")[0].split(" ")[-1].split(">")
         return _Message(float(event["ts"]), int(source), int(destination), event["ph"] == "s",
                         int(event["args"]["bytes"]))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

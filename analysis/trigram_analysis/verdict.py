@@ -42,6 +42,8 @@ def _fastest_step(contenders: list[Point]) -> str:
     if len(leaders) == len(ranked):
         return f"All steps take {units.seconds(best)}, within {_TIE:.0%}."
     first = f"{_listed(leaders)} {'has' if len(leaders) == 1 else 'share'} the fastest step: "
+    if best == 0:  # nothing is any number of times as fast
+        return f"{first}{units.seconds(best)}."
     others = [ranked[len(leaders)]] + [ranked[-1]] * (len(ranked) - len(leaders) > 1)
     factors = [f"{t / best:.2f}× faster than {other}" for t, other in others]
     return f"{first}{units.seconds(best)}, {', '.join(factors)}."

@@ -19,6 +19,14 @@ struct Options {
   bool as_json = false;
 };
 
+/// Empty if `text` is a range of factors. CLI::Range lets NaN pass: it is neither below nor above.
+std::string refused_range(const std::string& text) {
+  double factor = 0;
+  const bool read = CLI::detail::lexical_cast(text, factor);
+  if (read && factor >= 1.1 && factor <= 1e6) return {};
+  return fmt::format("expected a finite factor from 1.1 to 1000000, not {}", text);
+}
+
 int advise(Options& options, bool quiet) {
   if (in_a_job()) throw ConfigError("advise", "simulates; expected it without a launcher");
   options.question.target = Target::parse(options.target);
@@ -65,7 +73,7 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
   command
       ->add_option("--range", options->advisor.range,
                    "Up to which factor bandwidth and latency are changed")
-      ->check(CLI::Range(1.1, 1e6))
+      ->check(CLI::Validator(refused_range, "in [1.1 - 1000000]"))
       ->capture_default_str();
   command->add_option("-o,--output", options->advisor.runner.output, "Folder for results")
       ->capture_default_str();

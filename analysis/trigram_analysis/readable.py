@@ -1,0 +1,87 @@
+"""Whether a manifest can be used: the types and sizes of what tables, charts and claims take from it, looked at
+once, where a run is loaded, so that one odd run is listed as such and stops nothing else."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+# Sums, squares and ratios of such numbers are finite, and nothing that is measured lies beyond.
+LARGEST, SMALLEST = 1e150, 1e-150
+_DEEPEST = 40
+_MOST_STEPS, _MOST_WORKERS = 10**7, 10**6
+
+
+def number(value: Any) -> bool:
+    """Whether it can be computed with."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and (
+        value == 0 or SMALLEST <= abs(value) <= LARGEST)
+
+
+def problem(manifest: dict[str, Any]) -> str:
+    """Why a manifest cannot be used; empty if it can."""
+    odd = _odd_value(manifest, "", 0) or next(
+        (f"{pointer} is not {what}" for pointer, (what, fits) in _USED.items() if not fits(_at(manifest, pointer))), "")
+    steady = _at(manifest, "/summary/steady")
+    if not odd and steady and None in (steady.get("step"), steady.get("cycle"), steady.get("left_out")):
+        odd = "/summary/steady does not say which steps were left out"
+    return odd
+
+
+def _odd_value(value: Any, pointer: str, depth: int) -> str:
+    if depth > _DEEPEST:
+        return "it is nested too deep"
+    if isinstance(value, dict):
+        return next((said for key, child in value.items()
+                     if (said := _odd_text(key, pointer) or _odd_value(child, f"{pointer}/{key}", depth + 1))), "")
+    if isinstance(value, list):
+        return next((said for child in value if (said := _odd_value(child, pointer, depth + 1))), "")
+    if isinstance(value, str):
+        return _odd_text(value, pointer)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and not number(value):
+        return f"{pointer} is no number to compute with"
+    return ""
+
+
+def _odd_text(text: str, pointer: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return f"a text of {pointer or 'the manifest'} is no Unicode"
+    return ""
+
+
+def _at(document: Any, pointer: str) -> Any:
+    for key in pointer.split("/")[1:]:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+_Check = tuple[str, Callable[[Any], bool]]
+
+
+def _optional(what: str, *types: type) -> _Check:
+    return what, lambda value: value is None or (isinstance(value, types) and not isinstance(value, bool))
+
+
+def _count(least: int, most: int) -> _Check:
+    return f"a whole number of {least} to {most}", lambda value: value is None or (
+        isinstance(value, int) and not isinstance(value, bool) and least <= value <= most)
+
+
+_TEXT, _NUMBER, _OBJECT = _optional("a text", str), _optional("a number", int, float), _optional("an object", dict)
+_CHOICE = _optional("a name or an object", str, dict)
+_USED = {
+    **{f"/{key}": _TEXT for key in ("id", "name", "version", "git", "started", "finished", "world", "status")},
+    "/wall_s": _NUMBER, "/sweep": _OBJECT, "/summary": _OBJECT, "/experiment/cluster": _OBJECT,
+    "/experiment/cluster/nodes": _count(1, _MOST_WORKERS),
+    "/experiment/cluster/workers_per_node": _count(1, _MOST_WORKERS),
+    "/experiment/algorithm": _CHOICE, "/experiment/workload": _CHOICE, "/experiment/description": _TEXT,
+    "/experiment/target_accuracy": _NUMBER,
+    **{f"/summary/{key}": _NUMBER for key in (
+        "time_s", "samples_per_s", "compute_s", "communication_s", "exposed_s", "bytes_intra", "bytes_inter",
+        "loss", "accuracy", "worker_accuracy_min", "consensus_distance", "staleness_mean")},
+    "/summary/step_s": ("a number of 0 or more", lambda value: value is None or (number(value) and value >= 0)),
+    "/summary/target": _OBJECT, "/summary/target/epochs": _NUMBER, "/summary/steady": _OBJECT,
+    "/summary/steady/step": _count(0, _MOST_STEPS), "/summary/steady/cycle": _count(1, _MOST_STEPS),
+    "/summary/steady/left_out": _count(0, _MOST_STEPS),
+}
