@@ -25,8 +25,9 @@ def _run(config: Path, document: dict[str, Any], point: dict[str, Any], number: 
     experiment = {k: _resolved(v, config.parent) for k, v in document.items() if k not in ("$schema", "sweep", "zip")}
     for pointer, value in sorted(point.items()):  # parents first
         set_at(experiment, pointer, _resolved(value, config.parent))
+    summary = {"step_s": 1.0 + number, "compute_s": 0.5, "exposed_s": 0.5 + number}
     return Run(Path(str(number)), {"name": config.stem, "experiment": experiment, "sweep": point,
-                                   "summary": {"step_s": 1.0 + number}})
+                                   "summary": summary})
 
 
 def _points(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

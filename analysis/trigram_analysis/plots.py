@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from typing import Callable, Iterator
 
 import matplotlib.pyplot as plt
@@ -17,6 +19,9 @@ from .accuracy import accuracy_curve
 from .comparison import Comparison, Point, Setting
 
 MAX_PANELS = 6
+_MAX_TICKS = 8
+_LETTERS_PER_INCH = 13  # of a title, at least
+_LETTERS_OF_ROW = 60
 
 
 def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
@@ -79,7 +84,7 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
         _lines(ax, comparison, styles, axis, others, value, spread)
         if floor:
             ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
-        ax.set_title(_join(comparison, others, axis))
+        _set_title(ax, _join(comparison, others, axis))
         _label_axis(ax, comparison, axis)
         ax.set_yscale("log")
         _log_ticks(ax.yaxis, dense=True)
@@ -109,13 +114,17 @@ def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, ot
 def _bars(comparison: Comparison, styles: style.Styles, value: Callable[[Point], float | None],
           spread: Callable[[Point], float | None], label: str) -> Figure:
     points = [p for s in comparison.settings for p in comparison.at(s) if value(p) is not None]
-    fig, (ax,) = style.figure(width=7.5, height=0.9 + 0.32 * len(points))
+    names = [textwrap.fill(_row_label(comparison, p), _LETTERS_OF_ROW) for p in points]
+    lines = max((name.count("\n") for name in names), default=0) + 1
+    longest = max((len(line) for name in names for line in name.split("\n")), default=0)
+    fig, (ax,) = style.figure(width=max(7.5, 3.5 + longest / _LETTERS_PER_INCH),
+                              height=0.9 + (0.16 + 0.16 * lines) * len(points))
     for row, point in enumerate(points):
         ax.barh(row, value(point), color=styles.colour(point.algorithm), height=0.7,
                 xerr=spread(point), ecolor=style.INK)
         ax.annotate(units.seconds(value(point)), (value(point), row), xytext=(4, 0),
                     textcoords="offset points", va="center", color=style.INK)
-    ax.set_yticks(range(len(points)), [_row_label(comparison, p) for p in points])
+    ax.set_yticks(range(len(points)), names)
     ax.invert_yaxis()
     ax.margins(x=0.12)
     style.time_axis(ax.xaxis, label)
@@ -143,7 +152,7 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
                 ax.barh(row, part, left=left, color=colour, height=0.66,
                         label=name if row == 0 else None)
                 left += part
-        ax.set_title(comparison.label(setting))
+        _set_title(ax, comparison.label(setting))
         style.time_axis(ax.xaxis, "per step")
         ax.grid(False, axis="y")
     axes[0].set_yticks(range(len(comparison.algorithms)), comparison.algorithms)
@@ -203,7 +212,7 @@ def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], l
     for ax, setting in zip(axes, panels):
         for point in comparison.at(setting):
             draw(ax, point)
-        ax.set_title(comparison.label(setting))
+        _set_title(ax, comparison.label(setting))
         ax.set_xscale("log")
         _log_ticks(ax.xaxis, dense=ax.get_xlim()[1] < 50 * ax.get_xlim()[0])
         style.time_axis(ax.xaxis, _time(comparison))
@@ -229,6 +238,13 @@ def _join(comparison: Comparison, others: Setting, axis: int) -> str:
     return comparison.label(full, skip=axis) if others else ""
 
 
+def _set_title(ax: Axes, title: str) -> None:
+    """Broken into lines that end before the next panel begins."""
+    panels = ax.get_subplotspec().get_gridspec().ncols
+    inches = ax.figure.get_figwidth() / panels - 0.6
+    ax.set_title(textwrap.fill(title, max(int(inches * _LETTERS_PER_INCH), 10)))
+
+
 def _row_label(comparison: Comparison, point: Point) -> str:
     where = comparison.label(point.setting)
     return f"{point.algorithm}, {where}" if where else point.algorithm
@@ -245,7 +261,8 @@ def _label_axis(ax: Axes, comparison: Comparison, axis: int) -> None:
     values = sorted({s[axis].number * factor for s in comparison.settings})
     if values[0] > 0 and values[-1] / values[0] >= 4:
         ax.set_xscale("log")
-    ax.set_xticks(values, [f"{v:g}" for v in values])
+    ticks = values[::math.ceil(len(values) / _MAX_TICKS)]
+    ax.set_xticks(ticks, [f"{v:g}" for v in ticks])
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.minorticks_off()
 
