@@ -3,8 +3,10 @@
 #include <cooperative_groups.h>
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <numeric>
 
+#include "cuda/kernels/codecs/minmax_uint8.h"
 #include "cuda/kernels/dynamic_shared.h"
 #include "cuda/launch.h"
 #include "tests/cuda/device_buffer.h"
@@ -230,6 +232,16 @@ __global__ void wait_for_ever(unsigned* arrived) {
 TEST(EmulatedGrids, WaitingForWhatNeverComesIsAnError) {
   const DeviceBuffer<unsigned> arrived(std::vector<unsigned>{0});
   EXPECT_THAT(error_of({.block = 1}, wait_for_ever, arrived.data()), HasSubstr("never comes"));
+}
+
+TEST(Kernels, ClustersWantCodeThatKnowsThem) {
+  using cuda::minmax_uint8::resident_clusters;
+  EXPECT_GT(resident_clusters(8), 0u);
+  setenv("TRIGRAM_EMULATED_PTX", "80", 1);
+  EXPECT_EQ(resident_clusters(8), 0u);
+  EXPECT_EQ(resident_clusters(2), 0u);
+  EXPECT_GT(resident_clusters(1), 0u);
+  unsetenv("TRIGRAM_EMULATED_PTX");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tests/cuda_emulation/launch_api.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "tests/cuda_emulation/gpu.h"
@@ -77,6 +78,12 @@ cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int v
   }
   if (value > kSharedPerBlockOptin) return remember(cudaErrorInvalidValue);
   allowed(kernel).shared = std::max(value, kSharedPerBlock);
+  return remember(cudaSuccess);
+}
+
+cudaError_t get_attributes(cudaFuncAttributes* attributes) {
+  const char* const ptx = std::getenv("TRIGRAM_EMULATED_PTX");
+  *attributes = {.ptxVersion = ptx ? std::atoi(ptx) : 90, .binaryVersion = 90};
   return remember(cudaSuccess);
 }
 

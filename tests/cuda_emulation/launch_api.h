@@ -39,11 +39,16 @@ enum cudaFuncAttribute {
   cudaFuncAttributeNonPortableClusterSizeAllowed = 10,
 };
 
+struct cudaFuncAttributes {
+  int ptxVersion, binaryVersion;
+};
+
 namespace cuda_emulation {
 /// Queues a kernel, of which `thread` is one thread, after checking the limits of a GPU.
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    std::function<void()> thread);
 cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t get_attributes(cudaFuncAttributes* attributes);
 cudaError_t max_active_blocks(int* blocks, const void* kernel, int block, std::size_t shared);
 cudaError_t max_active_clusters(int* clusters, const void* kernel,
                                 const cudaLaunchConfig_t& config);
@@ -61,6 +66,11 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
   return cuda_emulation::set_attribute(reinterpret_cast<const void*>(kernel), attribute, value);
+}
+
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel*) {
+  return cuda_emulation::get_attributes(attributes);
 }
 
 template <class Kernel>

@@ -191,6 +191,16 @@ bool has_shared_memory() {
   return has;
 }
 
+/// Whether the code that runs knows of clusters. It is the PTX version that says for which
+/// __CUDA_ARCH__ a kernel was compiled, as cluster.h asks for it. The binary's does not: PTX of
+/// compute_80 that the driver compiles on a Hopper is a binary for 90, in which each block still takes
+/// itself for a cluster of its own.
+bool code_has_clusters() {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kKernels[0][0]), "cudaFuncGetAttributes");
+  return attributes.ptxVersion >= 90;
+}
+
 }  // namespace
 
 unsigned resident_clusters(unsigned blocks) {
@@ -202,7 +212,7 @@ unsigned resident_clusters(unsigned blocks) {
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
     return static_cast<unsigned>(count * attribute(cudaDevAttrMultiProcessorCount));
   }
-  if (attribute(cudaDevAttrClusterLaunch) == 0) return 0;
+  if (attribute(cudaDevAttrClusterLaunch) == 0 || !code_has_clusters()) return 0;
   cudaLaunchAttribute cluster = {};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {blocks, 1, 1};
