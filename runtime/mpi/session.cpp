@@ -43,7 +43,7 @@ bool completes(MPI_Request& request, double patience_s) {
 /// How long processes may take to start, and to exit: those of a large job start slowly, and rank 0
 /// may have a report to make when the others have ended. Whoever has set the watchdog is obeyed.
 double patience_outside_worlds_s(double patience_s) {
-  constexpr double kOfLargeJobs_s = 120, kLeast_s = 10;
+  constexpr double kOfLargeJobs_s = 120, kLeast_s = 15;
   const bool is_default = patience_s == RankWatch::longest_silence_s(MpiOptions{}.watchdog_s);
   return is_default ? kOfLargeJobs_s : std::max(patience_s, kLeast_s);
 }

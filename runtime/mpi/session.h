@@ -28,7 +28,7 @@ void complete(MPI_Request& request, double patience_s);
 /// these take to start and to read what they are to do, MPI_Comm_split, and MPI_Finalize.
 class Session {
  public:
-  /// On first use the others have `patience_s` to come, or the job is aborted; 10 s at least until
+  /// On first use the others have `patience_s` to come, or the job is aborted; 15 s at least until
   /// all have started, and at the exit, or 120 s where `patience_s` is that of the default
   /// watchdog.
   static Session& get(double patience_s);

@@ -34,8 +34,8 @@ class JobEnds(JobTest):
                          env={**ENVIRONMENT, **environment})
         _, err = job.communicate(timeout=60)
         self.assertEqual(job.returncode, 124, err)
-        self.assertRegex(err, f"{call} has not returned on rank [0123] for 10 s")
-        self.assertGreater(time.monotonic() - begun, 10)
+        self.assertRegex(err, f"{call} has not returned on rank [0123] for 15 s")
+        self.assertGreater(time.monotonic() - begun, 15)
 
     def test_a_process_that_stops_before_it_starts_mpi_ends_the_job(self) -> None:
         run = shlex.join([TRIGRAM, "run", str(self.write(experiment(**self.config)))])
