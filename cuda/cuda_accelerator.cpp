@@ -56,6 +56,8 @@ std::shared_ptr<CudaArena> arena_of(const CudaOptions& options, int device, Boot
 
 }  // namespace
 
+std::string cuda_absent_reason() { return ""; }
+
 std::string cuda_unavailable_reason() {
   cuda::prepare_environment();
   if (device_count() > 0) return "";

@@ -20,6 +20,8 @@ struct CudaOptions {
 };
 FieldTable<CudaOptions> cuda_fields();
 
+/// Why this build has no GPUs, whatever the machine; empty when it has them.
+std::string cuda_absent_reason();
 /// Why no rank can run on a GPU here: the build has no CUDA, or the machine no GPU. Empty when it
 /// can.
 std::string cuda_unavailable_reason();

@@ -19,7 +19,8 @@ World sim() {
     check_sim_options(sim_fields().parse(j, pointer), pointer);
     return resolve(j, pointer);
   };
-  return {std::move(runtime), true, false, false, sim_unavailable_reason()};
+  return {std::move(runtime),       true, false, false,
+          sim_unavailable_reason(), {},   false, sim_unavailable_reason()};
 }
 
 /// Where real gradients are computed, modelled computation beside them is skipped.
@@ -53,9 +54,14 @@ World mpi() {
           all.eager = {cluster.inter.latency_s, eager_bytes(nic_bandwidths(cluster))};
         return make_mpi_runtime(all);
       });
-  return {std::move(runtime), false, true, true, mpi_unavailable_reason(), [](const Json& options) {
-            return options.at("emulated") != "nothing";
-          }};
+  return {std::move(runtime),
+          false,
+          true,
+          true,
+          mpi_unavailable_reason(),
+          [](const Json& options) { return options.at("emulated") != "nothing"; },
+          false,
+          mpi_absent_reason()};
 }
 
 struct NcclOptions {
@@ -81,7 +87,10 @@ World nccl() {
       });
   std::string unavailable = mpi_unavailable_reason();
   if (unavailable.empty()) unavailable = cuda_unavailable_reason();
-  return {std::move(runtime), false, true, true, std::move(unavailable), {}, true};
+  std::string absent = mpi_absent_reason();
+  if (absent.empty()) absent = cuda_absent_reason();
+  return {std::move(runtime),     false, true, true,
+          std::move(unavailable), {},    true, std::move(absent)};
 }
 
 }  // namespace

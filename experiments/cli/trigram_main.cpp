@@ -23,7 +23,7 @@ std::string version_text() {
   const Version v = version();
   std::string text = fmt::format("trigram {} ({})\nworlds:", v.number, v.git);
   for (const World& world : worlds())
-    text += fmt::format(" {}{}", world.name, world.unavailable.empty() ? "" : " (absent)");
+    text += fmt::format(" {}{}", world.name, world.absent.empty() ? "" : " (absent)");
   for (const auto& [library, number] : v.libraries)
     text += fmt::format("\n{}: {}", library, number);
   return text;

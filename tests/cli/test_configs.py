@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import unittest
 from pathlib import Path
@@ -127,6 +128,14 @@ class Configs(CommandTest):
         text = self.trigram("--version").stdout
         for part in ("trigram ", "worlds:", "threads", "SimGrid", "Eigen", "Highway", "compiler"):
             self.assertIn(part, text)
+
+    def test_version_says_what_the_build_lacks_not_what_was_not_started(self) -> None:
+        cache = (Path(os.environ["BUILD"]) / "CMakeCache.txt").read_text()
+        worlds = next(line for line in self.trigram("--version").stdout.splitlines()
+                      if line.startswith("worlds:"))
+        for option, world in (("MPI", "mpi"), ("SIM", "sim")):
+            built = f"TRIGRAM_WITH_{option}:BOOL=ON" in cache
+            self.assertEqual(f" {world} (absent)" in worlds, not built, worlds)
 
 
 if __name__ == "__main__":
