@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-import sample
 from trigram_analysis import claims, report, results
 from trigram_analysis.__main__ import main
 

@@ -5,9 +5,9 @@
 
 /// In which order Device::norm2 adds squares up, so that host and GPU get the same bits. The vector
 /// is cut into ranges. In each, every 1024th element goes to the same sum; a thread of a GPU has
-/// four neighbouring sums, and combines them as (0 + 2) + (1 + 3). What 256 threads have is combined
-/// as a block does it: a tree in each 32, then these one after the other. The sums of the ranges
-/// are shared out to 256 threads in turns, and combined in the same way.
+/// four neighbouring sums, and combines them as (0 + 2) + (1 + 3). What 256 threads have is
+/// combined as a block does it: a tree in each 32, then these one after the other. The sums of the
+/// ranges are shared out to 256 threads in turns, and combined in the same way.
 namespace trigram::norm_order {
 
 inline constexpr std::size_t kSums = 1024;
