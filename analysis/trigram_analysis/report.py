@@ -101,7 +101,7 @@ def _facts(comparison: Comparison) -> str:
 
 def _listed(values: list[str], before: str = "", after: str = "") -> str:
     """Empty if some runs have none, or there are too many to read."""
-    found = sorted(dict.fromkeys(values), key=lambda value: [int(n) for n in re.findall(r"^\d+", value)])
+    found = sorted(dict.fromkeys(values), key=lambda value: ([int(n) for n in re.findall(r"^\d+", value)], value))
     return f"{before}{', '.join(found)}{after}" if all(found) and len(found) <= _LISTED else ""
 
 
