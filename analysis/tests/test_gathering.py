@@ -170,7 +170,7 @@ def test_facts_are_of_all_runs(sweep):
     manifest["experiment"]["cluster"]["nodes"] = 64
     del manifest["experiment"]["steps"]
     path.write_text(json.dumps(manifest))
-    assert facts() == ("6 runs · 2 nodes × 2 workers, 64 nodes × 2 workers · workload vgg16, fashion_mnist · world sim")
+    assert facts() == ("6 runs · 2 nodes × 2 workers, 64 nodes × 2 workers · workload fashion_mnist, vgg16 · world sim")
     for i, other in enumerate(sorted(sweep.iterdir())):
         manifest["experiment"]["workload"] = {"name": f"one{i}"}
         (other / "manifest.json").write_text(json.dumps(manifest))
