@@ -261,6 +261,24 @@ TEST_P(Collectives, NativeAllreduceIsTheWorldsOwnOrARing) {
       [](Context ctx, std::size_t n) { expect_allreduces(ctx, n, AllreduceAlgorithm::native); });
 }
 
+/// A world may cut a vector as long as this, and have several pieces of it under way.
+TEST_P(Collectives, NativeAllreduceOfALongVector) {
+  if (!has_native(world())) GTEST_SKIP() << "the ring is tried with shorter ones";
+  run([](Context ctx) {
+    std::vector<float> values(1'300'003);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(i % 1021 + 2048 * static_cast<std::size_t>(ctx.rank()));
+    const Tensor x = ctx.device->empty(values.size());
+    ctx.device->upload(x, std::as_bytes(std::span(values)));
+    allreduce(ctx, x, Reduce::sum, AllreduceAlgorithm::native);
+    const auto sums = ctx.device->download(x);
+    const auto ranks = static_cast<std::size_t>(ctx.size());
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      ASSERT_EQ(sums[i], static_cast<float>(ranks * (i % 1021) + 1024 * ranks * (ranks - 1)))
+          << "element " << i;
+  });
+}
+
 /// MPI cannot tell; a GPU that waits for a rank that never comes could not be got back.
 TEST_P(Collectives, NativeCollectivesOfUnequalLengthsEndOnGpus) {
   if (world() != "nccl" || ranks() == 1) GTEST_SKIP() << "of several GPUs";

@@ -5,42 +5,163 @@
 #include "runtime/mpi/session.h"
 
 namespace trigram::mpi {
+namespace {
+
+constexpr int kMostRanksDirect = 3;
+// In elements. Messages are half as long as pieces between two ranks.
+constexpr std::size_t kLargestExchanged = std::size_t{32} << 10;
+constexpr std::size_t kLargestDirectPiece = std::size_t{512} << 10;
+constexpr std::size_t kLargestNativePiece = std::size_t{64} << 10;
+constexpr std::size_t kDirectPiecesUnderWay = 2;
+
+}  // namespace
+
+AllreducePieces::AllreducePieces(MPI_Comm comm, int rank, int ranks, Device& device)
+    : comm_(comm),
+      rank_(static_cast<std::size_t>(rank)),
+      ranks_(static_cast<std::size_t>(ranks)),
+      device_(device),
+      direct_(ranks <= kMostRanksDirect) {}
 
 void AllreducePieces::begin(const Tensor& x, Reduce op) {
   x_ = x;
   op_ = op;
-  piece_numel_ = std::clamp((x.numel() + 1) / 2, kLeastPiece, kLargestPiece);
-  count_ = (x.numel() + piece_numel_ - 1) / piece_numel_;
-  begun_ = ended_ = 0;
-  copies_.resize(std::max(copies_.size(), std::min(x.numel(), piece_numel_ * kUnderWay)));
+  const std::size_t largest = direct_ ? kLargestDirectPiece : kLargestNativePiece;
+  count_ = (x.numel() + largest - 1) / largest;
+  begun_ = ended_ = turn_ = 0;
+  under_way_ = std::min(count_, direct_ ? kDirectPiecesUnderWay : kMostUnderWay);
+  while (begun_ < under_way_) begin_piece(slots_[begun_]);
 }
 
+/// Slots take turns, whichever is ready first: all ranks begin all steps in one order, as MPI asks.
 bool AllreducePieces::move_on() {
-  while (begun_ < count_ && begun_ < ended_ + kUnderWay) begin_piece(begun_++);
   if (ended()) return true;
+  Slot& slot = slots_[turn_];
   int done = 0;
-  check(MPI_Test(&requests_[ended_ % kUnderWay], &done, MPI_STATUS_IGNORE), "MPI_Test");
+  check(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   if (!done) return false;
-  const Tensor sum = piece(ended_++);
-  if (op_ == Reduce::avg) device_.axpby(1.0f / static_cast<float>(ranks_), sum, 0, sum);
-  if (ended()) x_ = {};  // lets go of the caller's memory
+  if (step_ended(slot)) {
+    ++ended_;
+    if (begun_ < count_) begin_piece(slot);
+    else end_slot(slot);
+  }
+  do turn_ = (turn_ + 1) % under_way_;
+  while (!ended() && slots_[turn_].step == Slot::idle);
   return true;
 }
 
-Tensor AllreducePieces::piece(std::size_t i) const {
-  const std::size_t first = i * piece_numel_, count = std::min(piece_numel_, x_.numel() - first);
-  return x_.slice(first, count, count);
+void AllreducePieces::begin_piece(Slot& slot) {
+  slot.piece = x_.part(begun_++, count_);
+  if (!direct_) return begin_native(slot);
+  if (slot.piece.numel() <= kLargestExchanged) return begin_exchange(slot);
+  begin_scatter(slot);
 }
 
-void AllreducePieces::begin_piece(std::size_t i) {
-  const Tensor x = piece(i);
-  float* const copy = copies_.data() + i % kUnderWay * piece_numel_;
-  std::copy_n(x.floats().data(), x.numel(), copy);
-  const bool backward = comms_.backward != MPI_COMM_NULL && i % 2 == 1;
-  check(MPI_Iallreduce(copy, x.data(), static_cast<int>(x.numel()), MPI_FLOAT,
-                       op_ == Reduce::max ? MPI_MAX : MPI_SUM,
-                       backward ? comms_.backward : comms_.forward, &requests_[i % kUnderWay]),
+/// And lets go of the caller's memory.
+void AllreducePieces::end_slot(Slot& slot) {
+  slot.step = Slot::idle;
+  slot.piece = {};
+  if (ended()) x_ = {};
+}
+
+/// Whether that was the last of its piece.
+bool AllreducePieces::step_ended(Slot& slot) {
+  switch (slot.step) {
+    case Slot::idle: return false;
+    case Slot::native: finish(slot.piece); return true;
+    case Slot::exchange: reduce_from_all(slot.piece, slot.room); return true;
+    case Slot::scatter:
+      reduce_from_all(own_part(slot), slot.room);
+      begin_gather(slot);
+      return false;
+    case Slot::gather: return true;
+  }
+  return true;
+}
+
+void AllreducePieces::begin_native(Slot& slot) {
+  slot.step = Slot::native;
+  const Tensor& x = slot.piece;
+  const Tensor copy = room_for(slot, x.numel());
+  device_.copy(copy, x);
+  check(MPI_Iallreduce(copy.data(), x.data(), static_cast<int>(x.numel()), MPI_FLOAT,
+                       op_ == Reduce::max ? MPI_MAX : MPI_SUM, comm_, &slot.request),
         "MPI_Iallreduce");
+}
+
+/// Of the whole piece, into the room, rank by rank.
+void AllreducePieces::begin_exchange(Slot& slot) {
+  slot.step = Slot::exchange;
+  const std::size_t numel = slot.piece.numel();
+  slot.sent.counts.assign(ranks_, static_cast<int>(numel));
+  slot.sent.offsets.assign(ranks_, 0);
+  slot.received.counts = slot.sent.counts;
+  slot.received.offsets.clear();
+  for (std::size_t r = 0; r < ranks_; ++r)
+    slot.received.offsets.push_back(static_cast<int>(r * numel));
+  send_to_all(slot, room_for(slot, ranks_ * numel));
+}
+
+/// Each rank gets the others' values of its own part, into the room, rank by rank.
+void AllreducePieces::begin_scatter(Slot& slot) {
+  slot.step = Slot::scatter;
+  const std::size_t mine = own_part(slot).numel();
+  slot.sent = {};
+  slot.received = {};
+  std::size_t before = 0;
+  for (std::size_t r = 0; r < ranks_; ++r) {
+    const std::size_t part = slot.piece.part(r, ranks_).numel();
+    slot.sent.counts.push_back(static_cast<int>(part));
+    slot.sent.offsets.push_back(static_cast<int>(before));
+    slot.received.counts.push_back(static_cast<int>(mine));
+    slot.received.offsets.push_back(static_cast<int>(r * mine));
+    before += part;
+  }
+  send_to_all(slot, room_for(slot, ranks_ * mine));
+}
+
+/// Each part from the rank that has added it up, into its place.
+void AllreducePieces::begin_gather(Slot& slot) {
+  slot.step = Slot::gather;
+  slot.sent.counts[rank_] = static_cast<int>(own_part(slot).numel());
+  check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, slot.piece.data(), slot.sent.counts.data(),
+                        slot.sent.offsets.data(), MPI_FLOAT, comm_, &slot.request),
+        "MPI_Iallgatherv");
+}
+
+/// But to itself.
+void AllreducePieces::send_to_all(Slot& slot, const Tensor& room) {
+  slot.sent.counts[rank_] = slot.received.counts[rank_] = 0;
+  check(MPI_Ialltoallv(slot.piece.data(), slot.sent.counts.data(), slot.sent.offsets.data(),
+                       MPI_FLOAT, room.data(), slot.received.counts.data(),
+                       slot.received.offsets.data(), MPI_FLOAT, comm_, &slot.request),
+        "MPI_Ialltoallv");
+}
+
+/// In the order of ranks, whatever the own one is, so that all come to the same sums. `room` has
+/// the others' values of x, rank by rank.
+void AllreducePieces::reduce_from_all(const Tensor& x, const Tensor& room) {
+  const auto from = [&](std::size_t r) { return room.slice(r * x.numel(), x.numel(), x.numel()); };
+  const auto reduce = [&](const Tensor& more, const Tensor& into) {
+    if (op_ == Reduce::max) device_.maximum(more, into);
+    else device_.axpby(1, more, 1, into);
+  };
+  for (std::size_t r = 1; r < rank_; ++r) reduce(from(r), from(0));
+  if (rank_ > 0) reduce(from(0), x);
+  for (std::size_t r = rank_ + 1; r < ranks_; ++r) reduce(from(r), x);
+  finish(x);
+}
+
+void AllreducePieces::finish(const Tensor& sum) {
+  if (op_ == Reduce::avg) device_.axpby(1.0f / static_cast<float>(ranks_), sum, 0, sum);
+}
+
+Tensor AllreducePieces::own_part(const Slot& slot) const { return slot.piece.part(rank_, ranks_); }
+
+/// At least `numel` elements, made on first use and kept.
+Tensor AllreducePieces::room_for(Slot& slot, std::size_t numel) {
+  if (slot.room.numel() < numel) slot.room = device_.empty(numel);
+  return slot.room.slice(0, numel, numel);
 }
 
 }  // namespace trigram::mpi

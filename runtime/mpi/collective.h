@@ -15,12 +15,12 @@ namespace trigram::mpi {
 /// or write.
 class MpiCollective {
  public:
-  MpiCollective(const StreamComms& comms, int rank, int ranks, Device& device)
-      : comm_(comms.forward),
+  MpiCollective(MPI_Comm comm, int rank, int ranks, Device& device)
+      : comm_(comm),
         rank_(rank),
         ranks_(ranks),
         device_(device),
-        allreduce_(comms, ranks, device) {}
+        allreduce_(comm, rank, ranks, device) {}
   /// Whether MPI can make it of these operands: with values, reductions in f32, lengths that an int
   /// counts, and in all_to_all as many elements for each rank.
   static bool can(const Collective& collective, int ranks);

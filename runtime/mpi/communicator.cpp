@@ -19,9 +19,9 @@ constexpr std::size_t kMostOnTheWay = 2;  // largest pieces to one rank
 
 }  // namespace
 
-MpiCommunicator::MpiCommunicator(MpiWorld& world, const StreamComms& comms, host::Endpoint& self)
+MpiCommunicator::MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self)
     : world_(world),
-      comms_(comms),
+      comm_(comm),
       self_(self),
       collective_(make_collective()),
       on_the_way_(static_cast<std::size_t>(size())) {}
@@ -45,7 +45,7 @@ bool MpiCommunicator::native(const Collective& collective) {
 }
 
 std::unique_ptr<MpiCollective> MpiCommunicator::make_collective() const {
-  return std::make_unique<MpiCollective>(comms_, rank(), size(), world_.device(rank()));
+  return std::make_unique<MpiCollective>(comm_, rank(), size(), world_.device(rank()));
 }
 
 void MpiCommunicator::await(MpiCollective& collective) {
@@ -165,14 +165,10 @@ void MpiCommunicator::start(const Piece& piece) {
   MPI_Request request;
   const int count = static_cast<int>(piece.bytes);
   if (h.kind == Transfer::recv)
-    check(MPI_Irecv(piece.data, count, MPI_BYTE, h.peer, kTag, comms_.forward, &request),
-          "MPI_Irecv");
+    check(MPI_Irecv(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Irecv");
   else if (piece.last && !world_.eager_to(h.peer))
-    check(MPI_Issend(piece.data, count, MPI_BYTE, h.peer, kTag, comms_.forward, &request),
-          "MPI_Issend");
-  else
-    check(MPI_Isend(piece.data, count, MPI_BYTE, h.peer, kTag, comms_.forward, &request),
-          "MPI_Isend");
+    check(MPI_Issend(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Issend");
+  else check(MPI_Isend(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Isend");
   if (h.kind == Transfer::send) on_the_way_[static_cast<std::size_t>(h.peer)] += piece.bytes;
   call_->pieces.push_back(piece);
   call_->requests.push_back(request);

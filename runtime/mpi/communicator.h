@@ -21,7 +21,7 @@ class MpiWorld;
 /// (see EagerSends) when they should have arrived.
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator(MpiWorld& world, const StreamComms& comms, host::Endpoint& self);
+  MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self);
   ~MpiCommunicator() override;
   int rank() const override { return self_.rank; }
   int size() const override;
@@ -78,7 +78,7 @@ class MpiCommunicator final : public Communicator {
   void check_header(std::size_t half);
 
   MpiWorld& world_;
-  const StreamComms comms_;
+  const MPI_Comm comm_;
   host::Endpoint& self_;
   std::unique_ptr<Call> call_ = std::make_unique<Call>();  // kept for its memory
   std::unique_ptr<MpiCollective> collective_;

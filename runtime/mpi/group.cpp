@@ -7,12 +7,11 @@
 
 namespace trigram::mpi {
 
-MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id,
-                   const StreamComms& comms)
+MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm)
     : Group(name),
       world_(world),
       id_(id),
-      comms_(comms),
+      comm_(comm),
       endpoint_(world, this->name(), world.rank()) {}
 
 host::Endpoint& MpiGroup::at(int rank) {
@@ -21,7 +20,7 @@ host::Endpoint& MpiGroup::at(int rank) {
 }
 
 std::unique_ptr<Communicator> MpiGroup::communicator(host::Endpoint& self) {
-  return std::make_unique<MpiCommunicator>(world_, comms_, self);
+  return std::make_unique<MpiCommunicator>(world_, comm_, self);
 }
 
 std::unique_ptr<Control> MpiGroup::control(host::Endpoint& self) {

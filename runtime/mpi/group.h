@@ -1,11 +1,12 @@
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "runtime/host/world.h"
-#include "runtime/mpi/stream_comms.h"
 
 namespace trigram::mpi {
 
@@ -14,19 +15,19 @@ class MpiWorld;
 /// The same-named streams of all ranks, of which this process has one.
 class MpiGroup final : public host::Group {
  public:
-  MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, const StreamComms& comms);
+  MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm);
   host::Endpoint& at(int rank) override;
   std::unique_ptr<Communicator> communicator(host::Endpoint& self) override;
   std::unique_ptr<Control> control(host::Endpoint& self) override;
   /// The same on all ranks, whoever forked first.
   std::int64_t id() const { return id_; }
-  const StreamComms& comms() const { return comms_; }
+  MPI_Comm comm() const { return comm_; }
   host::Endpoint& endpoint() { return endpoint_; }
 
  private:
   MpiWorld& world_;
   const std::int64_t id_;
-  const StreamComms comms_;
+  const MPI_Comm comm_;
   host::Endpoint endpoint_;
 };
 

@@ -12,10 +12,9 @@ void hand_over(MpiGroup& group, int source, const Letter& letter) {
 
 }  // namespace
 
-MpiGroup& Groups::add(MpiWorld& world, const std::string& name, std::int64_t id,
-                      const StreamComms& comms) {
+MpiGroup& Groups::add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm) {
   std::lock_guard lock(mutex_);
-  MpiGroup& group = groups_.emplace_back(world, name, id, comms);
+  MpiGroup& group = groups_.emplace_back(world, name, id, comm);
   by_id_[id] = &group;
   for (const auto& [source, letter] : early_[id]) hand_over(group, source, letter);
   early_.erase(id);
@@ -43,9 +42,8 @@ host::Look Groups::look() {
 
 void Groups::free() {
   for (MpiGroup& group : groups_) {
-    StreamComms comms = group.comms();
-    check(MPI_Comm_free(&comms.forward), "MPI_Comm_free");
-    if (comms.backward != MPI_COMM_NULL) check(MPI_Comm_free(&comms.backward), "MPI_Comm_free");
+    MPI_Comm comm = group.comm();
+    check(MPI_Comm_free(&comm), "MPI_Comm_free");
   }
 }
 

@@ -18,8 +18,7 @@ namespace trigram::mpi {
 /// may call it.
 class Groups {
  public:
-  MpiGroup& add(MpiWorld& world, const std::string& name, std::int64_t id,
-                const StreamComms& comms);
+  MpiGroup& add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm);
   /// The main stream's: the first.
   MpiGroup& main() { return groups_.front(); }
   void deliver(int source, const Letter& control);

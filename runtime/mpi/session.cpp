@@ -108,23 +108,12 @@ Session::Session(double patience_s) {
           kWatchdogExit);
   check(MPI_Comm_set_errhandler(base_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   rank_log::print("MPI is there: rank {} of {}", rank_, size_);
-  if (size_ > StreamComms::kMostRanksBackward) return;
-  // No call makes a communicator of another order without blocking.
-  const Deadline deadline("MPI_Comm_split", rank_, patience_s);
-  check(MPI_Comm_split(base_, 0, -rank_, &backward_), "MPI_Comm_split");
 }
 
-MPI_Comm Session::duplicate(double patience_s) const { return duplicate(base_, patience_s); }
-
-StreamComms Session::stream_comms(double patience_s) const {
-  return StreamComms{base_, backward_}.duplicates(
-      [&](MPI_Comm of) { return duplicate(of, patience_s); });
-}
-
-MPI_Comm Session::duplicate(MPI_Comm of, double patience_s) const {
+MPI_Comm Session::duplicate(double patience_s) const {
   MPI_Comm copy;
   MPI_Request request;
-  check(MPI_Comm_idup(of, &copy, &request), "MPI_Comm_idup");
+  check(MPI_Comm_idup(base_, &copy, &request), "MPI_Comm_idup");
   complete(request, patience_s);
   return copy;
 }

@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/mpi/stream_comms.h"
-
 namespace trigram::mpi {
 
 /// A call of MPI that failed.
@@ -23,9 +21,9 @@ void check(int code, const char* call);
 void complete(MPI_Request& request, double patience_s);
 
 /// MPI in this process: initialised on first use, with MPI_THREAD_MULTIPLE, and finalised when the
-/// process exits. Throws MpiError where the library does not provide that. Three calls block, and
+/// process exits. Throws MpiError where the library does not provide that. Two calls block, and
 /// are bounded (see Deadline): MPI_Init_thread, in which processes wait for one another as long as
-/// these take to start and to read what they are to do, MPI_Comm_split, and MPI_Finalize.
+/// these take to start and to read what they are to do, and MPI_Finalize.
 class Session {
  public:
   /// On first use the others have `patience_s` to come, or the job is aborted; 15 s at least until
@@ -39,8 +37,6 @@ class Session {
   MPI_Comm base() const { return base_; }
   /// Of base(), made by all processes. Aborts the job as `complete` does.
   MPI_Comm duplicate(double patience_s) const;
-  /// The same for a stream.
-  StreamComms stream_comms(double patience_s) const;
   /// Returns when all processes have called it. Aborts the job, and names those that have not come,
   /// after `patience_s`.
   void meet(double patience_s);
@@ -50,8 +46,7 @@ class Session {
  private:
   explicit Session(double patience_s);
   int rank_ = 0, size_ = 1;
-  MPI_Comm base_ = MPI_COMM_NULL, backward_ = MPI_COMM_NULL;
-  MPI_Comm duplicate(MPI_Comm of, double patience_s) const;
+  MPI_Comm base_ = MPI_COMM_NULL;
 };
 
 }  // namespace trigram::mpi

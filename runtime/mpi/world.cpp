@@ -45,8 +45,8 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bo
       bootstrap_(post_office_, session.rank(), session.size()),
       ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), watchdog_s) {
-  groups_.add(*this, "main", kMainStream, session.stream_comms(watch_.longest_silence_s()));
-  start_at(common_zero(groups_.main().comms().forward, watch_.longest_silence_s()));
+  groups_.add(*this, "main", kMainStream, session.duplicate(watch_.longest_silence_s()));
+  start_at(common_zero(groups_.main().comm(), watch_.longest_silence_s()));
   rank_log::print("all {} processes have met; a world begins", layout.ranks());
 }
 
@@ -97,15 +97,12 @@ host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::strin
   TRIGRAM_CHECK(n + 1 < kForksPerStream, "stream {} forks more than {} streams", from.name(),
                 kForksPerStream - 1);
   check_fork_names(from, name);
-  const StreamComms comms = from.comms().duplicates([&](MPI_Comm of) {
-    MPI_Comm copy;
-    MPI_Request request;
-    check(MPI_Comm_idup(of, &copy, &request), "MPI_Comm_idup");
-    await(request, {.kind = Wait::fork, .other = name});
-    return copy;
-  });
+  MPI_Comm comm;
+  MPI_Request request;
+  check(MPI_Comm_idup(from.comm(), &comm, &request), "MPI_Comm_idup");
+  await(request, {.kind = Wait::fork, .other = name});
   return groups_.add(*this, name, from.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1,
-                     comms);
+                     comm);
 }
 
 void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
@@ -116,7 +113,7 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
   std::strncpy(mine.data(), name.c_str(), mine.size() - 1);
   MPI_Request request;
   check(MPI_Iallgather(mine.data(), sizeof(Name), MPI_BYTE, names->data(), sizeof(Name), MPI_BYTE,
-                       parent.comms().forward, &request),
+                       parent.comm(), &request),
         "MPI_Iallgather");
   try {
     await(request, {.kind = Wait::fork, .other = name});
