@@ -57,9 +57,13 @@ if(TRIGRAM_CUDA)  # auto or on
     endif()
   endif()
   if(TRIGRAM_CUDA_FOUND)
-    find_path(TRIGRAM_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+    # By these names modules of clusters say where NCCL is.
+    set(nccl_folders ENV NCCL_HOME ENV NCCL_ROOT ENV NCCL_DIR)
+    find_path(TRIGRAM_NCCL_INCLUDE nccl.h HINTS ${nccl_folders} ${CUDAToolkit_INCLUDE_DIRS}
+      PATH_SUFFIXES include)
     find_library(TRIGRAM_NCCL_LIBRARY nccl
-      HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT}/lib)
+      HINTS ${nccl_folders} ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT}
+      PATH_SUFFIXES lib lib64)
     mark_as_advanced(TRIGRAM_NCCL_INCLUDE TRIGRAM_NCCL_LIBRARY)
     if(TRIGRAM_NCCL_INCLUDE AND TRIGRAM_NCCL_LIBRARY)
       set(TRIGRAM_NCCL_FOUND TRUE)
@@ -67,6 +71,7 @@ if(TRIGRAM_CUDA)  # auto or on
   endif()
   if(NOT TRIGRAM_NCCL_FOUND AND TRIGRAM_CUDA STREQUAL "on")
     message(FATAL_ERROR "TRIGRAM_CUDA is on, but there is no CUDA toolkit 12 or newer with cuBLAS and NCCL: "
-      "install it, or say where nvcc is by -DCMAKE_CUDA_COMPILER=...")
+      "install it, or say where nvcc is by -DCMAKE_CUDA_COMPILER=..., and where NCCL is by the variable "
+      "NCCL_HOME, or by -DTRIGRAM_NCCL_INCLUDE=... and -DTRIGRAM_NCCL_LIBRARY=...")
   endif()
 endif()

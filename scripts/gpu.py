@@ -50,6 +50,8 @@ JOB = {
     "OMPI_MCA_btl": "self,vader",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
+# Of tests: hundreds of communicators are made there, and of small use are channels beyond the first.
+TEST_JOB = {**JOB, "NCCL_MAX_CTAS": "1"}
 
 
 class Build:
@@ -82,7 +84,7 @@ def mpirun(ranks: int, *command: str) -> list[str]:
 
 def of_ranks(build: Build, name: str, ranks: int, limit_s: float, short: bool) -> Part:
     """A program of the conformance suite as a job of ranks that share one GPU."""
-    environment = {**JOB, **({"TRIGRAM_SHORT_TRAINING": "1"} if short else {})}
+    environment = {**TEST_JOB, **({"TRIGRAM_SHORT_TRAINING": "1"} if short else {})}
     return Part(f"{name}, {ranks} rank{'s' if ranks > 1 else ''}",
                 mpirun(ranks, build.test(name), "--gtest_filter=*nccl*", "--gtest_color=no"),
                 limit_s, environment)
@@ -117,6 +119,7 @@ def first_tests(build: Build, short: bool) -> list[Part]:
         Part("kernels", [build.test("cuda_device_test")], 60),
         Part("codecs", [build.test("cuda_codecs_test")], 60),
         of_ranks(build, "gpu_agreement_test", 2, 150, short),
+        of_ranks(build, "nccl_abort_test", 2, 60, short),
     ]
 
 

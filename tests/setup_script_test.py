@@ -58,6 +58,12 @@ class SetupForGpus(unittest.TestCase):
         self.assertEqual(self.setup_("--gpu", code=0), "")
         self.assertEqual(self.asked(), "")
 
+    def test_a_cmake_that_does_not_read_the_presets_is_named(self):
+        self.program("cmake", "echo cmake version 3.22.1")
+        self.assertIn("CMake 3.22 is too old, 3.25 is needed", self.setup_("--gpu", code=1))
+        self.program("cmake", "echo cmake version 4.0.2")
+        self.assertEqual(self.setup_("--gpu", code=0), "")
+
     def test_only_what_is_missing_is_named(self):
         self.compiler_lacks("CLI/CLI.hpp")
         (self.folder / "ninja").unlink()

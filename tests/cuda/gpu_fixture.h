@@ -36,6 +36,19 @@ inline CudaBlocks blocks_of_tests() {
   return each && std::strcmp(each, "1") == 0 ? CudaBlocks::allocated : CudaBlocks::carved;
 }
 
+/// Skips all tests of a program that was built where there was a GPU, and runs where there is none.
+class NeedsGpu : public testing::Environment {
+ public:
+  void SetUp() override {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0)
+      GTEST_SKIP() << "no GPU: "
+                   << (error == cudaSuccess ? "CUDA sees none" : cudaGetErrorString(error));
+  }
+};
+inline testing::Environment* const needs_gpu = testing::AddGlobalTestEnvironment(new NeedsGpu);
+
 /// A GPU, one stream of it, and a host that makes the same operations.
 class GpuTest : public testing::Test {
  protected:
