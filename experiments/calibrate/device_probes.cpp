@@ -5,8 +5,9 @@
 namespace trigram {
 namespace {
 
-constexpr std::size_t kColdBytes = std::size_t{48} << 20;  // more than caches hold
-constexpr std::size_t kAlignment = 64;                     // bytes; that of tensors of their own
+// More than caches hold, those of GPUs, too.
+constexpr std::size_t kColdBytes = std::size_t{128} << 20;
+constexpr std::size_t kAlignment = 64;  // bytes; that of tensors of their own
 
 std::size_t aligned(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
