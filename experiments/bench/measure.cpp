@@ -65,6 +65,16 @@ Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t co
 
 }  // namespace
 
+std::vector<std::size_t> counts(const Ladder& ladder, std::size_t ranks) {
+  std::vector<std::size_t> all;
+  for (std::size_t bytes = ladder.min_bytes; bytes <= ladder.max_bytes;
+       bytes *= static_cast<std::size_t>(ladder.factor)) {
+    const std::size_t count = std::max(elements(bytes, ranks), ranks);
+    if (all.empty() || all.back() != count) all.push_back(count);
+  }
+  return all;
+}
+
 double seconds_of(const Context& ctx, const Ladder& ladder, const std::function<void()>& run) {
   for (int i = 0; i < ladder.warm_up; ++i) run();
   std::vector<double> seconds;
@@ -88,12 +98,7 @@ void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const L
   const auto ranks = static_cast<std::size_t>(ctx.size());
   for (const BenchEntry& entry : entries) {
     if (ranks < entry.least_ranks) continue;
-    std::size_t before = 0;
-    for (std::size_t bytes = ladder.min_bytes; bytes <= ladder.max_bytes;
-         bytes *= static_cast<std::size_t>(ladder.factor)) {
-      const std::size_t count = std::max(elements(bytes, ranks), ranks);
-      if (count == before) continue;
-      before = count;
+    for (const std::size_t count : counts(ladder, ranks)) {
       const Measured m = measure_one(ctx, entry, count, ladder, simulated);
       if (ctx.world_rank == 0) row(m);
     }

@@ -20,6 +20,10 @@ struct Ladder {
   double batch_s = 0;
 };
 
+/// The sizes that are measured, in f32: those of the ladder, rounded down to whole elements for each
+/// rank, but at least one for each; none twice.
+std::vector<std::size_t> counts(const Ladder& ladder, std::size_t ranks);
+
 /// Seconds that a run takes on this rank: of the ladder's iterations, each until the stream has
 /// come to its end, the quantile.
 double seconds_of(const Context& ctx, const Ladder& ladder, const std::function<void()>& run);
@@ -36,8 +40,7 @@ struct Measured {
 };
 
 /// Measures every entry at every size of the ladder, on all ranks together; `row` hears of it on
-/// rank 0. Sizes are rounded down to whole elements for each rank. With `simulated`, ranks begin
-/// every measurement at the same moment.
+/// rank 0. With `simulated`, ranks begin every measurement at the same moment.
 void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const Ladder& ladder,
              bool simulated, const std::function<void(const Measured&)>& row);
 

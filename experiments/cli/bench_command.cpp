@@ -11,6 +11,7 @@
 #include "experiments/bench/place.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/job.h"
+#include "experiments/cli/ladder_options.h"
 #include "experiments/exit_codes.h"
 #include "experiments/results/cores.h"
 #include "experiments/results/machine.h"
@@ -72,10 +73,6 @@ std::vector<BenchEntry> chosen(const Options& options, const World& world) {
   return entries;
 }
 
-std::size_t bytes_in(const std::string& option, const std::string& text) {
-  return static_cast<std::size_t>(quantity(Dimension::bytes, true).parse(text, option));
-}
-
 Ladder ladder_of(const Options& options, bool simulated) {
   Ladder ladder;
   ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
@@ -90,9 +87,41 @@ Ladder ladder_of(const Options& options, bool simulated) {
   return ladder;
 }
 
+/// What is measured, where, and how.
+struct Bench {
+  BenchPlace place;
+  std::vector<BenchEntry> entries;
+  Ladder ladder;
+};
+
+Bench resolve(const Options& options) {
+  BenchPlace place = find_place(options.place);
+  std::vector<BenchEntry> entries = chosen(options, *place.world);
+  const Ladder ladder = ladder_of(options, place.world->simulated);
+  check_sizes(ladder, place.cluster.ranks(), 1);
+  return {std::move(place), std::move(entries), ladder};
+}
+
+/// What all processes of a job must have alike, or they would wait for one another.
+Json options_of(const Bench& bench) {
+  const auto names = [&](std::string BenchEntry::*member) {
+    return fmt::format("{}", fmt::join(distinct(bench.entries, member), ", "));
+  };
+  return {{"--runtime", bench.place.runtime},
+          {"--cluster", cluster_fields().dump(bench.place.cluster)},
+          {"--operation", names(&BenchEntry::operation)},
+          {"--algorithm", names(&BenchEntry::algorithm)},
+          {"--min-bytes", bench.ladder.min_bytes},
+          {"--max-bytes", bench.ladder.max_bytes},
+          {"--factor", bench.ladder.factor},
+          {"--iters", bench.ladder.iterations},
+          {"--warmup", bench.ladder.warm_up},
+          {"--no-check", !bench.ladder.check}};
+}
+
 /// Measures, hands each row to `row` on rank 0 as soon as it is there.
-void run_benches(const BenchPlace& place, const std::vector<BenchEntry>& entries,
-                 const Ladder& ladder, const std::function<void(const Measured&)>& row) {
+void run_benches(const Bench& bench, const std::function<void(const Measured&)>& row) {
+  const auto& [place, entries, ladder] = bench;
   const bool simulated = place.world->simulated;
   place.make()->launch(place.cluster.layout(), [&](const Context& raw) {
     // Counted and charged as in training. Without values there is nothing to compute in simulation.
@@ -104,9 +133,12 @@ void run_benches(const BenchPlace& place, const std::vector<BenchEntry>& entries
 }
 
 int bench(const Options& options) {
-  const BenchPlace place = find_place(options.place);
-  const std::vector<BenchEntry> entries = chosen(options, *place.world);
-  const Ladder ladder = ladder_of(options, place.world->simulated);
+  std::optional<Bench> resolved;
+  agree_on_options("bench", [&] {
+    resolved = resolve(options);
+    return options_of(*resolved);
+  });
+  const auto& [place, entries, ladder] = *resolved;
   const bool speaks = rank_in_job() == 0;
   const int cores = in_a_job() ? agree_on_cores(watchdog_s(place.runtime)).here : available_cores();
   std::size_t wrong = 0;
@@ -117,7 +149,7 @@ int bench(const Options& options) {
                ladder.iterations, ladder.warm_up);
     fmt::print("{}", bench_header());
   }
-  run_benches(place, entries, ladder, [&](const Measured& m) {
+  run_benches(*resolved, [&](const Measured& m) {
     wrong += m.wrong.value_or(0);
     if (options.json) return rows.push_back(bench_json(m));
     fmt::print("{}", bench_row(m));

@@ -9,6 +9,7 @@
 #include "experiments/calibrate/calibration_table.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/job.h"
+#include "experiments/cli/ladder_options.h"
 #include "experiments/exit_codes.h"
 #include "experiments/results/cores.h"
 #include "experiments/results/machine.h"
@@ -26,17 +27,18 @@ struct Options {
   double quantile = 0.5;
 };
 
-std::size_t bytes_in(const std::string& option, const std::string& text) {
-  return static_cast<std::size_t>(quantity(Dimension::bytes, true).parse(text, option));
-}
-
-std::shared_ptr<const WorkloadFactory> workload_of(const std::string& text, int ranks) {
-  if (text.empty()) return nullptr;
+/// Null where none is asked for.
+Json resolved_workload(const std::string& text) {
+  if (text.empty()) return {};
   Json j = text;
   if (text[0] == '{') j = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (j.is_discarded()) throw ConfigError("--workload", "expected a name or an object in JSON");
-  std::shared_ptr<const WorkloadFactory> workload =
-      make_workload_factory(resolve_workload(j, "--workload", "."), "--workload");
+  return resolve_workload(j, "--workload", ".");
+}
+
+std::shared_ptr<const WorkloadFactory> make_workload(const Json& resolved, int ranks) {
+  if (resolved.is_null()) return nullptr;
+  std::shared_ptr<const WorkloadFactory> workload = make_workload_factory(resolved, "--workload");
   if (!workload->has_values())
     throw ConfigError("--workload",
                       "has no values to compute with; expected one that has, such as "
@@ -45,7 +47,7 @@ std::shared_ptr<const WorkloadFactory> workload_of(const std::string& text, int 
   return workload;
 }
 
-CalibrationOptions calibration_options(const Options& options, int ranks) {
+CalibrationOptions calibration_options(const Options& options, int ranks, const Json& workload) {
   CalibrationOptions c;
   c.ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
   c.ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
@@ -54,7 +56,9 @@ CalibrationOptions calibration_options(const Options& options, int ranks) {
   if (c.ladder.max_bytes < c.ladder.min_bytes * static_cast<std::size_t>(c.ladder.factor))
     throw ConfigError("--max-bytes",
                       fmt::format("expected at least {} x --min-bytes", c.ladder.factor));
-  c.workload = workload_of(options.workload, ranks);
+  constexpr std::size_t kOfLine = 2;
+  check_sizes(c.ladder, ranks, kOfLine);
+  c.workload = make_workload(workload, ranks);
   return c;
 }
 
@@ -80,15 +84,42 @@ int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) 
   }
 }
 
-int run_calibration(const Options& options) {
-  const BenchPlace place = find_place(options.place);
+/// What is measured, and where.
+struct Wanted {
+  BenchPlace place;
+  Json workload;  // resolved, or null
+  CalibrationOptions options;
+};
+
+Wanted resolve(const Options& options) {
+  BenchPlace place = find_place(options.place);
   if (place.world->simulated)
     throw ConfigError("--runtime",
                       "expected a world in real time; a simulated one is what is "
                       "described");
-  const int ranks = place.cluster.ranks();
-  const CalibrationOptions wanted = calibration_options(options, ranks);
+  const Json workload = resolved_workload(options.workload);
+  const CalibrationOptions wanted = calibration_options(options, place.cluster.ranks(), workload);
   check_writable(options.output);
+  return {std::move(place), workload, wanted};
+}
+
+/// What all processes of a job must have alike, or they would wait for one another.
+Json options_of(const Wanted& wanted) {
+  const Ladder& ladder = wanted.options.ladder;
+  return {{"--runtime", wanted.place.runtime},    {"--workload", wanted.workload},
+          {"--min-bytes", ladder.min_bytes},      {"--max-bytes", ladder.max_bytes},
+          {"--iters", ladder.iterations},         {"--quantile", ladder.quantile}};
+}
+
+int run_calibration(const Options& options) {
+  std::optional<Wanted> resolved;
+  agree_on_options("calibrate", [&] {
+    resolved = resolve(options);
+    return options_of(*resolved);
+  });
+  const BenchPlace& place = resolved->place;
+  const CalibrationOptions& wanted = resolved->options;
+  const int ranks = place.cluster.ranks();
   if (rank_in_job() != 0) return join_calibration(place, wanted);
   const Calibration calibration = calibrate(*place.make(), ranks, wanted);
   fmt::print("# world {}, {} ranks\n{}", place.world->name, ranks, calibration_table(calibration));

@@ -13,6 +13,7 @@
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
 #include "experiments/cli/plan_difference.h"
+#include "experiments/cli/statement.h"
 #include "experiments/emulate/launch.h"
 #include "experiments/exit_codes.h"
 #include "experiments/version.h"
@@ -21,23 +22,27 @@
 namespace trigram {
 namespace {
 
-/// What a process has to say of its plan, and what keeps it from having one.
-struct Statement {
-  std::optional<Plan> plan;
-  std::string text;  // "=", the runs in it and its name, or "!" and what is wrong
-  std::exception_ptr error;
-};
+/// The runs of a plan in one text, which is the same where they are.
+std::string text_of(const Plan& plan) {
+  std::string runs;
+  for (const PlannedRun& run : plan.runs) runs += run.id + " ";
+  return runs + plan.name;
+}
 
-Statement state(const std::function<Plan()>& make) {
+/// Says to the others what `make` makes of `mine`, or what keeps it from that, and returns what all
+/// have said: nobody has an error then. `make` returns how long processes may be apart.
+std::vector<Statement> state(Statement mine, const std::function<double(Statement&)>& make) {
+  double watchdog_s = MpiOptions{}.watchdog_s;
+  std::exception_ptr error;
   try {
-    Plan plan = make();
-    std::string runs = "=";
-    for (const PlannedRun& run : plan.runs) runs += run.id + " ";
-    runs += plan.name;
-    return {std::move(plan), std::move(runs), nullptr};
-  } catch (const std::exception& error) {
-    return {std::nullopt, fmt::format("!{}", error.what()), std::current_exception()};
+    watchdog_s = make(mine);
+  } catch (const std::exception& e) {
+    mine.error = e.what();
+    error = std::current_exception();
   }
+  std::vector<Statement> said = exchange_statements(mine, watchdog_s);
+  if (error) std::rethrow_exception(error);
+  return said;
 }
 
 /// The first run that is not the same on all, of statements that differ.
@@ -58,7 +63,7 @@ bool in_a_job() { return mpi_unavailable_reason().empty(); }
 
 int rank_in_job() { return in_a_job() ? mpi_process().rank : 0; }
 
-void begin_in_job(const std::filesystem::path& folder) {
+void begin_in_job(const std::filesystem::path& folder, const std::string& parting) {
   const MpiProcess process = mpi_process();
   std::filesystem::path file;
   if (!folder.empty()) {
@@ -75,11 +80,9 @@ void begin_in_job(const std::filesystem::path& folder) {
     rank_log::print("trigram {}, rank {} of {}, process {} on {}", version().git, process.rank,
                     process.size, getpid(), host.data());
   }
-  last_words::set(fmt::format("rank {} prepares its runs", process.rank));
-  last_words::end_on_signals(
-      fmt::format("trigram: rank {}", process.rank),
-      process.rank == 0 ? "finished runs are kept, the same command goes on\n" : "", kInterrupted,
-      file);
+  last_words::set(fmt::format("rank {} prepares what it is to do", process.rank));
+  last_words::end_on_signals(fmt::format("trigram: rank {}", process.rank),
+                             process.rank == 0 ? parting : "", kInterrupted, file);
 }
 
 void check_for_job(const Plan& plan) {
@@ -104,21 +107,41 @@ void check_for_job(const Plan& plan) {
   }
 }
 
-Plan agree_on_plan(const std::function<Plan()>& make) {
-  Statement mine = state(make);
-  const double watchdog = mine.plan ? watchdog_s(*mine.plan) : MpiOptions{}.watchdog_s;
-  const auto said = mpi_exchange(mine.text, watchdog);
-  if (std::all_of(said.begin(), said.end(), [&](const auto& text) { return text == said[0]; })) {
-    if (mine.error) std::rethrow_exception(mine.error);
-    return std::move(*mine.plan);
-  }
-  for (std::size_t rank = 0; rank < said.size(); ++rank)
-    if (said[rank].front() == '!')
-      throw ConfigError(fmt::format("rank {}", rank), said[rank].substr(1));
-  const auto descriptions = mpi_exchange(describe_plan(*mine.plan, first_apart(said)), watchdog);
+Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make) {
+  Plan plan;
+  const Statement mine{invocation.command, invocation.options};
+  std::vector<std::string> said;
+  for (Statement& s : state(mine, [&](Statement& statement) {
+         plan = make();
+         statement.runs = text_of(plan);
+         return watchdog_s(plan);
+       }))
+    said.push_back(std::move(s.runs));
+  if (std::all_of(said.begin(), said.end(), [&](const auto& text) { return text == said[0]; }))
+    return plan;
+  const auto descriptions =
+      mpi_exchange(describe_plan(plan, first_apart(said)), watchdog_s(plan));
   throw ConfigError("", fmt::format("the processes of the job have different runs to make; "
                                     "expected the same files and arguments on all of them; {}",
                                     plan_difference(said, descriptions)));
+}
+
+void agree_on_options(const std::string& command, const std::function<Json()>& resolve) {
+  if (!in_a_job()) return static_cast<void>(resolve());
+  begin_in_job();
+  state({command}, [&](Statement& statement) {
+    statement.options = resolve();
+    return watchdog_s(statement.options.at("--runtime"));
+  });
+}
+
+void agree_on_error(const std::string& error) {
+  begin_in_job();
+  // Said even if the launcher ends this process because others never come to listen.
+  last_words::set(fmt::format("rank {}: {}", rank_in_job(), error));
+  Statement mine;
+  mine.error = error;
+  exchange_statements(mine, MpiOptions{}.watchdog_s);
 }
 
 std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0) {

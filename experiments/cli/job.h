@@ -21,16 +21,30 @@ int rank_in_job();
 /// Before anything else that a process of a job does. It keeps a log of its own,
 /// `folder`/rank-R.log (none where `folder` is empty; ConfigError where it cannot be written); and
 /// when it is told to end, as by a launcher that has lost another process or by its user, it says
-/// what it waited for.
-void begin_in_job(const std::filesystem::path& folder);
+/// what it waited for, and on rank 0 `parting`, what becomes of what there is.
+void begin_in_job(const std::filesystem::path& folder = {}, const std::string& parting = "");
 
 /// Throws ConfigError unless a plan is one for a job: worlds of processes, with as many workers as
 /// the job has processes.
 void check_for_job(const Plan& plan);
 
-/// The plan that `make` makes, if all processes of the job make the same one. Throws in all
-/// processes alike, what is wrong with any of them.
-Plan agree_on_plan(const std::function<Plan()>& make);
+/// What a command is called, and its options, resolved, that all processes must have alike:
+/// {"--iters": 3}.
+struct Invocation {
+  std::string command;
+  Json options = Json::object();
+};
+
+/// The plan that `make` makes, if all processes of the job are invoked alike and make the same one.
+/// Throws in all processes alike, what is wrong with any of them.
+Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make);
+
+/// For commands without a plan: `resolve` returns the options, with "--runtime", a world of
+/// processes. In a job it is called once the process has begun there, and throws as above.
+void agree_on_options(const std::string& command, const std::function<Json()>& resolve);
+
+/// For a command line that cannot be read, in a job: throws unless all have the same error.
+void agree_on_error(const std::string& error);
 
 /// Which of the runs are to be made, as rank 0 knows.
 std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0);

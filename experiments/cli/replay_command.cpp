@@ -79,7 +79,7 @@ void print_table(const std::vector<ReplayedLayer>& layers) {
 
 int replay(const Options& options) {
   const auto planned = [&options] {
-    if (in_a_job()) begin_in_job("");
+    if (in_a_job()) begin_in_job();
     Plan plan = make_plan(options.config, options.settings);
     if (in_a_job()) check_for_job(plan);
     if (plan.runs.size() != 1)
@@ -88,7 +88,8 @@ int replay(const Options& options) {
                                               plan.runs.size()));
     return plan;
   };
-  const Plan plan = in_a_job() ? agree_on_plan(planned) : planned();
+  const Invocation invocation{"replay", {{"--steps", options.steps}}};
+  const Plan plan = in_a_job() ? agree_on_plan(invocation, planned) : planned();
   const PlannedRun& run = plan.runs.front();
   const auto layers = replay_layers(run.experiment, *run.workload, options.steps);
   if (layers.empty()) return kOk;  // rank 0 speaks

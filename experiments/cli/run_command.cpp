@@ -64,7 +64,8 @@ int run(const Options& options, bool quiet) {
                       "expected a job of mpirun or srun; without one, each run's "
                       "log.txt in its results folder is the log of all ranks");
   const auto planned = [&options] {
-    if (in_a_job()) begin_in_job(options.rank_logs);
+    if (in_a_job())
+      begin_in_job(options.rank_logs, "finished runs are kept, the same command goes on\n");
     Plan plan = make_plan(options.config, options.settings, {.world = options.world});
     if (!options.only.empty()) keep_only(plan, options.only);
     if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
@@ -72,7 +73,8 @@ int run(const Options& options, bool quiet) {
     if (!options.dry_run && rank_in_job() == 0) check_writable(options.runner.output / plan.name);
     return plan;
   };
-  const Plan plan = in_a_job() ? agree_on_plan(planned) : planned();
+  const Invocation invocation{"run", {{"--dry-run", options.dry_run}}};
+  const Plan plan = in_a_job() ? agree_on_plan(invocation, planned) : planned();
   SweepRunner runner(plan, options.runner, quiet);
   if (rank_in_job() != 0) return options.dry_run ? kOk : runner.run_in_job();
   if (plan.runs.empty()) {

@@ -66,7 +66,8 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    fmt::print(stderr, "trigram: {}\n", error.what());
+    if (in_a_job()) agree_on_error(error.what());  // which returns where all have this one
+    if (rank_in_job() == 0) fmt::print(stderr, "trigram: {}\n", error.what());
     return kBadInput;
   }
   configure_log(log_level);

@@ -49,6 +49,33 @@ class JobTest(CommandTest):
         self.assertEqual(job.returncode, code, out + err)
         return out, err
 
+    def uneven(
+        self, ranks: int, command: str, others: dict[int, str] = {}
+    ) -> subprocess.Popen[str]:
+        """Starts a job of `trigram` with the arguments `command`, but of ranks in `others` theirs."""
+        cases = "".join(f"{rank}) exec {TRIGRAM} {line};;\n" for rank, line in others.items())
+        script = self.folder / "uneven.sh"
+        script.write_text(
+            f'case "$OMPI_COMM_WORLD_RANK" in\n{cases}*) exec {TRIGRAM} {command};;\nesac\n'
+        )
+        return self.popen(["mpirun", "-n", ranks, "sh", script], env=self.environment)
+
+    def refused(self, ranks: int, command: str, others: dict[int, str] = {}) -> str:
+        """The one line that a job ends with whose processes may be told different things."""
+        begun = time.monotonic()
+        job = self.uneven(ranks, command, others)
+        out, err = job.communicate(timeout=100)
+        self.assertEqual(job.returncode, 2, out + err)
+        self.assertLess(time.monotonic() - begun, WATCHDOG_S, "a watchdog has ended it")
+        # Those that mpirun ends meanwhile may have their last words.
+        said = [
+            line
+            for line in err.splitlines()
+            if line.startswith("trigram: ") and not re.search("rank \\d+ is ended by", line)
+        ]
+        self.assertEqual(len(said), 1, err)
+        return said[0]
+
     def log(self, rank: int) -> str:
         return (self.folder / "logs" / f"rank-{rank}.log").read_text()
 

@@ -71,6 +71,11 @@ class Bench(CommandTest):
                           for n in (1000, 2000, 4000)])
         self.assertEqual({row[-1] for row in rows}, {"0"})
 
+    def test_the_least_size_is_an_element_for_each_rank(self) -> None:
+        report = self.bench("allreduce", "--algorithm", "ring", "--ranks", "3", "--min-bytes", "1B",
+                            "--max-bytes", "32B", "--factor", "2", "--iters", "1")
+        self.assertEqual([row["bytes"] for row in report["rows"]], [12, 24])
+
     def test_bad_input(self) -> None:
         missing = self.folder / "none.json"
         cases = [
@@ -83,6 +88,11 @@ class Bench(CommandTest):
             (["--cluster", missing], "--cluster", "expected a file that describes a cluster"),
             (["--min-bytes", "4"], "--min-bytes", "4"),
             (["--min-bytes", "4kB", "--max-bytes", "1kB"], "--max-bytes", "at least as many"),
+            (["--max-bytes", "1B", "--min-bytes", "1B"], "--max-bytes",
+             "expected at least 8 B, one f32 element for each of 2 ranks, not 1 B"),
+            (["--min-bytes", "3B", "--max-bytes", "5B"], "--max-bytes", "at least 8 B"),
+            (["--ranks", "5", "--max-bytes", "19B"], "--max-bytes", "at least 20 B"),
+            (["--min-bytes", "0.5B"], "--min-bytes", "expected at least 1 B, not 0.5B"),
             (["--ranks", "0"], "--ranks", "1"),
             (["--runtime", "mpi"], "--runtime", "mpi"),
         ]

@@ -137,6 +137,8 @@ class Calibrate(CommandTest):
             (["--workload", "vgg16"], "--workload: has no values to compute with"),
             (["--workload", "fashion"], 'did you mean "fashion_mnist"?'),
             (["--quantile", "2"], "--quantile"),
+            (["--min-bytes", "1B", "--max-bytes", "4B"], "--max-bytes: expected at least 8 B"),
+            (["--min-bytes", "2B", "--max-bytes", "15B"], "--max-bytes: expected at least 2 sizes"),
             (["--workload", "{"], "--workload: expected a name or an object in JSON"),
         ]
         if not worlds()["sim"]:

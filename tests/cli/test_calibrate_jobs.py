@@ -1,0 +1,52 @@
+"""`trigram calibrate` as an MPI job: processes that were told different things, and those that end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import unittest
+
+from jobs import JobTest
+
+
+class CalibrateJobs(JobTest):
+    def test_unequal_options_are_named_before_anything_is_measured(self) -> None:
+        command = "calibrate --max-bytes 64KiB --iters 3 -o mine.json"
+        workload = '{"name": "quadratic", "dimension": 4096}'
+        cases = [
+            ("--iters 4", "--iters is 4 there, 3 on rank 0"),
+            ("--quantile 0.25", "--quantile is 0.25 there, 0.5 on rank 0"),
+            ("--min-bytes 2KiB", "--min-bytes is 2048 there, 1024 on rank 0"),
+            (f"--workload '{workload}'", "--workload/dimension is 4096 there, absent on rank 0"),
+        ]
+        for there, difference in cases:
+            changed = command.replace(" --iters 3", "") if "--iters" in there else command
+            line = self.refused(3, command, {2: f"{changed} {there}"})
+            self.assertIn("have different options of trigram calibrate; ", line)
+            self.assertIn("rank 2: ", line)
+            self.assertIn(difference, line)
+        self.assertEqual(list(self.folder.glob("mine.json")), [])
+
+    def test_an_error_of_one_rank_is_told(self) -> None:
+        line = self.refused(2, "calibrate", {1: "calibrate --workload fashion"})
+        self.assertIn("trigram: rank 1: --workload: unknown workload", line)
+        line = self.refused(2, "calibrate -o no/such/folder")  # which rank 0 alone writes
+        self.assertIn("trigram: rank 0: --output: expected a file that can be written", line)
+
+    def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
+        job = self.start(3, "calibrate", "--max-bytes", "64KiB", "--iters", "1000000")
+        self.wait_for(lambda: len(self.children(job.pid)) == 3)
+        time.sleep(3)  # to be at it
+        ranks = {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
+        os.kill(ranks[1], signal.SIGKILL)
+        _, err = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
+        for survivor in (0, 2):
+            self.assertRegex(err, f"trigram: rank {survivor} is ended by SIGTERM\n"
+                                  f"rank {survivor} (waits for|computes|prepares)")
+        self.assertNotIn("finished runs are kept", err)
+
+
+if __name__ == "__main__":
+    unittest.main()
