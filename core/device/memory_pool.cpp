@@ -1,8 +1,11 @@
 #include "core/device/memory_pool.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <stdexcept>
 
 namespace trigram {
 namespace {
@@ -14,6 +17,13 @@ std::size_t block_size(std::size_t nbytes) {
   nbytes = std::max(nbytes, MemoryPool::kAlignment);
   const std::size_t step = std::max(std::bit_floor(nbytes) / 4, MemoryPool::kAlignment);
   return (nbytes + step - 1) / step * step;
+}
+
+// Not by the form of new that throws: an allocator that stands in for it may end the process.
+std::byte* new_block(std::size_t size) {
+  void* const block = operator new(size, kAlign, std::nothrow);
+  if (!block) throw std::runtime_error(fmt::format("there is no memory for {} bytes", size));
+  return static_cast<std::byte*>(block);
 }
 
 }  // namespace
@@ -35,7 +45,7 @@ std::shared_ptr<std::byte> MemoryPool::allocate(std::size_t nbytes) {
       blocks.pop_back();
     }
   }
-  if (!block) block = static_cast<std::byte*>(operator new(size, kAlign));
+  if (!block) block = new_block(size);
   return {block, [pool = shared_from_this(), size](std::byte* b) { pool->release(b, size); }};
 }
 

@@ -20,8 +20,8 @@ struct Ladder {
   double batch_s = 0;
 };
 
-/// The sizes that are measured, in f32: those of the ladder, rounded down to whole elements for each
-/// rank, but at least one for each; none twice.
+/// The sizes that are measured, in f32: those of the ladder, rounded down to whole elements for
+/// each rank, but at least one for each; none twice.
 std::vector<std::size_t> counts(const Ladder& ladder, std::size_t ranks);
 
 /// Seconds that a run takes on this rank: of the ladder's iterations, each until the stream has

@@ -28,7 +28,7 @@ std::string refused_range(const std::string& text) {
 }
 
 int advise(Options& options, bool quiet) {
-  if (in_a_job()) throw ConfigError("advise", "simulates; expected it without a launcher");
+  if (has_others_in_job()) throw ConfigError("advise", "simulates; expected it without a launcher");
   options.question.target = Target::parse(options.target);
   options.advisor.quiet = quiet;
   const Contest contest(options.question);

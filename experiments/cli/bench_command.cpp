@@ -134,13 +134,13 @@ void run_benches(const Bench& bench, const std::function<void(const Measured&)>&
 
 int bench(const Options& options) {
   std::optional<Bench> resolved;
-  agree_on_options("bench", [&] {
+  const bool job = resolve_here_or_in_job("bench", [&] {
     resolved = resolve(options);
     return options_of(*resolved);
   });
   const auto& [place, entries, ladder] = *resolved;
   const bool speaks = rank_in_job() == 0;
-  const int cores = in_a_job() ? agree_on_cores(watchdog_s(place.runtime)).here : available_cores();
+  const int cores = job ? agree_on_cores(watchdog_s(place.runtime)).here : available_cores();
   std::size_t wrong = 0;
   Json rows = Json::array();
   if (speaks && !options.json) {

@@ -12,6 +12,7 @@
 #include "experiments/cli/ladder_options.h"
 #include "experiments/exit_codes.h"
 #include "experiments/results/cores.h"
+#include "experiments/results/durable.h"
 #include "experiments/results/machine.h"
 
 namespace trigram {
@@ -71,6 +72,14 @@ void check_writable(const std::string& path) {
   if (!existed) fs::remove(path);
 }
 
+/// A file that is there keeps its content until the new one is on the disk.
+void write_whole(const fs::path& path, const std::string& text) {
+  if (fs::exists(path) && !fs::is_regular_file(path)) return write_durably(path, text);
+  const fs::path beside = path.string() + ".part";
+  write_durably(beside, text);
+  fs::rename(beside, path);
+}
+
 /// What fails, fails on rank 0 as well, which says so.
 int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) {
   try {
@@ -106,14 +115,14 @@ Wanted resolve(const Options& options) {
 /// What all processes of a job must have alike, or they would wait for one another.
 Json options_of(const Wanted& wanted) {
   const Ladder& ladder = wanted.options.ladder;
-  return {{"--runtime", wanted.place.runtime},    {"--workload", wanted.workload},
-          {"--min-bytes", ladder.min_bytes},      {"--max-bytes", ladder.max_bytes},
-          {"--iters", ladder.iterations},         {"--quantile", ladder.quantile}};
+  return {{"--runtime", wanted.place.runtime}, {"--workload", wanted.workload},
+          {"--min-bytes", ladder.min_bytes},   {"--max-bytes", ladder.max_bytes},
+          {"--iters", ladder.iterations},      {"--quantile", ladder.quantile}};
 }
 
 int run_calibration(const Options& options) {
   std::optional<Wanted> resolved;
-  agree_on_options("calibrate", [&] {
+  resolve_here_or_in_job("calibrate", [&] {
     resolved = resolve(options);
     return options_of(*resolved);
   });
@@ -125,11 +134,11 @@ int run_calibration(const Options& options) {
   fmt::print("# world {}, {} ranks\n{}", place.world->name, ranks, calibration_table(calibration));
   if (options.output.empty()) return kOk;
   const Json machine = describe_machine(available_cores());
-  std::ofstream file(options.output);
-  file << description_text(
-      calibration, fmt::format("trigram calibrate: world {}, {} ranks, {}", place.world->name,
-                               ranks, machine.value("cpu", std::string("unknown processor"))));
-  if (!file.flush()) throw std::runtime_error(options.output + " cannot be written");
+  write_whole(
+      options.output,
+      description_text(calibration,
+                       fmt::format("trigram calibrate: world {}, {} ranks, {}", place.world->name,
+                                   ranks, machine.value("cpu", std::string("unknown processor")))));
   fmt::print("\n{}\n", options.output);
   return kOk;
 }

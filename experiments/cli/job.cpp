@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "core/config/component.h"
 #include "core/config/config_error.h"
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
@@ -57,9 +58,34 @@ std::size_t first_apart(const std::vector<std::string>& said) {
       std::count(said[0].begin(), said[0].begin() + std::ptrdiff_t(same), ' '));
 }
 
+/// The plan that `make` makes, if all processes of the job are invoked alike and make the same one.
+Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make) {
+  Plan plan;
+  const Statement mine{invocation.command, invocation.options};
+  std::vector<std::string> said;
+  for (Statement& s : state(mine, [&](Statement& statement) {
+         plan = make();
+         statement.runs = text_of(plan);
+         return watchdog_s(plan);
+       }))
+    said.push_back(std::move(s.runs));
+  if (std::all_of(said.begin(), said.end(), [&](const auto& text) { return text == said[0]; }))
+    return plan;
+  const auto descriptions = mpi_exchange(describe_plan(plan, first_apart(said)), watchdog_s(plan));
+  throw ConfigError("", fmt::format("the processes of the job have different runs to make; "
+                                    "expected the same files and arguments on all of them; {}",
+                                    plan_difference(said, descriptions)));
+}
+
+bool is_of_processes(const Json& runtime) {
+  return find_component(worlds(), "world", runtime, "--runtime").processes;
+}
+
 }  // namespace
 
 bool in_a_job() { return mpi_unavailable_reason().empty(); }
+
+bool has_others_in_job() { return in_a_job() && mpi_process().size > 1; }
 
 int rank_in_job() { return in_a_job() ? mpi_process().rank : 0; }
 
@@ -107,35 +133,34 @@ void check_for_job(const Plan& plan) {
   }
 }
 
-Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make) {
-  Plan plan;
-  const Statement mine{invocation.command, invocation.options};
-  std::vector<std::string> said;
-  for (Statement& s : state(mine, [&](Statement& statement) {
-         plan = make();
-         statement.runs = text_of(plan);
-         return watchdog_s(plan);
-       }))
-    said.push_back(std::move(s.runs));
-  if (std::all_of(said.begin(), said.end(), [&](const auto& text) { return text == said[0]; }))
-    return plan;
-  const auto descriptions =
-      mpi_exchange(describe_plan(plan, first_apart(said)), watchdog_s(plan));
-  throw ConfigError("", fmt::format("the processes of the job have different runs to make; "
-                                    "expected the same files and arguments on all of them; {}",
-                                    plan_difference(said, descriptions)));
+PlanInJob plan_here_or_in_job(const Invocation& invocation,
+                              const std::function<Plan(bool in_job)>& make) {
+  if (!in_a_job()) return {make(false), false};
+  if (!has_others_in_job()) {
+    Plan plan = make(false);
+    if (std::none_of(plan.runs.begin(), plan.runs.end(),
+                     [](const PlannedRun& run) { return run.experiment.world().processes; }))
+      return {std::move(plan), false};
+  }
+  return {agree_on_plan(invocation, [&] { return make(true); }), true};
 }
 
-void agree_on_options(const std::string& command, const std::function<Json()>& resolve) {
-  if (!in_a_job()) return static_cast<void>(resolve());
+bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve) {
+  const bool maybe = in_a_job();
+  if (!maybe || !has_others_in_job()) {
+    const Json options = resolve();
+    if (!maybe || !is_of_processes(options.at("--runtime"))) return false;
+  }
   begin_in_job();
   state({command}, [&](Statement& statement) {
     statement.options = resolve();
     return watchdog_s(statement.options.at("--runtime"));
   });
+  return true;
 }
 
 void agree_on_error(const std::string& error) {
+  if (!has_others_in_job()) return;
   begin_in_job();
   // Said even if the launcher ends this process because others never come to listen.
   last_words::set(fmt::format("rank {}: {}", rank_in_job(), error));

@@ -13,8 +13,10 @@
 
 namespace trigram {
 
-/// True when a launcher has started this process beside others, or alone for a world of processes.
+/// True when a launcher has started this process.
 bool in_a_job();
+/// True when it has started others, too.
+bool has_others_in_job();
 /// Of this process, in its job; 0 outside of one.
 int rank_in_job();
 
@@ -35,15 +37,25 @@ struct Invocation {
   Json options = Json::object();
 };
 
+/// A plan, and whether the processes of a job make its runs together.
+struct PlanInJob {
+  Plan plan;
+  bool job;
+};
 /// The plan that `make` makes, if all processes of the job are invoked alike and make the same one.
-/// Throws in all processes alike, what is wrong with any of them.
-Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make);
+/// Throws in all processes alike, what is wrong with any of them. One process that srun has
+/// started, alone, to make other worlds than those of processes is no job, as `make` is told: a
+/// shell within an allocation is such a process.
+PlanInJob plan_here_or_in_job(const Invocation& invocation,
+                              const std::function<Plan(bool in_job)>& make);
 
-/// For commands without a plan: `resolve` returns the options, with "--runtime", a world of
-/// processes. In a job it is called once the process has begun there, and throws as above.
-void agree_on_options(const std::string& command, const std::function<Json()>& resolve);
+/// For commands without a plan: `resolve` returns the options, with "--runtime", a resolved world.
+/// In a job it is called once the process has begun there, and throws as above. Returns whether it
+/// is one.
+bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve);
 
-/// For a command line that cannot be read, in a job: throws unless all have the same error.
+/// For a command line that cannot be read: throws in a job unless all processes have the same
+/// error.
 void agree_on_error(const std::string& error);
 
 /// Which of the runs are to be made, as rank 0 knows.

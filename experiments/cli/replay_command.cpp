@@ -78,18 +78,17 @@ void print_table(const std::vector<ReplayedLayer>& layers) {
 }
 
 int replay(const Options& options) {
-  const auto planned = [&options] {
-    if (in_a_job()) begin_in_job();
+  const auto make = [&options](bool in_job) {
+    if (in_job) begin_in_job();
     Plan plan = make_plan(options.config, options.settings);
-    if (in_a_job()) check_for_job(plan);
+    if (in_job) check_for_job(plan);
     if (plan.runs.size() != 1)
       throw ConfigError("/sweep", fmt::format("expected one run to replay, not {}; --set replaces "
                                               "what is swept",
                                               plan.runs.size()));
     return plan;
   };
-  const Invocation invocation{"replay", {{"--steps", options.steps}}};
-  const Plan plan = in_a_job() ? agree_on_plan(invocation, planned) : planned();
+  const Plan plan = plan_here_or_in_job({"replay", {{"--steps", options.steps}}}, make).plan;
   const PlannedRun& run = plan.runs.front();
   const auto layers = replay_layers(run.experiment, *run.workload, options.steps);
   if (layers.empty()) return kOk;  // rank 0 speaks

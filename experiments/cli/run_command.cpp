@@ -63,18 +63,17 @@ int run(const Options& options, bool quiet) {
     throw ConfigError("--rank-logs",
                       "expected a job of mpirun or srun; without one, each run's "
                       "log.txt in its results folder is the log of all ranks");
-  const auto planned = [&options] {
-    if (in_a_job())
+  const auto make = [&options](bool in_job) {
+    if (in_job)
       begin_in_job(options.rank_logs, "finished runs are kept, the same command goes on\n");
     Plan plan = make_plan(options.config, options.settings, {.world = options.world});
     if (!options.only.empty()) keep_only(plan, options.only);
     if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
-    if (in_a_job()) check_for_job(plan);
+    if (in_job) check_for_job(plan);
     if (!options.dry_run && rank_in_job() == 0) check_writable(options.runner.output / plan.name);
     return plan;
   };
-  const Invocation invocation{"run", {{"--dry-run", options.dry_run}}};
-  const Plan plan = in_a_job() ? agree_on_plan(invocation, planned) : planned();
+  const auto [plan, job] = plan_here_or_in_job({"run", {{"--dry-run", options.dry_run}}}, make);
   SweepRunner runner(plan, options.runner, quiet);
   if (rank_in_job() != 0) return options.dry_run ? kOk : runner.run_in_job();
   if (plan.runs.empty()) {
@@ -86,7 +85,7 @@ int run(const Options& options, bool quiet) {
     print_plan(plan, runner);
     return kOk;
   }
-  const int code = in_a_job() ? runner.run_in_job() : runner.run();
+  const int code = job ? runner.run_in_job() : runner.run();
   if (code != kInterrupted && !options.no_table) runner.print_results();
   return code;
 }

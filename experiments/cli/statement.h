@@ -9,10 +9,10 @@ namespace trigram {
 
 /// What a process of a job is about to do, as it says it to the others before it begins.
 struct Statement {
-  std::string command;             // "bench"; empty where the command line could not be read
-  Json options = Json::object();   // resolved, by their names: {"--iters": 3}
-  std::string runs = {};           // equal where plans are
-  std::string error = {};          // what keeps the process from it
+  std::string command;            // "bench"; empty where the command line could not be read
+  Json options = Json::object();  // resolved, by their names: {"--iters": 3}
+  std::string runs = {};          // equal where plans are
+  std::string error = {};         // what keeps the process from it
 };
 
 /// What all processes of the job, which call it together, have said, by rank. Throws ConfigError on

@@ -66,12 +66,19 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    if (in_a_job()) agree_on_error(error.what());  // which returns where all have this one
+    agree_on_error(error.what());  // which returns where all have this one
     if (rank_in_job() == 0) fmt::print(stderr, "trigram: {}\n", error.what());
     return kBadInput;
   }
   configure_log(log_level);
   return action();
+}
+
+/// The exit code `code`, unless what was printed could not be written.
+int after_output(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  fmt::print(stderr, "trigram: what it printed could not be written\n");
+  return code == kOk ? kRunFailed : code;
 }
 
 }  // namespace
@@ -81,7 +88,7 @@ int trigram_main(int argc, char** argv, std::vector<AlgorithmEntry> added,
   try {
     set_fallback_data_dir(data);
     for (AlgorithmEntry& entry : added) add_algorithm(std::move(entry));
-    return run_command_line(argc, argv);
+    return after_output(run_command_line(argc, argv));
   } catch (const ConfigError& error) {
     rank_log::print("bad input: {}", error.what());
     if (rank_in_job() == 0) fmt::print(stderr, "trigram: {}\n", error.what());

@@ -42,8 +42,9 @@ FieldTable<MpiOptions> mpi_fields() {
 
 // Open MPI's variables, those of PMI (MPICH) and of Slurm with PMIx.
 MpiProcess mpi_process() {
-  return {number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0),
-          number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, 1)};
+  const int rank = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0);
+  const int size = number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, 1);
+  return {rank < size ? rank : 0, size};  // what a shell has of a job around it may not fit
 }
 
 }  // namespace trigram

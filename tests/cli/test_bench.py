@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from harness import TRIGRAM, CommandTest, worlds
 
 BUS_FACTORS = {  # nccl-tests, doc/PERFORMANCE.md
     "allreduce": lambda P: 2 * (P - 1) / P,
@@ -36,6 +38,21 @@ class Bench(CommandTest):
                 self.assertAlmostEqual(row["algbw_Bps"] * row["time_s"] / row["bytes"], 1)
                 factor = BUS_FACTORS[row["operation"]](ranks)
                 self.assertAlmostEqual(row["busbw_Bps"], factor * row["algbw_Bps"])
+
+    def test_a_machine_with_too_little_memory_is_named(self) -> None:
+        done = subprocess.run([TRIGRAM, "bench", "allreduce", "--algorithm", "ring", "--min-bytes",
+                               "1e15B", "--max-bytes", "1e15B"], capture_output=True, text=True,
+                              env={**os.environ, "ASAN_OPTIONS": "allocator_may_return_null=1"})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("there is no memory for 1125899906842624 bytes", done.stderr)
+
+    def test_output_that_cannot_be_written_is_an_error(self) -> None:
+        for form in ([], ["--json"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([TRIGRAM, "bench", "allreduce", "--max-bytes", "8B", *form],
+                                      stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("could not be written", done.stderr)
 
     def test_every_codec_codes_and_decodes(self) -> None:
         report = self.bench("encode", "decode", "--ranks", "1", "--min-bytes", "40kB",

@@ -21,12 +21,11 @@ class BenchJobs(JobTest):
              '"allreduce" on rank 0'),
             ("--algorithm ring", "--algorithm native", '--algorithm is "native" there, "ring" on'),
             ("", "--no-check", "rank 1: --no-check is true there, false on rank 0"),
-            ("", "--max-bytes 1kB", "rank 1: --max-bytes is 1000 there, 8 on rank 0"),
+            ("--max-bytes 8B", "--max-bytes 1kB", "--max-bytes is 1000 there, 8 on rank 0"),
             ("", '--runtime \'{"name": "mpi", "watchdog": "9s"}\'', "rank 1: --runtime/watchdog is"),
         ]
         for here, there, difference in cases:
-            line = self.refused(2, "bench --max-bytes 8B --iters 2 " + here,
-                                {1: "bench --max-bytes 8B --iters 2 " + there})
+            line = self.refused(2, f"bench {here}", {1: f"bench {there}"})
             said = "trigram: /: the processes of the job have different options of trigram bench; "
             self.assertTrue(line.startswith(said + SAME), line)
             self.assertIn(difference, line)

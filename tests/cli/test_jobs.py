@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from harness import CLUSTER, SOURCE, TRIGRAM, experiment
+from harness import CLUSTER, SOURCE, TRIGRAM, experiment, worlds
 from jobs import ALGORITHMS, ENDLESS, ENVIRONMENT, WATCHDOG_S, JobTest
 
 
@@ -135,6 +135,19 @@ class Jobs(JobTest):
     def test_without_a_launcher_it_says_what_to_do(self) -> None:
         err = self.trigram("run", self.write(experiment(runtime="mpi")), code=2).stderr
         self.assertIn("mpirun", err)
+
+    @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
+    def test_a_process_alone_simulates_whatever_shell_it_is_in(self) -> None:
+        """srun gives its variables on to what a shell in an allocation starts, another job even."""
+        path = self.write(experiment(runtime="sim"))
+        for rank, tasks in ((0, 1), (2, 1)):
+            shell = {**ENVIRONMENT, "PMIX_RANK": str(rank), "SLURM_NTASKS": str(tasks)}
+            for command in (["run", path, "--force"], ["bench", "allreduce", "--runtime", "sim"]):
+                process = self.popen([TRIGRAM, *command], env=shell)
+                out, err = process.communicate(timeout=100)
+                self.assertEqual(process.returncode, 0, err)
+                self.assertTrue(out)
+        self.assertEqual(len(self.done()), 1)
 
     def test_processes_that_were_told_different_things_stop(self) -> None:
         path = self.write(experiment(runtime="mpi"))
