@@ -6,7 +6,6 @@
 
 #include "experiments/cli/advice_table.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/job.h"
 #include "experiments/exit_codes.h"
 
 namespace trigram {
@@ -28,7 +27,6 @@ std::string refused_range(const std::string& text) {
 }
 
 int advise(Options& options, bool quiet) {
-  if (has_others_in_job()) throw ConfigError("advise", "simulates; expected it without a launcher");
   options.question.target = Target::parse(options.target);
   options.advisor.quiet = quiet;
   const Contest contest(options.question);

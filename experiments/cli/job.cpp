@@ -159,12 +159,12 @@ bool resolve_here_or_in_job(const std::string& command, const std::function<Json
   return true;
 }
 
-void agree_on_error(const std::string& error) {
+void agree_on_error(const std::string& error, const std::string& command) {
   if (!has_others_in_job()) return;
   begin_in_job();
   // Said even if the launcher ends this process because others never come to listen.
   last_words::set(fmt::format("rank {}: {}", rank_in_job(), error));
-  Statement mine;
+  Statement mine{command};
   mine.error = error;
   exchange_statements(mine, MpiOptions{}.watchdog_s);
 }

@@ -54,9 +54,9 @@ PlanInJob plan_here_or_in_job(const Invocation& invocation,
 /// is one.
 bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve);
 
-/// For a command line that cannot be read: throws in a job unless all processes have the same
-/// error.
-void agree_on_error(const std::string& error);
+/// For a command line that cannot be read, or that is not for a job: throws in a job unless all
+/// processes have the same error.
+void agree_on_error(const std::string& error, const std::string& command = "");
 
 /// Which of the runs are to be made, as rank 0 knows.
 std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0);

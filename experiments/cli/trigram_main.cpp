@@ -1,11 +1,14 @@
 #include "experiments/cli/trigram_main.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <string>
 
 #include "core/config/config_error.h"
 #include "core/data_dir.h"
@@ -34,6 +37,18 @@ void configure_log(const std::string& level) {
   log->set_pattern("%^%l%$: %v");
   log->set_level(spdlog::level::from_str(level));
   spdlog::set_default_logger(log);
+}
+
+/// What each process of a job would do again, and all into the same files.
+void check_is_for_jobs(const std::string& command) {
+  const auto of_jobs = {"run", "replay", "bench", "calibrate"};
+  if (!has_others_in_job() || std::find(of_jobs.begin(), of_jobs.end(), command) != of_jobs.end())
+    return;
+  const std::string error =
+      fmt::format("is the work of one process; expected it without a launcher, or {}",
+                  fmt::join(of_jobs, ", "));
+  agree_on_error(fmt::format("{}: {}", command, error), command);
+  throw ConfigError(command, error);
 }
 
 int run_command_line(int argc, char** argv) {
@@ -71,6 +86,7 @@ int run_command_line(int argc, char** argv) {
     return kBadInput;
   }
   configure_log(log_level);
+  check_is_for_jobs(app.get_subcommands().front()->get_name());
   return action();
 }
 

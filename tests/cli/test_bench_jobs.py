@@ -55,6 +55,14 @@ class BenchJobs(JobTest):
         line = self.refused(3, f"run {path} --dry-run", {2: f"run {path}"})
         self.assertIn("rank 2: --dry-run is false there, true on rank 0", line)
 
+    def test_what_is_the_work_of_one_process_is_refused(self) -> None:
+        for command in ("list worlds", "report results", "status missing.json"):
+            line = self.refused(3, command)
+            self.assertIn(f"{command.split()[0]}: is the work of one process; expected it without a "
+                          "launcher, or run, replay, bench, calibrate", line)
+        line = self.refused(3, "bench allreduce", {2: "report results"})
+        self.assertIn("rank 0 1: trigram bench; rank 2: trigram report", line)
+
     def test_a_command_line_that_cannot_be_read_is_told_once(self) -> None:
         for command in ("bench --itres 3", "run --bogus", "bench --ranks 0", "advice"):
             line = self.refused(3, command)

@@ -44,6 +44,12 @@ class Bare {
     cuda::check(ncclCommInitRank(&comm_, ctx.world_size, id, ctx.world_rank), "ncclCommInitRank");
     cuda::check(cudaStreamCreateWithFlags(&queue_, cudaStreamNonBlocking), "cudaStreamCreate");
   }
+  ~Bare() {
+    cudaStreamDestroy(queue_);
+    ncclCommDestroy(comm_);
+  }
+  Bare(const Bare&) = delete;
+  Bare& operator=(const Bare&) = delete;
   void allreduce(const Tensor& x, int times) {
     for (int i = 0; i < times; ++i)
       cuda::check(ncclAllReduce(x.data(), x.data(), x.numel(), ncclFloat32, ncclSum, comm_, queue_),
