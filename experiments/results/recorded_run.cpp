@@ -5,7 +5,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <fstream>
+#include <system_error>
+#include <utility>
 
 #include "core/config/config_error.h"
 #include "core/runtime.h"
@@ -17,18 +20,43 @@ namespace {
 
 constexpr const char* kOutcome = "outcome.json";
 
+/// A file of results, which says so when it cannot be written.
+class ResultFile {
+ public:
+  explicit ResultFile(std::filesystem::path path) : path_(std::move(path)), file_(path_) {
+    check();
+  }
+  void write_line(const Json& json) {
+    file_ << json.dump() << '\n';
+    check();
+  }
+  void close() {
+    file_.close();
+    check();
+  }
+
+ private:
+  void check() const {
+    if (file_) return;
+    throw std::filesystem::filesystem_error("cannot write", path_,
+                                            std::error_code(errno, std::generic_category()));
+  }
+
+  const std::filesystem::path path_;
+  std::ofstream file_;
+};
+
 Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folder,
                        std::atomic<long>& progress) {
-  std::ofstream metrics(folder / "metrics.jsonl");
-  metrics.exceptions(std::ios::badbit | std::ios::failbit);
+  ResultFile metrics(folder / "metrics.jsonl");
   const RunOutput output{[&](const StepRecord& record) {
-                           metrics << to_json(record).dump() << '\n';
+                           metrics.write_line(to_json(record));
                            progress.store(record.step + 1, std::memory_order_relaxed);
                          },
                          [&](const Json& timeline) {
-                           std::ofstream file(folder / "trace.json");
-                           file.exceptions(std::ios::badbit | std::ios::failbit);
-                           file << timeline.dump() << '\n';
+                           ResultFile file(folder / "trace.json");
+                           file.write_line(timeline);
+                           file.close();
                          }};
   Json summary = make_run(run.experiment, *run.workload, output);
   metrics.close();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -96,6 +97,22 @@ class Interruption(CommandTest):
         self.assertIn("signal 9", errors)
         (failed,) = [m for m in self.manifests() if m["status"] == "failed"]
         self.assertNotIn(failed["id"], self.done())
+
+    def test_results_that_cannot_be_written_are_named_and_not_taken_for_done(self) -> None:
+        path = self.write(experiment(sweep={"/steps": [SHORT, 2000]}))
+
+        def with_small_files() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+
+        command = self.popen([TRIGRAM, "run", path, "--jobs", 1], preexec_fn=with_small_files)
+        _, err = command.communicate(timeout=60)
+        self.assertEqual(command.returncode, 1, err)
+        self.assertRegex(err, "cannot write: File too large .*/metrics.jsonl")
+        self.assertNotIn("basic_ios", err)
+        self.assertEqual(len(self.done()), 1)
+        self.trigram("run", path)
+        self.assertEqual(len(self.done()), 2)
 
 
 if __name__ == "__main__":
