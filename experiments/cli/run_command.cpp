@@ -102,10 +102,12 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
       ->check(CLI::Range(0, 4096));
   command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
       ->allow_extra_args(false);
-  command->add_option_function<std::string>(
-      "--world", [options](const std::string& text) { options->world = parse_value(text); },
-      "Make the runs in this world, a name or {\"name\": ..., options}; what the file says of "
-      "others is left out");
+  command
+      ->add_option_function<std::string>(
+          "--world", [options](const std::string& text) { options->world = parse_value(text); },
+          "Make the runs in this world, a name or {\"name\": ..., options}; what the file says of "
+          "others is left out; the last one counts")
+      ->take_last();  // after that of a script
   command
       ->add_option_function<std::int64_t>(
           "--ranks-per-gpu",

@@ -41,6 +41,11 @@ class Runs(CommandTest):
     def times(self) -> dict[str, int]:
         return {p.parent.name: p.stat().st_mtime_ns for p in self.results.glob("*/manifest.json")}
 
+    def test_the_last_world_counts(self) -> None:
+        path = self.write(experiment())
+        self.trigram("run", path, "--world", "mpi", "--world", "threads")
+        self.assertEqual([m["experiment"]["runtime"]["name"] for m in self.manifests()], ["threads"])
+
     def test_folder_of_a_run(self) -> None:
         (manifest,) = self.run_config(experiment())
         folder = self.results / manifest["id"]
