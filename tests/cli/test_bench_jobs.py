@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import unittest
 
-from harness import TRIGRAM, experiment
+from harness import experiment
 from jobs import JobTest
 
 SAME = "expected the same files and arguments on all of them; "
