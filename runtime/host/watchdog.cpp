@@ -1,7 +1,5 @@
 #include "runtime/host/watchdog.h"
 
-#include <algorithm>
-
 namespace trigram::host {
 
 void Look::add(Endpoint& endpoint) {
@@ -19,17 +17,11 @@ void Look::add(const Look& other) {
   blocked.insert(blocked.end(), other.blocked.begin(), other.blocked.end());
 }
 
-std::chrono::duration<double> Watchdog::interval() const {
-  return std::min(patience_ / 4, std::chrono::duration<double>(0.5));
-}
-
-bool Watchdog::hangs(const Look& look) {
+bool Watchdog::hangs(const Look& look, Clock::time_point now) {
   const bool moves = look.running || look.blocked.empty() || look.waits_over != waits_over_;
   waits_over_ = look.waits_over;
-  if (moves) reset();
-  const Clock::time_point now = Clock::now();
-  last_progress_ = std::max(last_progress_, awake_.since(now));
-  return now - last_progress_ >= patience_;
+  if (moves) patience_.restart(now);
+  return patience_.is_over(now);
 }
 
 }  // namespace trigram::host

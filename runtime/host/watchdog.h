@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/host/awake.h"
 #include "runtime/host/clock.h"
 #include "runtime/host/endpoint.h"
+#include "runtime/host/patience.h"
 
 namespace trigram::host {
 
@@ -24,20 +24,18 @@ struct Look {
 /// Decides from looks, taken `interval` apart, that a world hangs: every stream that has not ended
 /// is blocked or idle, one at least is blocked, and no wait has ended for a while. A stream that
 /// was blocked at two looks, with no wait over in between, was blocked all along. Time in which
-/// nobody looked, because the process was stopped, does not count.
+/// nobody looked, because the process was stopped, does not count (see Awake).
 class Watchdog {
  public:
-  explicit Watchdog(double patience_s) : patience_(patience_s) {}
-  std::chrono::duration<double> interval() const;
-  bool hangs(const Look& look);
+  explicit Watchdog(double patience_s, Clock::time_point now = Clock::now())
+      : patience_(seconds(patience_s), now) {}
+  std::chrono::duration<double> interval() const { return patience_.look_interval(); }
+  bool hangs(const Look& look, Clock::time_point now = Clock::now());
   /// Starts to wait anew.
-  void reset() { last_progress_ = Clock::now(); }
-  Clock::time_point last_progress() const { return last_progress_; }
+  void reset() { patience_.restart(); }
 
  private:
-  const std::chrono::duration<double> patience_;
-  Clock::time_point last_progress_ = Clock::now();
-  Awake awake_;
+  Patience patience_;
   std::uint64_t waits_over_ = 0;
 };
 

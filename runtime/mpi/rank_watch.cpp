@@ -8,8 +8,6 @@
 
 namespace trigram::mpi {
 
-using host::Clock;
-
 Letter letter_of(const host::Look& look) {
   constexpr std::size_t kLongest = 2000;
   std::string lines = fmt::format("{}", fmt::join(look.blocked, "\n"));
@@ -33,16 +31,17 @@ host::Look look_from(const Letter& letter) {
 RankWatch::RankWatch(int ranks, double watchdog_s)
     : watchdog_(watchdog_s),
       longest_silence_s_(longest_silence_s(watchdog_s)),
+      awake_(host::seconds(longest_silence_s_)),
       heard_(static_cast<std::size_t>(ranks)) {}
 
 void RankWatch::turn() {
   std::lock_guard lock(mutex_);
-  awake_.since(Clock::now());
+  awake_.look();
 }
 
 void RankWatch::hear(int rank, const host::Look& look) {
   std::lock_guard lock(mutex_);
-  heard_[static_cast<std::size_t>(rank)] = {look, Clock::now()};
+  heard_[static_cast<std::size_t>(rank)] = {look, awake_.look()};
 }
 
 host::Look RankWatch::all() const {
@@ -57,17 +56,15 @@ std::optional<HangError> RankWatch::hang() {
   if (!watchdog_.hangs(seen)) return std::nullopt;
   const auto oldest = std::min_element(heard_.begin(), heard_.end(),
                                        [](const auto& a, const auto& b) { return a.at < b.at; });
-  if (Clock::now() - oldest->at > 3 * interval()) return std::nullopt;
+  if (awake_.look() - oldest->at > 3 * interval()) return std::nullopt;
   return hang_error(seen.blocked);
 }
 
 std::optional<int> RankWatch::silent(int first, int last) {
   std::lock_guard lock(mutex_);
-  const auto longest = std::chrono::duration<double>(longest_silence_s_);
-  // One time for both, or the process could be stopped in between.
-  const Clock::time_point now = Clock::now(), awake = awake_.since(now);
+  awake_.look();
   for (int rank = first; rank < last; ++rank)
-    if (now - std::max(heard_[static_cast<std::size_t>(rank)].at, awake) > longest) return rank;
+    if (awake_.too_long(heard_[static_cast<std::size_t>(rank)].at)) return rank;
   return std::nullopt;
 }
 

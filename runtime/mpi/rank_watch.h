@@ -28,8 +28,8 @@ class RankWatch {
   static double longest_silence_s(double watchdog_s) { return std::max(watchdog_s, 5.0); }
   double longest_silence_s() const { return longest_silence_s_; }
 
-  /// The thread that judges others turns: often, unless this process is stopped. Silence is then
-  /// counted anew.
+  /// The thread that judges others turns: often, unless this process is stopped, which does not
+  /// count as their silence.
   void turn();
   void hear(int rank, const host::Look& look);
   /// The error of a world that hangs, as all ranks' looks say; empty while it does not, or while
@@ -43,14 +43,14 @@ class RankWatch {
  private:
   struct Heard {
     host::Look look;
-    host::Clock::time_point at = host::Clock::now();
+    host::Clock::duration at{0};  // by the time awake
   };
   host::Look all() const;
 
   std::mutex mutex_;
   host::Watchdog watchdog_;
-  host::Awake awake_;
   const double longest_silence_s_;
+  host::Awake awake_;
   std::vector<Heard> heard_;  // by rank
 };
 

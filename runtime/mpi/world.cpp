@@ -66,7 +66,6 @@ void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_ac
 }
 
 void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_accelerator) {
-  last_turn_ = host::Clock::now().time_since_epoch().count();
   std::thread deliverer([this] { progress(); }), guardian([this] { guard(); });
   MpiGroup& main = groups_.main();
   host::Endpoint* const outer = std::exchange(host::this_endpoint(), &main.endpoint());
@@ -181,13 +180,10 @@ void MpiWorld::await_the_others() {
     if (other != rank()) send_with_latency(other, ended);
   ending_.hear_of_end(rank(), ended);
   // Unless the world has failed, the others may take as long as they like: they are watched.
-  const auto patience = host::seconds(watch_.longest_silence_s());
-  auto well = host::Clock::now();
-  host::Awake awake(well);
+  Patience patience(watch_.longest_silence_s());
   while (!ending_.wait_until_all_is_known(Ending::Seconds(0.5))) {
-    const auto now = host::Clock::now();
-    well = failed() ? std::max(well, awake.since(now)) : now;
-    if (now - well > patience)
+    if (!failed()) patience.restart();
+    else if (patience.is_over())
       session_.abort(fmt::format("the world has failed, and these ranks do not end: {}",
                                  fmt::join(ending_.missing(), " ")),
                      1);
@@ -210,7 +206,7 @@ void MpiWorld::progress() noexcept {
   const auto interval = std::chrono::duration_cast<host::Clock::duration>(watch_.interval());
   auto due = host::Clock::now() + interval;
   while (!ending_.stopped()) {
-    last_turn_ = host::Clock::now().time_since_epoch().count();
+    ++turns_;
     watch_.turn();
     try {
       if (post_office_.poll()) back_off.reset();
@@ -233,16 +229,19 @@ void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
   const double unwinding_s = watch_.longest_silence_s() + 20;  // who aborts an accelerator has 20 s
   std::optional<Patience> unwinding;
-  host::Awake awake;
+  Patience turning(longest_s);
+  std::uint64_t seen = 0;
   while (!ending_.wait_until_stopped(Ending::Seconds(0.5))) {
     if (failed() && !unwinding) unwinding.emplace(unwinding_s);
     if (unwinding && unwinding->is_over())
       session_.abort(fmt::format("the world has failed, and rank {} has not ended for {} s", rank(),
                                  unwinding_s),
                      kWatchdogExit);
-    const auto now = host::Clock::now();
-    const host::Clock::time_point last{host::Clock::duration(last_turn_.load())};
-    if (now - std::max(last, awake.since(now)) < host::seconds(longest_s)) continue;
+    if (const std::uint64_t turns = turns_; turns != seen) {
+      seen = turns;
+      turning.restart();
+    }
+    if (!turning.is_over()) continue;
     session_.abort(fmt::format("no call of MPI has returned on rank {} for {} s:\n{}", rank(),
                                longest_s, fmt::join(groups_.look().blocked, "\n")),
                    kWatchdogExit);

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -86,8 +87,8 @@ class MpiWorld final : public host::World {
   RankWatch watch_;
   std::mutex accelerator_mutex_;  // who ends it, and who makes it
   std::unique_ptr<AcceleratorBackend> accelerator_;
-  std::atomic<host::Clock::rep> last_turn_;  // of the thread that delivers
-  host::Look noted_;                         // what stands in the rank's log, by the same thread
+  std::atomic<std::uint64_t> turns_{0};  // of the thread that delivers
+  host::Look noted_;                     // what stands in the rank's log, by the same thread
 };
 
 }  // namespace trigram::mpi

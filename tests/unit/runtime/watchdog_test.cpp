@@ -7,24 +7,132 @@
 namespace trigram::host {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
+using Duration = Clock::duration;
 
-TEST(Awake, TellsSinceWhenThereWasNoGap) {
+/// How often a watcher looks, and how it is kept from it: `pause` after every `on` of looks.
+struct Stalls {
+  Duration on, pause;
+};
+
+/// A clock that the test turns.
+class Turned {
+ public:
+  Clock::time_point now() const { return now_; }
+  /// Looks every half second for `d`, then does not for `pause`; false if `look` says so.
+  template <class Look>
+  bool look_for(Duration d, Duration pause, const Look& look) {
+    for (Duration on{0}; on < d; on += milliseconds(500)) {
+      now_ += milliseconds(500);
+      if (!look()) return false;
+    }
+    now_ += pause;
+    return look();
+  }
+
+ private:
+  Clock::time_point now_{};
+};
+
+TEST(Awake, CountsTheTimeBetweenLooks) {
   const Clock::time_point began{};
-  Awake awake(began);
-  EXPECT_EQ(awake.since(began + seconds(1)), began);
-  EXPECT_EQ(awake.since(began + seconds(1) + Awake::kLongestGap), began);
-  const Clock::time_point late = began + seconds(20);
-  EXPECT_EQ(awake.since(late), late) << "nobody has looked for too long";
-  EXPECT_EQ(awake.since(late + seconds(1)), late);
+  Awake awake(seconds(30), began);
+  EXPECT_EQ(awake.look(began + seconds(1)), seconds(1));
+  EXPECT_EQ(awake.look(began + seconds(1) + Awake::kLongestGap), seconds(3));
 }
 
-TEST(Watchdog, BeginsAnewWhereNobodyLooked) {
-  Watchdog watchdog(1);
+TEST(Awake, AGapCountsAsTheLongestOrAsAQuarterOfThePatience) {
+  const Clock::time_point began{};
+  Awake patient(seconds(30), began), hasty(seconds(2), began);
+  EXPECT_EQ(patient.look(began + seconds(3600)), Awake::kLongestGap);
+  EXPECT_EQ(hasty.look(began + seconds(3600)), milliseconds(500));
+}
+
+TEST(Awake, AccusesAfterThePatience) {
+  const Clock::time_point began{};
+  Awake awake(seconds(3), began);
+  for (int s = 1; s <= 4; ++s) {
+    awake.look(began + seconds(s));
+    EXPECT_EQ(awake.too_long(Duration(0)), s >= 3) << s;
+    EXPECT_EQ(awake.too_long(seconds(1)), s >= 4) << s;
+  }
+}
+
+TEST(Awake, GrantsAMomentAfterAGap) {
+  Turned clock;
+  Awake awake(seconds(30), clock.now());
+  const auto is_quiet = [&] {
+    awake.look(clock.now());
+    return !awake.too_long(Duration(0));
+  };
+  ASSERT_TRUE(clock.look_for(seconds(29), seconds(3600), is_quiet)) << "as soon as it goes on";
+  EXPECT_TRUE(clock.look_for(Awake::kGrace - milliseconds(500), Duration(0), is_quiet));
+  EXPECT_FALSE(clock.look_for(seconds(1), Duration(0), is_quiet));
+}
+
+TEST(Awake, AHastyOneWaitsItsPatienceAfterAGap) {
+  Turned clock;
+  Awake awake(seconds(2), clock.now());
+  const auto is_quiet = [&] {
+    awake.look(clock.now());
+    return !awake.too_long(Duration(0));
+  };
+  ASSERT_TRUE(clock.look_for(milliseconds(1500), seconds(3600), is_quiet));
+  EXPECT_TRUE(clock.look_for(milliseconds(1500), Duration(0), is_quiet));
+  EXPECT_FALSE(clock.look_for(milliseconds(500), Duration(0), is_quiet));
+}
+
+/// However its watcher stalls, if only it looks now and then.
+TEST(Patience, EndsThoughItsProcessStallsAgainAndAgain) {
+  for (const Duration patience : {milliseconds(300), milliseconds(2000), milliseconds(8000),
+                                  milliseconds(30'000), milliseconds(600'000)})
+    for (const Stalls& stalls :
+         {Stalls{milliseconds(4800), milliseconds(2200)},
+          Stalls{milliseconds(500), milliseconds(2500)}, Stalls{Duration(0), milliseconds(2100)},
+          Stalls{Duration(0), seconds(100)}, Stalls{seconds(5), seconds(60)},
+          Stalls{seconds(31), seconds(3)}}) {
+      Turned clock;
+      Patience waits(patience, clock.now());
+      int pauses = 0;
+      Duration awake{0};
+      while (clock.look_for(stalls.on, stalls.pause, [&] { return !waits.is_over(clock.now()); })) {
+        ASSERT_LT(++pauses, 1000) << patience.count() << " ns, " << stalls.pause.count();
+        awake += stalls.on;
+      }
+      EXPECT_LE(awake, patience + Awake::kGrace + 2 * Awake::kLongestGap);
+    }
+}
+
+TEST(Patience, IsNotSpentInLongSleepsOfTheWholeJob) {
+  Turned clock;
+  Patience waits(seconds(30), clock.now());
+  for (int night = 0; night < 5; ++night)
+    EXPECT_TRUE(
+        clock.look_for(seconds(3), seconds(30'000), [&] { return !waits.is_over(clock.now()); }));
+  waits.restart(clock.now());
+  EXPECT_TRUE(
+      clock.look_for(seconds(29), Duration(0), [&] { return !waits.is_over(clock.now()); }));
+}
+
+TEST(Patience, MayBeLongerThanTheClock) {
+  const Clock::time_point began = Clock::now();
+  for (const double s : {1e9, 1e10, 1e300}) {
+    Patience waits(s);
+    EXPECT_FALSE(waits.is_over(began + seconds(1))) << s;
+    EXPECT_EQ(waits.look_interval(), milliseconds(500));
+  }
+}
+
+TEST(Watchdog, DoesNotBarkForAMomentWhereNobodyLooked) {
+  Turned clock;
+  Watchdog watchdog(1, clock.now());
   const Look stuck{.running = false, .waits_over = 0, .blocked = {"rank 0 waits"}};
-  EXPECT_FALSE(watchdog.hangs(stuck));
-  std::this_thread::sleep_for(Awake::kLongestGap + std::chrono::milliseconds(200));
-  EXPECT_FALSE(watchdog.hangs(stuck)) << "the process was kept from looking, and perhaps all of it";
+  const auto is_quiet = [&] { return !watchdog.hangs(stuck, clock.now()); };
+  EXPECT_TRUE(clock.look_for(milliseconds(500), seconds(20), is_quiet))
+      << "the process was kept from looking, and perhaps all of it";
+  EXPECT_TRUE(clock.look_for(milliseconds(500), Duration(0), is_quiet));
+  EXPECT_FALSE(clock.look_for(milliseconds(500), Duration(0), is_quiet));
 }
 
 TEST(Watchdog, BarksAtWhatStands) {
