@@ -26,7 +26,10 @@ __global__ void __launch_bounds__(kBlock)
       const Four four = x.load_four(i);
       for (int j = 0; j < 4; ++j) own[j] += square(four.v[j]);
     } else {
-      for (unsigned j = 0; i + j < end; ++j) own[j] += square(x.load(i + j));
+      // Up to a constant: indices known at compile time keep the sums in registers.
+#pragma unroll
+      for (unsigned j = 0; j < 4; ++j)
+        if (i + j < end) own[j] += square(x.load(i + j));
     }
   }
   const double sum = block_sum<kBlock>((own[0] + own[2]) + (own[1] + own[3]), shared);

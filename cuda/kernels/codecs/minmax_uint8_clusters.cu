@@ -5,7 +5,7 @@
 
 #include "cuda/kernels/cluster.h"
 #include "cuda/kernels/codecs/minmax_uint8.h"
-#include "cuda/kernels/codecs/minmax_uint8_mean.h"
+#include "cuda/kernels/codecs/minmax_uint8_ring.h"
 #include "cuda/kernels/dynamic_shared.h"
 #include "cuda/launch.h"
 
@@ -15,10 +15,12 @@ namespace {
 constexpr unsigned kThreads = 512, kWarps = kThreads / 32;
 constexpr int kWords = kBlockCapacity / kThreads / 4;  // of one thread
 
-/// The dynamic shared memory. Staged is a chunk on its way: while one is being coded, the next one
-/// comes from device memory. Every thread copies and reads its own words alone.
-struct Staged {
+/// The dynamic shared memory. Staged is what is on its way: while a chunk is being coded, the next
+/// one comes from device memory, or the first wires of its mean. Every thread copies and reads its
+/// own words alone.
+union Staged {
   float4 words[kWords][kThreads];
+  WireRing<kThreads, kWords> wires;
 };
 struct Shared {
   // Of the warps of all blocks, by turns: no block can be two chunks ahead of another.
@@ -45,7 +47,7 @@ struct Words {
   }
 };
 
-__device__ __forceinline__ void stage(Staged& staged, const Chunk& chunk, const Words& words) {
+__device__ __forceinline__ void stage_chunk(Staged& staged, const Chunk& chunk, const Words& words) {
   const bool aligned = is_aligned(chunk.x, 16);
 #pragma unroll 4
   for (int i = 0; i < kWords; ++i) {
@@ -62,6 +64,14 @@ __device__ __forceinline__ void stage(Staged& staged, const Chunk& chunk, const 
     }
   }
   __pipeline_commit();
+}
+
+template <bool kMean>
+__device__ __forceinline__ void stage(Staged& staged, const Batch& batch, const Chunk& chunk,
+                                      const Words& words) {
+  if (kMean)
+    staged.wires.begin(batch.wires, chunk.first_wire, batch.of_mean, words.begin, words.end);
+  else stage_chunk(staged, chunk, words);
 }
 
 /// The extremes over the cluster. Every warp tells every block what it has seen.
@@ -111,7 +121,7 @@ __global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch
   const unsigned clusters = gridDim.x / size;
   unsigned at = blockIdx.x / size, turn = 0;
   const auto words_of = [&](unsigned i) { return Words(batch.chunks[i], rank, size); };
-  if (!kMean && at < batch.count) stage(staged, batch.chunks[at], words_of(at));
+  if (at < batch.count) stage<kMean>(staged, batch, batch.chunks[at], words_of(at));
   cluster::sync();  // all blocks are there to be told
 
   for (; at < batch.count; at += clusters, turn ^= 1) {
@@ -119,9 +129,8 @@ __global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch
     Words words(chunk, rank, size);
     float4 v[kWords] = {};
     if (kMean) {
-      MeanReader<kThreads>(shared.mean)
-          .read(v, batch.wires, chunk.first_wire, batch.of_mean, batch.scale, words.begin,
-                words.end);
+      staged.wires.read(v, MeanReader<kThreads>(shared.mean), batch.wires, chunk.first_wire,
+                        batch.of_mean, batch.scale, words.begin, words.end);
     } else {
       __pipeline_wait_prior(0);
     }
@@ -141,9 +150,8 @@ __global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch
       }
       scan.add(v[i]);
     }
-    if (!kMean && at + clusters < batch.count) {
-      stage(staged, batch.chunks[at + clusters], words_of(at + clusters));
-    }
+    if (at + clusters < batch.count)
+      stage<kMean>(staged, batch, batch.chunks[at + clusters], words_of(at + clusters));
     words.forget_addresses();
     const Range range = over_cluster(scan.result(), shared.seen[turn], size).range();
     const Quantizer quantizer(trigram::minmax_uint8::grid_of(range));
@@ -170,7 +178,7 @@ using Kernel = void (*)(Batch);
 constexpr Kernel kKernels[2][2] = {{encode_clusters<false, false>, encode_clusters<false, true>},
                                    {encode_clusters<true, false>, encode_clusters<true, true>}};
 
-std::size_t shared_bytes(bool mean) { return sizeof(Shared) + (mean ? 0 : sizeof(Staged)); }
+constexpr std::size_t kSharedBytes = sizeof(Shared) + sizeof(Staged);
 
 int attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;
@@ -183,9 +191,9 @@ int attribute(cudaDeviceAttr which) {
 bool has_shared_memory() {
   static const bool has = [] {
     const auto most = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    if (most < shared_bytes(false)) return false;
-    for (const bool mean : {false, true})
-      for (const Kernel kernel : kKernels[mean]) allow_shared_bytes(kernel, shared_bytes(mean));
+    if (most < kSharedBytes) return false;
+    for (const auto& kernels : kKernels)
+      for (const Kernel kernel : kernels) allow_shared_bytes(kernel, kSharedBytes);
     return true;
   }();
   return has;
@@ -208,7 +216,7 @@ unsigned resident_clusters(unsigned blocks) {
   int count = 0;
   if (blocks == 1) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, kKernels[0][0], kThreads,
-                                                        shared_bytes(false)),
+                                                        kSharedBytes),
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
     return static_cast<unsigned>(count * attribute(cudaDevAttrMultiProcessorCount));
   }
@@ -219,7 +227,7 @@ unsigned resident_clusters(unsigned blocks) {
   cudaLaunchConfig_t config = {};
   config.gridDim = blocks;
   config.blockDim = kThreads;
-  config.dynamicSmemBytes = shared_bytes(false);
+  config.dynamicSmemBytes = kSharedBytes;
   config.attrs = &cluster;
   config.numAttrs = 1;
   check(cudaOccupancyMaxActiveClusters(&count, kKernels[0][0], &config),
@@ -232,7 +240,7 @@ void encode_in_clusters(cudaStream_t stream, const Batch& batch, unsigned blocks
   launch(stream,
          {.grid = blocks * clusters,
           .block = kThreads,
-          .shared_bytes = shared_bytes(mean),
+          .shared_bytes = kSharedBytes,
           .cluster = blocks},
          kKernels[mean][feedback], batch);
 }

@@ -4,6 +4,13 @@
 
 namespace trigram::cuda::minmax_uint8 {
 
+/// The sum of no codes: -0 + x is x, also where x is a zero. + 0 would make -0 another one.
+template <int kWords>
+__device__ __forceinline__ void clear(float4 (&v)[kWords]) {
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) v[i] = {-0.0f, -0.0f, -0.0f, -0.0f};
+}
+
 /// Makes means of wires, word by word, by all threads of a block together. In shared memory: the
 /// decoders of a few wires at a time.
 template <unsigned kThreads>
@@ -18,24 +25,36 @@ class MeanReader {
   __device__ __forceinline__ explicit MeanReader(Shared& shared) : shared_(shared) {}
 
   /// v[i] = scale * the sum of the wires' words `first + i * kThreads + threadIdx.x`, as far as
-  /// these are below `end`. All threads of the block call it.
+  /// these are below `end`; any numbers otherwise. All threads of the block call it.
   template <int kWords, class Wires, class Index>
   __device__ __forceinline__ void read(float4 (&v)[kWords], const Wires& wires, unsigned first_wire,
                                        unsigned count, float scale, Index first, Index end) {
+    clear(v);
+    // Of these words alone: 32 bits are enough, and take fewer registers.
+    const unsigned here =
+        first < end ? static_cast<unsigned>(min(end - first, Index{kWords * kThreads})) : 0;
+    for_each_wire(wires, first_wire, count, [&](unsigned k, const Decoder& decoder) {
+      if (here > 0) add(v, wires[first_wire + k] + kHeaderBytes + 4 * first, decoder, here);
+    });
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) v[i] = {};
+    for (int i = 0; i < kWords; ++i) v[i] = scaled(scale, v[i]);
+  }
+
+  /// Calls body(k, decoder) for the wires first_wire + k, k = 0 .. count - 1, one after the other.
+  /// All threads of the block call it.
+  template <class Wires, class Body>
+  __device__ __forceinline__ void for_each_wire(const Wires& wires, unsigned first_wire,
+                                                unsigned count, const Body& body) {
     for (unsigned begin = 0; begin < count; begin += kWires) {
       const unsigned here = min(count - begin, kWires);
       prepare(wires, first_wire + begin, here);
       for (unsigned k = 0; k < here; ++k) {
         Decoder decoder(shared_.ranges[k]);
         decoder.fast = decoder.fast && shared_.wrong[k] == 0;
-        add(v, wires[first_wire + begin + k], decoder, begin + k == 0, first, end);
+        body(begin + k, decoder);
       }
       __syncthreads();
     }
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) v[i] = scaled(scale, v[i]);
   }
 
  private:
@@ -53,23 +72,27 @@ class MeanReader {
     __syncthreads();
   }
 
-  template <int kWords, class Index>
-  static __device__ __forceinline__ void add(float4 (&v)[kWords], const std::byte* wire,
-                                             const Decoder& decoder, bool is_first, Index first,
-                                             Index end) {
-    const std::byte* codes = wire + kHeaderBytes;
-    const bool aligned = is_aligned(codes, 4);
+  /// Adds the first `count` > 0 of a wire's words. All of them are read before the first is used,
+  /// and no branch depends on one: whoever has no word reads the last one, in vain. The registers
+  /// for it may cost a block per multiprocessor, but what is on its way at once, and not the number
+  /// of threads, hides the memory's latency.
+  template <int kWords>
+  static __device__ __forceinline__ void add(float4 (&v)[kWords], const std::byte* codes,
+                                             const Decoder& decoder, unsigned count) {
+    std::uint32_t c[kWords];
+    const auto load = [&](bool aligned) {
+#pragma unroll
+      for (int i = 0; i < kWords; ++i)
+        c[i] = load_codes(codes, min(i * kThreads + threadIdx.x, count - 1), aligned);
+    };
+    if (is_aligned(codes, 4)) load(true);
+    else load(false);
     const auto each = [&](const auto& decode) {
 #pragma unroll
-      for (int i = 0; i < kWords; ++i) {
-        const Index w = first + i * kThreads + threadIdx.x;
-        if (w >= end) continue;
-        const float4 x = decode(load_codes(codes, w, aligned));
-        v[i] = is_first ? x : sum_of(x, v[i]);
-      }
+      for (int i = 0; i < kWords; ++i) v[i] = sum_of(decode(c[i]), v[i]);
     };
-    if (decoder.fast) each([&](std::uint32_t c) { return decoder.fast_word(c); });
-    else each([&](std::uint32_t c) { return decoder.word(c); });
+    if (decoder.fast) each([&](std::uint32_t word) { return decoder.fast_word(word); });
+    else each([&](std::uint32_t word) { return decoder.word(word); });
   }
 
   Shared& shared_;
