@@ -1,6 +1,7 @@
 // What the emulation of CUDA promises about the threads of a kernel.
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline_primitives.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -54,6 +55,20 @@ __global__ void reverse_without_barrier(int* x) {
   x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
 
+/// Of three copies into shared memory, how many are there after a wait for all groups but the last.
+__global__ void count_copies(int* x, int of_last) {
+  int* const part = cuda::dynamic_shared<int>();
+  for (int i = 0; i < 3; ++i) {
+    part[i] = -1;
+    __pipeline_memcpy_async(part + i, x + i, sizeof(int));
+    if (i < 2) __pipeline_commit();
+  }
+  __pipeline_wait_prior(static_cast<std::size_t>(of_last));
+  int count = 0;
+  for (int i = 0; i < 3; ++i) count += part[i] == x[i];
+  x[3] = count;
+}
+
 std::vector<int> counted(int n) {
   std::vector<int> x(static_cast<std::size_t>(n));
   std::iota(x.begin(), x.end(), 0);
@@ -73,6 +88,14 @@ TEST(EmulatedBlocks, MeetAtTheirBarrier) {
   EXPECT_EQ(expected, b.values());
   EXPECT_EQ("", error_of({.block = 100, .shared_bytes = 400}, reverse_without_barrier, c.data()));
   EXPECT_NE(expected, c.values());
+}
+
+TEST(EmulatedBlocks, CopiesAreThereWhenTheyAreWaitedForAndNoSooner) {
+  for (const int of_last : {0, 1, 2}) {
+    DeviceBuffer<int> x(std::vector<int>{5, 6, 7, 0});
+    EXPECT_EQ("", error_of({.block = 1, .shared_bytes = 12}, count_copies, x.data(), of_last));
+    EXPECT_EQ(2 - of_last, x.values()[3]) << "the third copy is of no group";
+  }
 }
 
 __global__ void barrier_for_half() {

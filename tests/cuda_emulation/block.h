@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/cuda_emulation/async_copies.h"
 #include "tests/cuda_emulation/device_builtins.h"
 
 namespace cuda_emulation {
@@ -20,6 +21,7 @@ struct Thread {
   uint3 index{};
   State state = not_started;
   Fibre* fibre = nullptr;
+  AsyncCopies copies;
   // What it brought to where it waits, and what it takes from there.
   Site site;
   WarpOp op{};
