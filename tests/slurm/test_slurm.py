@@ -128,7 +128,7 @@ class Slurm(unittest.TestCase):
             ([SCRIPTS / "cpu.sbatch"], "cpu.sbatch: expected a configuration"),
             (
                 ["--array=3", SCRIPTS / "simulation_array.sbatch", self.write()],
-                "expected I/N with 1 <= I <= N",
+                "task 3 of 1: expected --array=1-N, or SHARDS=N",
             ),
         ]
         for arguments, message in cases:
