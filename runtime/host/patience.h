@@ -6,6 +6,9 @@
 
 namespace trigram::host {
 
+/// Exit code of a process that has waited for others in vain.
+inline constexpr int kWatchdogExit = 124;
+
 /// How long a process waits for others, as far as it is awake itself.
 class Patience {
  public:

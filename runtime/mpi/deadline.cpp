@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/logging/rank_log.h"
-#include "runtime/mpi/patience.h"
+#include "runtime/host/patience.h"
 
 namespace trigram::mpi {
 
@@ -24,7 +24,7 @@ Deadline::~Deadline() {
 }
 
 void Deadline::watch(double patience_s) {
-  Patience patience(patience_s);
+  host::Patience patience(patience_s);
   std::unique_lock lock(mutex_);
   while (!news_.wait_for(lock, patience.look_interval(), [this] { return over_; })) {
     if (!patience.is_over()) continue;
@@ -33,7 +33,7 @@ void Deadline::watch(double patience_s) {
     std::fprintf(stderr, "trigram: %s\n", message.c_str());
     std::fflush(stderr);
     rank_log::print("ends: {}", message);
-    std::_Exit(kWatchdogExit);  // MPI_Abort would wait for locks of the call
+    std::_Exit(host::kWatchdogExit);  // MPI_Abort would wait for locks of the call
   }
 }
 

@@ -12,9 +12,9 @@
 #include "core/logging/last_words.h"
 #include "core/logging/rank_log.h"
 #include "runtime/host/back_off.h"
+#include "runtime/host/patience.h"
 #include "runtime/mpi/deadline.h"
 #include "runtime/mpi/mpi_runtime.h"
-#include "runtime/mpi/patience.h"
 #include "runtime/mpi/rank_watch.h"
 
 namespace trigram::mpi {
@@ -31,7 +31,7 @@ const char* level_name(int level) {
 
 /// Looks until MPI has done what was begun; false if that takes longer.
 bool completes(MPI_Request& request, double patience_s) {
-  Patience patience(patience_s);
+  host::Patience patience(patience_s);
   host::BackOff back_off = host::BackOff::of_a_letter();
   for (int done = 0;; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -74,7 +74,7 @@ void complete(MPI_Request& request, double patience_s) {
   Session& session = Session::get(patience_s);
   session.meet(kRollCall_s);  // all who live come to it, as they wait here, too
   session.abort(fmt::format("rank {} waits for others to begin a world", session.rank()),
-                kWatchdogExit);
+                host::kWatchdogExit);
 }
 
 Session& Session::get(double patience_s) {
@@ -105,7 +105,7 @@ Session::Session(double patience_s) {
   check(MPI_Comm_idup(MPI_COMM_WORLD, &base_, &request), "MPI_Comm_idup");
   if (!completes(request, patience_s))
     abort(fmt::format("rank {} has waited for others to begin for {} s", rank_, patience_s),
-          kWatchdogExit);
+          host::kWatchdogExit);
   check(MPI_Comm_set_errhandler(base_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   rank_log::print("MPI is there: rank {} of {}", rank_, size_);
 }
@@ -132,7 +132,7 @@ void Session::meet(double patience_s) {
     check(MPI_Irecv(&heard[i], 1, MPI_BYTE, other, 0, base_, &requests[i]), "MPI_Irecv");
     check(MPI_Isend(&said[i], 1, MPI_BYTE, other, 0, base_, &requests[processes + i]), "MPI_Isend");
   }
-  Patience patience(patience_s);
+  host::Patience patience(patience_s);
   host::BackOff back_off = host::BackOff::of_a_letter();
   for (int all = 0; !all; back_off.pause()) {
     check(
@@ -147,7 +147,7 @@ void Session::meet(double patience_s) {
     }
     abort(fmt::format("rank {} waits for others to begin a world; these have not come for {} s:{}",
                       rank_, patience_s, missing),
-          kWatchdogExit);
+          host::kWatchdogExit);
   }
 }
 

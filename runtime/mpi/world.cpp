@@ -13,9 +13,9 @@
 #include "core/logging/rank_log.h"
 #include "core/wait_text.h"
 #include "runtime/host/back_off.h"
+#include "runtime/host/patience.h"
 #include "runtime/host/stream.h"
 #include "runtime/mpi/common_zero.h"
-#include "runtime/mpi/patience.h"
 #include "runtime/mpi/wire_error.h"
 
 namespace trigram::mpi {
@@ -180,7 +180,7 @@ void MpiWorld::await_the_others() {
     if (other != rank()) send_with_latency(other, ended);
   ending_.hear_of_end(rank(), ended);
   // Unless the world has failed, the others may take as long as they like: they are watched.
-  Patience patience(watch_.longest_silence_s());
+  host::Patience patience(watch_.longest_silence_s());
   while (!ending_.wait_until_all_is_known(Ending::Seconds(0.5))) {
     if (!failed()) patience.restart();
     else if (patience.is_over())
@@ -228,15 +228,15 @@ void MpiWorld::progress() noexcept {
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
   const double unwinding_s = watch_.longest_silence_s() + 20;  // who aborts an accelerator has 20 s
-  std::optional<Patience> unwinding;
-  Patience turning(longest_s);
+  std::optional<host::Patience> unwinding;
+  host::Patience turning(longest_s);
   std::uint64_t seen = 0;
   while (!ending_.wait_until_stopped(Ending::Seconds(0.5))) {
     if (failed() && !unwinding) unwinding.emplace(unwinding_s);
     if (unwinding && unwinding->is_over())
       session_.abort(fmt::format("the world has failed, and rank {} has not ended for {} s", rank(),
                                  unwinding_s),
-                     kWatchdogExit);
+                     host::kWatchdogExit);
     if (const std::uint64_t turns = turns_; turns != seen) {
       seen = turns;
       turning.restart();
@@ -244,7 +244,7 @@ void MpiWorld::guard() noexcept {
     if (!turning.is_over()) continue;
     session_.abort(fmt::format("no call of MPI has returned on rank {} for {} s:\n{}", rank(),
                                longest_s, fmt::join(groups_.look().blocked, "\n")),
-                   kWatchdogExit);
+                   host::kWatchdogExit);
   }
 }
 
@@ -290,7 +290,7 @@ void MpiWorld::check_silence(const host::Look& mine) {
   session_.abort(fmt::format("rank {} has not been heard of for {} s; the others:\n{}", *silent,
                              watch_.longest_silence_s(),
                              fmt::join(rank() == 0 ? watch_.blocked() : mine.blocked, "\n")),
-                 kWatchdogExit);
+                 host::kWatchdogExit);
 }
 
 }  // namespace trigram::mpi
