@@ -74,7 +74,11 @@ void check_writable(const std::string& path) {
 
 /// A file that is there keeps its content until the new one is on the disk.
 void write_whole(const fs::path& path, const std::string& text) {
-  if (fs::exists(path) && !fs::is_regular_file(path)) return write_durably(path, text);
+  if (fs::exists(path) && !fs::is_regular_file(path)) {  // a terminal, a pipe
+    std::ofstream file(path);
+    if (!(file << text).flush()) throw std::runtime_error(path.string() + " cannot be written");
+    return;
+  }
   const fs::path beside = path.string() + ".part";
   write_durably(beside, text);
   fs::rename(beside, path);

@@ -28,6 +28,15 @@ class CalibrateJobs(JobTest):
             self.assertIn(difference, line)
         self.assertEqual(list(self.folder.glob("mine.json")), [])
 
+    def test_the_description_may_go_to_a_pipe(self) -> None:
+        command = ["calibrate", "--max-bytes", "64KiB", "--iters", 3, "-o", "/dev/stdout"]
+        for _ in range(6):  # on a machine under load, short messages may take longer than long ones
+            out, err = self.start(2, *command).communicate(timeout=100)
+            if '"memory_bandwidth"' in out:
+                break
+        self.assertIn('"memory_bandwidth"', out, err)
+        self.assertEqual(list(self.folder.glob("*.part")), [])
+
     def test_an_error_of_one_rank_is_told(self) -> None:
         line = self.refused(2, "calibrate", {1: "calibrate --workload fashion"})
         self.assertIn("trigram: rank 1: --workload: unknown workload", line)
