@@ -25,8 +25,9 @@ FieldTable<Rings> ring_fields() {
   return FieldTable<Rings>{}
       .field("channels", &Rings::channels, integer(1, 64),
              "Rings at once, each over its part of the vector; they leave nodes by other workers")
-      .field("in_flight", &Rings::in_flight, integer(1, 1024),
-             "Chunks that a rank passes on together; best the workers of a node, or 1")
+      .refuse("in_flight",
+              "is gone: a rank passes chunks on as soon as it has them; what a network holds of a "
+              "connection is said by its transport, /cluster/transport/buffer")
       .field("slice", &Rings::slice_bytes, byte_size(),
              "Longest message: a chunk travels in slices, together; 0B: whole")
       .field("segment", &Rings::segment_bytes, segment_kind(),

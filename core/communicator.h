@@ -47,25 +47,28 @@ struct Collective {
   Tensor y = {};            // all_to_all: as long as x
 };
 
-/// What a collective's messages are, as one rank sees them: rounds that follow each other, in each
-/// of which a rank sends at most one message and receives at most one, and then computes; or a
-/// single round in which any rank sends to any others (Valiant's h-relation).
+/// The messages of a collective, as one rank sees them: rounds in each of which a rank sends at
+/// most one message and receives at most one, and then computes; or a single round in which any
+/// rank sends to any others (Valiant's h-relation). Data alone orders the rounds of different
+/// ranks: a rank sends in round j what it has received in round j - 1, whatever others have come
+/// to.
 struct Rounds {
   enum Pattern {
     ring,        // in every round rank r sends to r + 1, the last to the first
     chain,       // the same, around from some rank, but the last of them sends to nobody
-    rotation,    // in round i, from 1, rank r sends to r + i
-    h_relation,  // in one round rank r sends all that `sent` says at once; of servers' traffic
+    h_relation,  // in one round rank r sends all that `sent` says at once
   } pattern = ring;
   /// Rounds after each of which this rank computes for `each` at most, and at their end for
-  /// `after`.
+  /// `after`. A chain has one for each of its pieces.
   struct Phase {
     int rounds = 0;
     Cost each = {}, after = {};
   };
   std::array<Phase, 2> phases = {};
-  /// Priced bytes of the longest message of this rank, and of a ring's or rotation's shortest.
-  std::size_t longest = 0, shortest = 0;
+  /// Priced bytes of the parts that go around a ring, of which the member at place p of P sends
+  /// part (p + first_part - j) mod P in round j; or of the pieces of a chain, in order.
+  std::function<std::size_t(std::size_t part)> part_nbytes = {};
+  int first_part = 0;
   /// What this rank sends in all, and to whom; one entry for each message of an h-relation.
   struct Sent {
     int to;
@@ -87,10 +90,13 @@ class Communicator {
   virtual ~Communicator() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Starts the whole batch at once and returns when every transfer is ordered on the owning
-  /// stream. Batches are matched: the two halves of a message lie in corresponding batches of both
-  /// sides, with equal sizes (checked on receipt). A batch may hold a send and a receive with the
-  /// same peer; what is sent is what the tensor holds at the call.
+  /// Starts the whole batch at once and returns when every transfer is over, as the owning stream
+  /// sees it: a receive when its data is here, a send when the transport has taken it, which may be
+  /// long before it arrives. Then the memory of both may be used again; a world that has not copied
+  /// what it sends keeps the call until it has. What is sent is what the tensor holds at the call.
+  /// Batches are matched: the two halves of a message lie in corresponding batches of both sides,
+  /// with equal sizes (checked on receipt). A batch may hold a send and a receive with the same
+  /// peer.
   virtual void transfer(std::span<const Transfer> batch) = 0;
   /// Makes a collective by the world's own means: MPI's, NCCL's. False, with nothing done and on
   /// all ranks alike, where the world has none for such operands; then it is to be made of

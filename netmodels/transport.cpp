@@ -47,20 +47,30 @@ double Transport::connection_Bps(const NodeConnection& connection, double latenc
                                  Pattern pattern) const {
   double stream_Bps = stream_cap_Bps;
   if (latency_s > 0) {
-    double round_trip_bytes = window_bytes;
+    double round_trip_bytes = tcp.window_bytes;
     if (loss > 0)
       round_trip_bytes =
           std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
     stream_Bps = std::min(stream_Bps, round_trip_bytes / (2 * latency_s));
   }
-  const std::int64_t all = streams * (is_collective(pattern) ? channels : 1);
   return std::min(connection_cap_Bps * connection_swiftness(variation, connection),
-                  static_cast<double>(all) * stream_Bps);
+                  static_cast<double>(streams_of(pattern)) * stream_Bps);
+}
+
+std::int64_t Transport::streams_of(Pattern pattern) const {
+  return streams * (is_collective(pattern) ? channels : 1);
+}
+
+bool Transport::takes(std::int64_t held_messages, double held_bytes, double nbytes,
+                      Pattern pattern) const {
+  if (held_messages == 0) return true;
+  if (slots > 0 && held_messages >= slots) return false;
+  const auto buffers = static_cast<double>(is_collective(pattern) ? channels : 1);
+  return held_bytes + nbytes <= buffers * buffer_bytes;
 }
 
 bool Transport::limits_connections() const {
-  return connection_cap_Bps != kNone || stream_cap_Bps != kNone || window_bytes != kNone ||
-         loss > 0;
+  return connection_cap_Bps != kNone || stream_cap_Bps != kNone || tcp.exists() || loss > 0;
 }
 
 double Transport::overhead_s(int messages) const {
@@ -70,13 +80,23 @@ double Transport::overhead_s(int messages) const {
 }
 
 FieldTable<Transport> transport_fields() {
+  using Protocol = Transport::Protocol;
+  const auto eager = [](const Transport& t) { return t.protocol == Protocol::eager; };
   return FieldTable<Transport>{}
-      .field("goodput", &Transport::goodput, number(0, 1, Open::below),
-             "share of a link's bandwidth that is left after headers")
-      .field("node_cap", &Transport::node_cap_Bps, limit(Dimension::bandwidth),
-             "what the software of a node moves at most, in each direction")
-      .field("connection_cap", &Transport::connection_cap_Bps, limit(Dimension::bandwidth),
-             "what all messages from one worker to another move at most")
+      .field("protocol", &Transport::protocol,
+             one_of<Protocol>({{"eager", Protocol::eager}, {"rendezvous", Protocol::rendezvous}}),
+             "when a send is over. eager: when the transport has taken the message, as NCCL over "
+             "sockets; rendezvous: when it has been delivered, as MPI's long messages")
+      .field("buffer", &Transport::buffer_bytes, quantity(Dimension::bytes, true),
+             "bytes that an eager transport holds of a connection and channel")
+      .only_where(eager, "is of eager transports; a rendezvous holds nothing: expected it without")
+      .field("slots", &Transport::slots, integer(0, 1 << 20),
+             "messages that an eager transport holds of a connection; 0: any number")
+      .only_where(eager, "is of eager transports; a rendezvous holds nothing: expected it without")
+      .field("tcp", &Transport::tcp, tcp_kind(),
+             "windows of the streams between nodes: \"none\", \"linux\" with its defaults, or an "
+             "object that says what is different from them")
+      .refuse("window", "is of TCP; expected \"tcp\": {\"window\": ...} in its place")
       .field("streams", &Transport::streams, integer(1, 1024),
              "streams (sockets) of a connection, over which every message is split evenly")
       .field("channels", &Transport::channels, integer(1, 1024),
@@ -88,8 +108,6 @@ FieldTable<Transport> transport_fields() {
              "how unlike connections are, and the software of nodes: standard deviation of the "
              "logarithm "
              "of what each moves at most")
-      .field("window", &Transport::window_bytes, limit(Dimension::bytes),
-             "bytes of a stream under way: it moves at most this over the round-trip time")
       .field("loss", &Transport::loss, number(0, 1, Open::above),
              "share of packets that are lost: a stream moves at most loss_constant / sqrt(loss) "
              "segments per round-trip time")

@@ -5,6 +5,7 @@
 
 #include "core/communicator.h"
 #include "core/config/fields.h"
+#include "netmodels/tcp.h"
 #include "netmodels/variation.h"
 
 namespace trigram {
@@ -23,6 +24,23 @@ struct Efficiency {
 /// set to it. By default nothing. Messages inside a node are free of it.
 struct Transport {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
+  /// When a send is over.
+  ///
+  /// eager: as soon as the transport has taken the message, which it does while what it holds of
+  /// the connection, sent and not yet received, leaves room for it. Messages of a connection leave
+  /// one after another, whether their receiver has asked for them or not. It is what NCCL does over
+  /// sockets: a send is done when the kernel has its bytes (src/transport/net_socket.cc), receives
+  /// are posted ahead (src/transport/net.cc), and a channel has a buffer of 8 slots. Open MPI sends
+  /// so what fits its eager limit (btl_tcp_eager_limit).
+  ///
+  /// rendezvous: when the message has been delivered; bytes flow once both sides are there. It is
+  /// what MPI does with long messages, whose receives algorithms do not post ahead.
+  enum class Protocol { eager, rendezvous } protocol = Protocol::eager;
+  /// What an eager transport holds of a connection: bytes for each channel, and messages. A message
+  /// that is longer than the buffer is taken when nothing else is held. The default is NCCL's
+  /// buffer of a channel (NCCL_BUFFSIZE, 4 MiB).
+  double buffer_bytes = 4.0 * 1024 * 1024;
+  std::int64_t slots = 0;  // 0: no limit on their number
   /// Share of every link's bandwidth that is left for payload, after headers.
   double goodput = 1;
   /// Bytes per second, in each direction, that a node's software moves, whatever its NICs could.
@@ -39,9 +57,8 @@ struct Transport {
   /// How unlike connections are, and the software of nodes: the standard deviation of the logarithm
   /// of what each moves at most, the same at all times. The caps are those of the median one.
   double variation = 0;
-  /// Bytes that a stream may have under way before they are acknowledged: it moves no more than
-  /// this over the round-trip time of its route, two latencies (RFC 7323, section 1.1).
-  double window_bytes = kNone;
+  /// The windows of streams; by default none, as over RDMA.
+  Tcp tcp = {};
   /// Share of packets that are lost. A stream moves no more than loss_constant / sqrt(loss)
   /// segments per round trip (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP
   /// congestion avoidance algorithm", CCR 27(3), 1997, doi:10.1145/263932.264023). The constant
@@ -64,6 +81,10 @@ struct Transport {
                         Pattern pattern = Pattern::collective) const;
   /// Whether there is any such limit.
   bool limits_connections() const;
+  /// Streams over which a message of a pattern is split.
+  std::int64_t streams_of(Pattern pattern) const;
+  /// Whether an eager connection that holds so many messages and bytes takes one more of `nbytes`.
+  bool takes(std::int64_t held_messages, double held_bytes, double nbytes, Pattern pattern) const;
   /// Seconds that the sender's stream is busy with so many messages that leave together.
   double overhead_s(int messages) const;
 };

@@ -68,9 +68,9 @@ TEST_P(Collectives, RingAllreduce) {
 }
 
 TEST_P(Collectives, ChannelledRingAllreduce) {
-  for (const Rings rings : {Rings{3, 1}, Rings{1, 2}, Rings{2, 4}, Rings{5, 7},
-                            Rings{.segment_bytes = 1000},
-                            Rings{.channels = 2, .segment_bytes = 4000}})
+  for (const Rings rings :
+       {Rings{3, 1}, Rings{1, 2}, Rings{2, 4}, Rings{5, 7}, Rings{.segment_bytes = 1000},
+        Rings{.channels = 2, .segment_bytes = 4000}})
     for_each_length([&](Context ctx, std::size_t n) {
       expect_allreduces(ctx, n, {AllreduceAlgorithm::ring, rings});
     });
@@ -240,7 +240,7 @@ TEST_P(Collectives, AlltoallOfUnequalLengths) {
           unique_tensor(ctx, static_cast<std::size_t>(7 * self + peer), 10 * self + peer));
       recv.push_back(ctx.device->empty(static_cast<std::size_t>(7 * peer + self)));
     }
-    pairwise_alltoall(ctx, send, recv);
+    direct_alltoall(ctx, send, recv);
     for (int peer = 0; peer < ctx.size(); ++peer)
       expect_unique_values(ctx, recv[static_cast<std::size_t>(peer)], 10 * peer + ctx.rank());
   });

@@ -25,7 +25,7 @@ TEST(ClosedForms, MatchTheTextbookOnPowersOfTwo) {
     EXPECT_DOUBLE_EQ(recursive_halving_reduce_scatter_s(free, P, n, true), lg * a + moved);
     EXPECT_DOUBLE_EQ(recursive_doubling_allgather_s(free, P, n), lg * a + moved);
     EXPECT_DOUBLE_EQ(binomial_broadcast_s(free, P, n), lg * (a + N * b));
-    EXPECT_DOUBLE_EQ(pairwise_alltoall_s(free, P, n), (p - 1) * a + moved);
+    EXPECT_DOUBLE_EQ(direct_alltoall_s(free, P, n), (p - 1) * a + moved);
     EXPECT_NEAR(pipelined_broadcast_s(free, P, n, 8) / ((p - 2 + 8) * (a + N / 8 * b)), 1, 1e-14);
   }
 }

@@ -35,7 +35,7 @@ Cluster shaped(const Step& step) {
 void rotate(const Context& ctx, std::size_t bytes) {
   const auto P = static_cast<std::size_t>(ctx.size());
   const std::vector<Tensor> send(P, phantom_bytes(bytes / P)), recv(P, phantom_bytes(bytes / P));
-  pairwise_alltoall(ctx, send, recv);
+  direct_alltoall(ctx, send, recv);
 }
 
 /// When rank 0 has made so many steps, each of a pause and a ring of all workers.

@@ -22,7 +22,7 @@ const std::vector<std::string> kCoupled = {
     "ring_allreduce, sum",      "ring_allreduce, average",
     "ring_reduce_scatter, sum", "ring_reduce_scatter, average",
     "ring_allgather",           "ring_allgather of unequal tensors",
-    "pairwise_alltoall"};
+    "direct_alltoall"};
 
 class FluidClosedForms : public ::testing::TestWithParam<int> {};
 
@@ -60,7 +60,7 @@ auto on_vector(Collective collective) {
 void alltoall(Context ctx, std::size_t n) {
   const auto P = static_cast<std::size_t>(ctx.size());
   const std::vector<Tensor> parts(P, ctx.device->empty(n / P));
-  pairwise_alltoall(ctx, parts, parts);
+  direct_alltoall(ctx, parts, parts);
 }
 
 /// Every rank's tensor goes to all; that of the rank after the late one is ten times as long as

@@ -42,7 +42,7 @@ Tensor floats(double bytes) {
 
 void all_to_all(const Context& ctx) {
   const std::vector<Tensor> out(static_cast<std::size_t>(ctx.size()), floats(kBytes)), in = out;
-  pairwise_alltoall(ctx, out, in);
+  direct_alltoall(ctx, out, in);
 }
 void with_neighbours(const Context& ctx) {
   const int P = ctx.size(), right = (ctx.rank() + 1) % P, left = (ctx.rank() + P - 1) % P;

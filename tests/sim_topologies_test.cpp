@@ -122,7 +122,7 @@ TEST(AllToAll, InRoundsOnFatTreesIsFreeOfContention) {
       const Context ctx = meter->context();
       const std::vector<Tensor> out(static_cast<std::size_t>(ctx.size()),
                                     ctx.device->empty(kNumel));
-      pairwise_alltoall(ctx, out, out);
+      direct_alltoall(ctx, out, out);
       return ctx.stream->now();
     });
     const int others = cluster.ranks() - 1;

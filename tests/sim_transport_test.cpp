@@ -111,7 +111,7 @@ TEST(Transport, CollectivesHaveAllChannelsAndOtherTrafficOne) {
 
 TEST(Transport, AWindowIsSentOncePerRoundTrip) {
   // 64 KiB over 20 us are less than the NIC moves; a hundredth of the latency is no limit.
-  Cluster cluster = with({.window_bytes = 8192}, 2);
+  Cluster cluster = with({.tcp = {.window_bytes = 8192}}, 2);
   const double Bps = 8192 / (2 * kLatency);
   EXPECT_NEAR(last_end_s(cluster, 2, 1), kLatency + 2 * kBytes / Bps, 1e-12);
   cluster.inter.latency_s /= 100;
@@ -120,14 +120,14 @@ TEST(Transport, AWindowIsSentOncePerRoundTrip) {
 
 TEST(Transport, AWindowWaitsForTheWholeRoute) {
   Cluster cluster = joined_by({{"kind", "torus"}, {"dimensions", {2}}, {"latency", "40us"}}, 2);
-  cluster.transport.window_bytes = 8192;
+  cluster.transport.tcp.window_bytes = 8192;
   const double latency_s = kLatency + 40e-6;
   EXPECT_NEAR(last_end_s(cluster, 2, 1), latency_s + 2 * kBytes / (8192 / (2 * latency_s)), 1e-12);
 }
 
 /// Connections have a window each, in each direction.
 TEST(Transport, ConnectionsHaveWindowsOfTheirOwn) {
-  const Cluster cluster = with({.window_bytes = 2000}, 4);
+  const Cluster cluster = with({.tcp = {.window_bytes = 2000}}, 4);
   const auto ends = simulate(cluster, [](const Context& ctx) {
     std::vector<Transfer> batch;
     const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
@@ -150,7 +150,7 @@ TEST(Transport, StreamsMoveMoreTogether) {
   cluster.transport.connection_cap_Bps = 0.2e9;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / 0.2e9, 1e-12);
   // Every stream has a window of its own.
-  const Cluster windows = with({.streams = 3, .window_bytes = 1000});
+  const Cluster windows = with({.streams = 3, .tcp = {.window_bytes = 1000}});
   EXPECT_NEAR(last_end_s(windows, 1, 1), kLatency + kBytes / (3 * 1000 / (2 * kLatency)), 1e-12);
 }
 
@@ -164,7 +164,7 @@ TEST(Transport, LossLimitsEveryStream) {
   cluster.transport.streams = 2;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (6000 / (2 * kLatency)), 1e-12);
   // The window and the losses limit the same bytes.
-  cluster.transport.window_bytes = 2000;
+  cluster.transport.tcp.window_bytes = 2000;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (4000 / (2 * kLatency)), 1e-12);
 }
 
@@ -174,7 +174,7 @@ TEST(Transport, MessagesInsideANodeAreFree) {
                       .connection_cap_Bps = 1e6,
                       .streams = 2,
                       .stream_cap_Bps = 1e6,
-                      .window_bytes = 1,
+                      .tcp = {.window_bytes = 1},
                       .loss = 0.5,
                       .message_overhead_s = 1,
                       .stage_overhead_s = 1,

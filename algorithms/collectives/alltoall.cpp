@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
@@ -6,43 +5,45 @@
 
 namespace trigram {
 
-void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv) {
-  const int P = ctx.size(), rank = ctx.rank();
-  const auto self = static_cast<std::size_t>(rank);
-  ctx.device->copy(recv[self], send[self]);
-  if (P == 1) return;
-  Rounds rounds{.pattern = Rounds::rotation, .phases = {{{P - 1}}}, .traffic = Pattern::all_to_all};
-  std::vector<Rounds::Sent> sent;
-  for (int i = 1; i < P; ++i) {
-    const int to = (rank + i) % P;
-    const Tensor& x = send[static_cast<std::size_t>(to)];
-    sent.push_back({to, 1, x.priced_nbytes()});
-    rounds.longest = std::max(rounds.longest, x.priced_nbytes());
-    rounds.shortest = i == 1 ? x.priced_nbytes() : std::min(rounds.shortest, x.priced_nbytes());
-    rounds.valued = rounds.valued || !x.is_phantom();
-  }
-  rounds.sent = sent;
-  ctx.comm->coupled(rounds, [&] {
-    for (int i = 1; i < P; ++i) {
-      const int to = (rank + i) % P, from = (rank - i + P) % P;
-      send_receive(ctx, send[static_cast<std::size_t>(to)], to,
-                   recv[static_cast<std::size_t>(from)], from, Pattern::all_to_all);
-    }
-  });
-}
+namespace {
 
-void direct_allgather(Context ctx, std::span<const Tensor> parts) {
+/// Every rank sends `to(j)` to rank j and receives `from(j)` from it, all at once.
+template <class To, class From>
+void exchange_with_all(Context ctx, const To& to, const From& from) {
   const int P = ctx.size(), rank = ctx.rank();
   if (P == 1) return;
   std::vector<Transfer> batch;
+  std::vector<Rounds::Sent> sent;
+  Rounds rounds{.pattern = Rounds::h_relation, .phases = {{{1}}}, .traffic = Pattern::all_to_all};
+  // Each begins with another peer, or all would send to one.
   for (int i = 1; i < P; ++i) {
-    const int to = (rank + i) % P, from = (rank - i + P) % P;
+    const int next = (rank + i) % P, previous = (rank - i + P) % P;
+    const Tensor& out = to(static_cast<std::size_t>(next));
     batch.push_back(
-        {Transfer::recv, parts[static_cast<std::size_t>(from)], from, Pattern::all_to_all});
-    batch.push_back(
-        {Transfer::send, parts[static_cast<std::size_t>(rank)], to, Pattern::all_to_all});
+        {Transfer::recv, from(static_cast<std::size_t>(previous)), previous, Pattern::all_to_all});
+    batch.push_back({Transfer::send, out, next, Pattern::all_to_all});
+    sent.push_back({next, 1, out.priced_nbytes()});
+    rounds.valued = rounds.valued || !out.is_phantom();
   }
-  ctx.comm->transfer(batch);
+  rounds.sent = sent;
+  ctx.comm->coupled(rounds, [&] { ctx.comm->transfer(batch); });
+}
+
+}  // namespace
+
+void direct_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv) {
+  const auto self = static_cast<std::size_t>(ctx.rank());
+  ctx.device->copy(recv[self], send[self]);
+  exchange_with_all(
+      ctx, [&](std::size_t j) -> const Tensor& { return send[j]; },
+      [&](std::size_t j) -> const Tensor& { return recv[j]; });
+}
+
+void direct_allgather(Context ctx, std::span<const Tensor> parts) {
+  const Tensor& mine = parts[static_cast<std::size_t>(ctx.rank())];
+  exchange_with_all(
+      ctx, [&](std::size_t) -> const Tensor& { return mine; },
+      [&](std::size_t j) -> const Tensor& { return parts[j]; });
 }
 
 }  // namespace trigram

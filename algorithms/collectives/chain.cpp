@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <vector>
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
@@ -30,34 +32,17 @@ class Chain {
     }
     return Tensor::phantom(numel, pieces_[0].dtype(), priced_numel);
   }
-  /// Rounds until all pieces have come through.
-  std::size_t rounds() const { return static_cast<std::size_t>(size_) - 2 + pieces_.size(); }
-  /// Unlike pieces take as long as if all were of this length. A rank that passes pieces on is as
-  /// slow as the longer of one that leaves and the next one, which comes meanwhile; each rank more
-  /// adds the longest at most.
-  Tensor pace() const {
-    const bool passed_on = size_ > 2;
-    std::size_t priced_numel = 0, before = 0;
-    for (const Tensor& piece : pieces_) {
-      priced_numel += passed_on ? std::max(before, piece.priced_numel()) : piece.priced_numel();
-      before = piece.priced_numel();
-    }
-    if (passed_on)
-      priced_numel += before + (rounds() - pieces_.size() - 1) * longest().priced_numel();
-    priced_numel = (priced_numel + rounds() - 1) / rounds();
-    return Tensor::phantom(priced_numel, pieces_[0].dtype(), priced_numel);
-  }
-
   /// Piece i arrives, in `room(piece)`, while piece i - 1 leaves; `arrived(piece)` follows.
   template <class Room, class Arrived>
   void run(const Rounds::Phase& costs, Room room, Arrived arrived) const {
     const std::size_t count = pieces_.size();
-    std::size_t nbytes = 0;
-    for (const Tensor& piece : pieces_) nbytes += piece.priced_nbytes();
+    std::vector<std::size_t> lengths;
+    for (const Tensor& piece : pieces_) lengths.push_back(piece.priced_nbytes());
+    const std::size_t nbytes = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
     const Rounds::Sent sent[] = {{after(), count, nbytes}};
     Rounds rounds{.pattern = Rounds::chain, .phases = {{costs}}};
-    rounds.phases[0].rounds = static_cast<int>(this->rounds());
-    rounds.longest = pace().priced_nbytes();
+    rounds.phases[0].rounds = static_cast<int>(count);
+    rounds.part_nbytes = [lengths](std::size_t i) { return lengths[i]; };
     rounds.valued = !pieces_[0].is_phantom();
     if (!last()) rounds.sent = sent;
     ctx_.comm->coupled(rounds, [&] {

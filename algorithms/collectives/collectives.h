@@ -25,7 +25,6 @@ enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, native }
 /// sums are formed segment by segment.
 struct Rings {
   std::int64_t channels = 1;      // rings at once, over so many parts of the vector
-  std::int64_t in_flight = 1;     // chunks that ranks pass on together
   std::size_t slice_bytes = 0;    // of a message at most: chunks are cut; 0: never
   std::size_t segment_bytes = 0;  // of the vector at a time, at most; 0: all
   bool operator==(const Rings&) const = default;
@@ -76,7 +75,8 @@ void direct_allgather(Context ctx, std::span<const Tensor> parts);
 
 /// All ranks end with root's x. Binomial tree: ceil(lg P)(a + n b).
 void binomial_broadcast(Context ctx, const Tensor& x, int root);
-/// Chain from root in `segments` pieces: (P-2+segments)(a + n/segments b).
+/// Chain from root in `segments` pieces, each passed on as soon as it is there:
+/// (P-1) a + (P-2+segments) n/segments b.
 void pipelined_broadcast(Context ctx, const Tensor& x, int root, int segments);
 /// Of several tensors, each a piece of the same chain.
 void pipelined_broadcast(Context ctx, std::span<const Tensor> pieces, int root);
@@ -89,13 +89,13 @@ void binomial_reduce(Context ctx, const Tensor& x, int root,
                      const std::function<void(const Tensor& arrived)>& merge);
 
 /// The same by a chain from the rank after the root, in `segments` pieces; sums are formed in the
-/// order of the chain. (P-2+segments)(a + n/segments b).
+/// order of the chain. (P-1) a + (P-2+segments) n/segments b.
 void pipelined_reduce(Context ctx, const Tensor& x, Reduce op, int root, int segments);
 /// Of several tensors, each a piece of the same chain.
 void pipelined_reduce(Context ctx, std::span<const Tensor> pieces, Reduce op, int root);
 
-/// send[j] goes to rank j, recv[j] comes from rank j; P-1 rounds, in round i to rank r+i. The own
-/// tensor is copied.
-void pairwise_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv);
+/// send[j] goes to rank j, recv[j] comes from rank j, all in one batch, as a group of sends and
+/// receives of NCCL: a + (P-1) n b, with n the longest. The own tensor is copied.
+void direct_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv);
 
 }  // namespace trigram

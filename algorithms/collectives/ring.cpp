@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
@@ -29,25 +31,33 @@ std::size_t all_but(Context ctx, const Tensor& x, int part) {
   return x.priced_nbytes() - x.part(static_cast<std::size_t>(part), P).priced_nbytes();
 }
 
-using Lengths = std::pair<std::size_t, std::size_t>;  // shortest, longest; priced bytes
+using PartBytes = std::function<std::size_t(std::size_t)>;
 
-Lengths lengths_of_parts(Context ctx, const Tensor& x) {
+PartBytes parts_of(Context ctx, const Tensor& x) {
   const auto P = static_cast<std::size_t>(ctx.size());
-  return {x.part(0, P).priced_nbytes(), longest_part(x, P).priced_nbytes()};
+  return [x, P](std::size_t i) { return x.part(i, P).priced_nbytes(); };
 }
 
-/// Calls `messages`, in which every rank sends bytes to the right in P-1 steps for each phase.
-void around(Context ctx, std::array<Rounds::Phase, 2> phases, Lengths lengths, std::size_t bytes,
-            bool valued, const std::function<void()>& messages) {
-  const int rounds = phases[0].rounds + phases[1].rounds;
+/// Parts that go around, of which rank r sends part r + `first` at first, and `bytes` in all.
+struct Around {
+  std::array<Rounds::Phase, 2> phases;
+  PartBytes part_nbytes;
+  int first;
+  std::size_t bytes;
+  bool valued;
+};
+
+/// Calls `messages`, in which every rank sends to the right in P-1 steps for each phase.
+void around(Context ctx, Around parts, const std::function<void()>& messages) {
+  const int rounds = parts.phases[0].rounds + parts.phases[1].rounds;
   if (rounds == 0 || !ctx.comm->couples()) return messages();
-  const Rounds::Sent sent[] = {{right_of(ctx), static_cast<std::uint64_t>(rounds), bytes}};
+  const Rounds::Sent sent[] = {{right_of(ctx), static_cast<std::uint64_t>(rounds), parts.bytes}};
   ctx.comm->coupled({.pattern = Rounds::ring,
-                     .phases = phases,
-                     .longest = lengths.second,
-                     .shortest = lengths.first,
+                     .phases = parts.phases,
+                     .part_nbytes = std::move(parts.part_nbytes),
+                     .first_part = parts.first,
                      .sent = sent,
-                     .valued = valued},
+                     .valued = parts.valued},
                     messages);
 }
 
@@ -83,26 +93,33 @@ void allgather(Context ctx, const Tensor& x) {
 void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
   if (!ctx.comm->couples()) return reduce_scatter(ctx, x, op);
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
-  around(ctx, {reducing(ctx, part, op)}, lengths_of_parts(ctx, x), all_but(ctx, x, ctx.rank()),
-         valued(x), [&] { reduce_scatter(ctx, x, op); });
+  around(ctx,
+         {{reducing(ctx, part, op)}, parts_of(ctx, x), -1, all_but(ctx, x, ctx.rank()), valued(x)},
+         [&] { reduce_scatter(ctx, x, op); });
 }
 
 void ring_allgather(Context ctx, const Tensor& x) {
   if (!ctx.comm->couples()) return allgather(ctx, x);
-  around(ctx, {{{ctx.size() - 1}}}, lengths_of_parts(ctx, x), all_but(ctx, x, right_of(ctx)),
-         valued(x), [&] { allgather(ctx, x); });
+  around(ctx,
+         {{{{ctx.size() - 1}}}, parts_of(ctx, x), 0, all_but(ctx, x, right_of(ctx)), valued(x)},
+         [&] { allgather(ctx, x); });
 }
 
 void ring_allgather(Context ctx, std::span<const Tensor> parts) {
-  const auto [shortest, longest] = std::ranges::minmax_element(parts, {}, &Tensor::priced_nbytes);
-  const Lengths lengths = {shortest->priced_nbytes(), longest->priced_nbytes()};
-  std::size_t bytes = 0;
-  for (const Tensor& part : parts) bytes += part.priced_nbytes();
-  bytes -= parts[static_cast<std::size_t>(right_of(ctx))].priced_nbytes();
-  around(ctx, {{{ctx.size() - 1}}}, lengths, bytes, std::ranges::any_of(parts, valued), [&] {
-    circulate(
-        ctx, [&](int i) { return parts[static_cast<std::size_t>(i)]; }, ctx.rank());
-  });
+  std::vector<std::size_t> nbytes;
+  for (const Tensor& part : parts) nbytes.push_back(part.priced_nbytes());
+  const std::size_t bytes = std::accumulate(nbytes.begin(), nbytes.end(), std::size_t{0}) -
+                            nbytes[static_cast<std::size_t>(right_of(ctx))];
+  around(ctx,
+         {{{{ctx.size() - 1}}},
+          [nbytes](std::size_t i) { return nbytes[i]; },
+          0,
+          bytes,
+          std::ranges::any_of(parts, valued)},
+         [&] {
+           circulate(
+               ctx, [&](int i) { return parts[static_cast<std::size_t>(i)]; }, ctx.rank());
+         });
 }
 
 void ring_allreduce(Context ctx, const Tensor& x, Reduce op) {
@@ -111,8 +128,13 @@ void ring_allreduce(Context ctx, const Tensor& x, Reduce op) {
     return allgather(ctx, x);
   }
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
-  around(ctx, {reducing(ctx, part, op), {ctx.size() - 1}}, lengths_of_parts(ctx, x),
-         all_but(ctx, x, ctx.rank()) + all_but(ctx, x, right_of(ctx)), valued(x), [&] {
+  around(ctx,
+         {{reducing(ctx, part, op), {ctx.size() - 1}},
+          parts_of(ctx, x),
+          -1,
+          all_but(ctx, x, ctx.rank()) + all_but(ctx, x, right_of(ctx)),
+          valued(x)},
+         [&] {
            reduce_scatter(ctx, x, op);
            allgather(ctx, x);
          });

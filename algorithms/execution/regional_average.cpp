@@ -121,7 +121,7 @@ class RegionalAverage {
       arrived.push_back(codes.empty_wire(self));
       codes.of(j).encode(sent[j], regions.of(own, j));
     }
-    pairwise_alltoall(c, sent, arrived);
+    direct_alltoall(c, sent, arrived);
     const Tensor mean = regions.of(x, self);
     codes.of(self).decode_mean(device, mean, arrived);
     if (!exact) device.cut_below(bucket.common.magnitude(), mean);

@@ -41,7 +41,7 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2,
   }
   encode(device, codec, outgoing, parts,
          feedback ? parts_of(feedback->worker, P) : std::vector<Tensor>{});
-  pairwise_alltoall(ctx, outgoing, incoming);
+  direct_alltoall(ctx, outgoing, incoming);
 
   merged = std::move(outgoing);  // the same sizes: chunk by chunk
   // Added in rank order, whoever owns the chunk.

@@ -24,7 +24,6 @@ void transfer_at_once(Context c, std::span<const Transfer> batch) {
   std::vector<Rounds::Sent> sent;
   for (const Transfer& t : batch) {
     rounds.valued = rounds.valued || !t.tensor.is_phantom();
-    rounds.longest = std::max(rounds.longest, t.tensor.priced_nbytes());
     if (t.kind == Transfer::send) sent.push_back({t.peer, 1, t.tensor.priced_nbytes()});
   }
   rounds.sent = sent;

@@ -145,7 +145,7 @@ void all_to_all(const Place& at) {
     out.push_back(at.x.part(r, at.ranks));
     in.push_back(at.y.part(r, at.ranks));
   }
-  pairwise_alltoall(at.ctx, out, in);
+  direct_alltoall(at.ctx, out, in);
 }
 
 void send_recv(const Place& at) {

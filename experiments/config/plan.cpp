@@ -115,7 +115,8 @@ void check_changing(const Experiment& e) {
   if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
     throw ConfigError("/runtime/fidelity",
                       "expected \"message\" or \"auto\" where links have a profile or background, "
-                      "or the accelerator an overlap_slowdown");
+                      "the accelerator an overlap_slowdown, or the transport the protocol "
+                      "\"rendezvous\"");
   if (e.runtime.at("network_model") != "tcp") return;
   const LinkSpec& nics = e.cluster.inter;
   if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)

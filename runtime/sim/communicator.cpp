@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/check.h"
 #include "runtime/sim/fluid.h"
 #include "runtime/sim/stream.h"
 
@@ -31,7 +32,6 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
     stream_.set_wait({});
     throw;
   }
-  if (fluid) fluid->flows().batch_ends(rank(), batch);
 }
 
 void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>& messages) {
@@ -72,11 +72,10 @@ double SimCommunicator::message_cap_Bps(const Transfer& transfer) const {
   return std::isfinite(cap_Bps) ? cap_Bps : 0;
 }
 
-void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight) {
-  // Receives first: a message that finds its receiver waiting costs SimGrid less.
-  for (const auto kind : {Transfer::recv, Transfer::send})
-    for (std::size_t i = 0; i < batch.size(); ++i)
-      if (batch[i].kind == kind) in_flight[i].comm->start();
+void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight,
+                            Transfer::Kind kind) {
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (batch[i].kind == kind) in_flight[i].comm->start();
 }
 
 void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
@@ -89,11 +88,53 @@ void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
 
 void SimCommunicator::run(std::span<const Transfer> batch, InFlight* in_flight) {
   for (std::size_t i = 0; i < batch.size(); ++i) prepare(batch[i], in_flight[i]);
-  if (FluidCollectives* fluid = stream_.world().fluid()) fluid->flows().batch_starts(rank(), batch);
-  Simulation::in_one_switch([&] { start(batch, in_flight); });
-  if (Overlap* overlap = stream_.world().overlap()) tell(*overlap, batch);
-  for (std::size_t i = 0; i < batch.size(); ++i) finish(batch[i], in_flight[i]);
+  if (stream_.world().eager()) receive_and_send(batch, in_flight);
+  else meet(batch, in_flight);
   stream_.set_wait({});
+}
+
+void SimCommunicator::meet(std::span<const Transfer> batch, InFlight* in_flight) {
+  // Receives first: a message that finds its receiver waiting costs SimGrid less.
+  Simulation::in_one_switch([&] {
+    for (const auto kind : {Transfer::recv, Transfer::send}) start(batch, in_flight, kind);
+  });
+  Overlap* overlap = stream_.world().overlap();
+  if (overlap) tell(*overlap, batch);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    finish(batch[i], in_flight[i]);
+    if (overlap && batch[i].peer != rank()) overlap->arrived(rank());
+  }
+}
+
+void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight* in_flight) {
+  World& world = stream_.world();
+  for (const Transfer& t : batch) {
+    if (t.kind != Transfer::send) continue;
+    connection_to(t.peer).forget_delivered();
+    if (FluidCollectives* fluid = world.fluid()) fluid->flows().message_starts(rank(), t.peer);
+    if (world.overlap() && t.peer != rank()) world.overlap()->sent(rank(), t.peer);
+  }
+  Simulation::in_one_switch([&] {
+    start(batch, in_flight, Transfer::recv);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      if (batch[i].kind == Transfer::send) send(batch[i], in_flight[i]);
+  });
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (batch[i].kind == Transfer::recv) finish(batch[i], in_flight[i]);
+  for (const Transfer& t : batch) {
+    if (t.kind != Transfer::send) continue;
+    const Connection& connection = connection_to(t.peer);
+    if (!connection.all_taken())
+      stream_.block({.kind = Wait::receiver, .peer = t.peer},
+                    [&] { return connection.all_taken(); });
+  }
+}
+
+void SimCommunicator::send(const Transfer& transfer, InFlight& in_flight) {
+  connection_to(transfer.peer)
+      .send({.comm = std::move(in_flight.comm),
+             .nbytes = in_flight.parcel->held_bytes,
+             .pattern = transfer.pattern});
 }
 
 void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
@@ -101,14 +142,18 @@ void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
   if (transfer.kind == Transfer::recv) {
     in_flight.comm = mailbox_from(transfer.peer).get_init();
     in_flight.comm->set_dst_data(reinterpret_cast<void**>(&parcel), sizeof parcel);
-  } else {
-    auto& box = mailbox_to(transfer.peer);
-    parcel = stream_.world().parcels().take();
-    parcel->pack(transfer.tensor);
-    in_flight.comm = box.put_init(parcel, wire_bytes(transfer));
-    if (const double cap_Bps = message_cap_Bps(transfer); cap_Bps > 0)
-      in_flight.comm->set_rate(cap_Bps);
+    return;
   }
+  const bool eager = stream_.world().eager();
+  auto& box = eager ? connection_to(transfer.peer).mailbox() : mailbox_to(transfer.peer);
+  const std::uint64_t nbytes = wire_bytes(transfer);
+  parcel = stream_.world().parcels().take();
+  parcel->pack(transfer.tensor);
+  parcel->connection = eager ? &connection_to(transfer.peer) : nullptr;
+  parcel->held_bytes = static_cast<double>(nbytes);
+  in_flight.comm = box.put_init(parcel, nbytes);
+  if (const double cap_Bps = message_cap_Bps(transfer); cap_Bps > 0)
+    in_flight.comm->set_rate(cap_Bps);
 }
 
 void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
@@ -118,18 +163,44 @@ void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
   in_flight.comm->wait();
   in_flight.comm.reset();
   world.halt_if_ended();
-  if (world.overlap() && transfer.peer != rank()) world.overlap()->arrived(rank());
   if (!receiving) return;
   Parcel& parcel = *in_flight.parcel;
   if (!parcel.fits(transfer.tensor))
     check_match(parcel.shape(), transfer.peer, transfer.tensor, rank(), stream_.name());
   parcel.unpack(transfer.tensor);
   world.parcels().give_back(&parcel);
+  if (!parcel.connection) return;
+  if (FluidCollectives* fluid = world.fluid()) fluid->flows().message_ends(transfer.peer, rank());
+  if (world.overlap() && transfer.peer != rank()) world.overlap()->received(transfer.peer, rank());
+  parcel.connection->received(parcel.held_bytes);
 }
 
-simgrid::s4u::Mailbox& SimCommunicator::look_up(Mailboxes& mailboxes, int peer, int source,
-                                                int destination) {
-  auto& box = mailboxes.by_peer[peer];
+Connection& SimCommunicator::connection_to(int peer) {
+  if (connections_.last_peer == peer) return *connections_.last;
+  Connection*& known = connections_.all[peer];
+  if (!known) {
+    auto& made = owned_.emplace_back(std::make_unique<Connection>(stream_, peer, mailbox_to(peer)));
+    known = made.get();
+  }
+  connections_.last_peer = peer;
+  connections_.last = known;
+  return *known;
+}
+
+void SimCommunicator::flush() {
+  for (const auto& connection : owned_) connection->flush();
+}
+
+void SimCommunicator::check_all_received() const {
+  for (const auto& connection : owned_)
+    TRIGRAM_CHECK(connection->held() == 0,
+                  "rank {} stream {}: {} messages to rank {} were never received", rank(),
+                  stream_.name(), connection->held(), connection->destination());
+}
+
+simgrid::s4u::Mailbox& SimCommunicator::look_up(ByPeer<simgrid::s4u::Mailbox>& mailboxes, int peer,
+                                                int source, int destination) {
+  auto& box = mailboxes.all[peer];
   if (!box) {
     World& world = stream_.world();
     check_peer(rank(), peer, size(), stream_.name());

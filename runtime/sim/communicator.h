@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/communicator.h"
+#include "runtime/sim/connection.h"
 #include "runtime/sim/parcel.h"
 
 namespace trigram::sim {
@@ -28,16 +29,25 @@ class SimCommunicator final : public Communicator {
   bool couples() const override;
   bool untimed() const override;
 
+  /// Returns when all that was sent has been delivered.
+  void flush();
+  /// Throws where a message has been sent that nobody has received.
+  void check_all_received() const;
+  /// What is sent to `peer` goes along. Of eager transports.
+  Connection& connection_to(int peer);
+
  private:
   struct InFlight {
     simgrid::s4u::CommPtr comm;
     Parcel* parcel = nullptr;
   };
-  /// The mailboxes of one direction. Most often the peer is that of the message before.
-  struct Mailboxes {
+  /// What there is for each peer in one direction. Most often the peer is that of the message
+  /// before.
+  template <class T>
+  struct ByPeer {
     int last_peer = -1;
-    simgrid::s4u::Mailbox* last = nullptr;
-    std::unordered_map<int, simgrid::s4u::Mailbox*> by_peer;
+    T* last = nullptr;
+    std::unordered_map<int, T*> all;
   };
 
   /// Seconds that the software spends on a batch before it leaves.
@@ -49,21 +59,29 @@ class SimCommunicator final : public Communicator {
   double message_cap_Bps(const Transfer& transfer) const;
   void run(std::span<const Transfer> batch, InFlight* in_flight);
   void prepare(const Transfer& transfer, InFlight& in_flight);
-  static void start(std::span<const Transfer> batch, InFlight* in_flight);
+  static void start(std::span<const Transfer> batch, InFlight* in_flight, Transfer::Kind kind);
   void tell(Overlap& overlap, std::span<const Transfer> batch);
   void finish(const Transfer& transfer, InFlight& in_flight);
+  /// Rendezvous: both sides start, and are waited for.
+  void meet(std::span<const Transfer> batch, InFlight* in_flight);
+  /// Eager: what is received is waited for, and that what is sent has been taken.
+  void receive_and_send(std::span<const Transfer> batch, InFlight* in_flight);
+  void send(const Transfer& transfer, InFlight& in_flight);
   simgrid::s4u::Mailbox& mailbox_to(int peer) {
     return outward_.last_peer == peer ? *outward_.last : look_up(outward_, peer, rank(), peer);
   }
   simgrid::s4u::Mailbox& mailbox_from(int peer) {
     return inward_.last_peer == peer ? *inward_.last : look_up(inward_, peer, peer, rank());
   }
-  simgrid::s4u::Mailbox& look_up(Mailboxes& mailboxes, int peer, int source, int destination);
+  simgrid::s4u::Mailbox& look_up(ByPeer<simgrid::s4u::Mailbox>& mailboxes, int peer, int source,
+                                 int destination);
 
   SimStream& stream_;
   // Of the call in progress, if its batch is small: what every message touches lies together.
   std::array<InFlight, 2> few_;
-  Mailboxes inward_, outward_;
+  ByPeer<simgrid::s4u::Mailbox> inward_, outward_;
+  ByPeer<Connection> connections_;
+  std::vector<std::unique_ptr<Connection>> owned_;
   // Where a call failed, its records stay: SimGrid writes to them when the rest of the batch
   // arrives.
   bool few_abandoned_ = false;

@@ -23,8 +23,10 @@ bool CoupledFlows::busy(LinkId link) const {
          sending_[static_cast<std::size_t>(link)] > 0;
 }
 
-void CoupledFlows::start(const CoupledRounds& pattern, double bytes, double start_s, double alone_s,
-                         std::function<void(double)> then) {
+std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRounds& pattern,
+                                                              double bytes, double start_s,
+                                                              double alone_s,
+                                                              std::function<void(double)> then) {
   const double end_s = start_s + alone_s;
   auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(then)});
   const auto& links = pattern.links();
@@ -36,6 +38,7 @@ void CoupledFlows::start(const CoupledRounds& pattern, double bytes, double star
     if (flow->alone) end(flow, end_s);
   });
   if (meets || !foreseeable_) simulate(flow);
+  return flow;
 }
 
 /// Something comes to pass these links: flows that do are not alone any more.
@@ -80,24 +83,22 @@ void CoupledFlows::end(const std::shared_ptr<Flow>& flow, double date_s) {
   flow->then(date_s);
 }
 
-/// Those that messages of the batch pass on their way out.
-const std::vector<LinkId>& CoupledFlows::links_of(int rank, std::span<const Transfer> batch) {
+const std::vector<LinkId>& CoupledFlows::links_of(int source, int destination) {
   links_.clear();
-  for (const Transfer& t : batch)
-    if (t.kind == Transfer::send && t.peer != rank) world_.network().route(rank, t.peer, links_);
+  world_.network().route(source, destination, links_);
   return links_;
 }
 
-void CoupledFlows::batch_starts(int rank, std::span<const Transfer> batch) {
-  const auto& links = links_of(rank, batch);
+void CoupledFlows::message_starts(int source, int destination) {
+  const auto& links = links_of(source, destination);
   count(sending_, links, 1);
   if (std::any_of(links.begin(), links.end(),
                   [&](LinkId link) { return flowing_[static_cast<std::size_t>(link)] > 0; }))
     meet(std::vector(links));
 }
 
-void CoupledFlows::batch_ends(int rank, std::span<const Transfer> batch) {
-  count(sending_, links_of(rank, batch), -1);
+void CoupledFlows::message_ends(int source, int destination) {
+  count(sending_, links_of(source, destination), -1);
 }
 
 }  // namespace trigram::sim

@@ -16,34 +16,34 @@ namespace trigram::sim {
 ///
 /// While a flow has its links for itself, its end is known, and SimGrid hears of nothing but that
 /// date. When a message or another flow comes to pass one of its links, what is left of it becomes
-/// a flow of SimGrid's, which shares. Where its end is not known at all, because of token buckets, it
-/// is one from the start.
+/// a flow of SimGrid's, which shares. Where its end is not known at all, because of token buckets,
+/// it is one from the start.
 class CoupledFlows {
  public:
   explicit CoupledFlows(World& world);
 
+  struct Flow {
+    const CoupledRounds& pattern;
+    double bytes, start_s, alone_s;
+    std::function<void(double)> then;
+    bool alone = true;  // it has had its links for itself so far
+  };
   /// Starts now, which is `start_s`: `bytes` along the way of each message, as part of what takes
   /// `alone_s` where nothing else passes its links. Calls `then` at the end, with its date.
-  void start(const CoupledRounds& pattern, double bytes, double start_s, double alone_s,
-             std::function<void(double)> then);
-  /// Told of the messages of `rank`, which may pass the same links.
-  void batch_starts(int rank, std::span<const Transfer> batch);
-  void batch_ends(int rank, std::span<const Transfer> batch);
+  std::shared_ptr<const Flow> start(const CoupledRounds& pattern, double bytes, double start_s,
+                                    double alone_s, std::function<void(double)> then);
+  /// Told of messages, which may pass the same links.
+  void message_starts(int source, int destination);
+  void message_ends(int source, int destination);
 
   /// How often a flow and something else came to pass the same link.
   std::uint64_t meetings() const { return meetings_; }
 
  private:
-  struct Flow {
-    const CoupledRounds& pattern;
-    double bytes, start_s, alone_s;
-    std::function<void(double)> then;
-    bool alone = true;
-  };
   void meet(std::span<const LinkId> links);
   void end(const std::shared_ptr<Flow>& flow, double date_s);
   void simulate(const std::shared_ptr<Flow>& flow);
-  const std::vector<LinkId>& links_of(int rank, std::span<const Transfer> batch);
+  const std::vector<LinkId>& links_of(int source, int destination);
   bool busy(LinkId link) const;
 
   World& world_;

@@ -69,19 +69,39 @@ const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern p
 }
 
 /// Decided when the first rank comes. Where ranks have more than two streams, one may use the links
-/// of another, and so may groups, which may be some before the first of them has met; in a chain
-/// not everybody waits for everybody, nor in an h-relation; and of unlike messages the long ones may
-/// be through when the last rank comes.
+/// of another, and so may groups, which may be some before the first of them has met; from a chain
+/// some ranks are through before others have come, and of an h-relation messages may hold each
+/// other up.
 bool FluidCollectives::goes_by_messages(Circle& circle, const Rounds& rounds) {
   if (always_) return false;
   if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || circle.has_rivals ||
-      rounds.pattern == Rounds::chain || rounds.pattern == Rounds::h_relation)
+      rounds.pattern != Rounds::ring)
     return true;
   const bool all = circle.members.size() == static_cast<std::size_t>(world_.layout().ranks());
   if (!all && circle.over == 0) return true;
-  const CoupledRounds& pattern = coupled(circle, rounds.pattern, rounds.traffic, 0);
-  return !pattern.exact() ||
-         !pattern.alike(static_cast<double>(rounds.shortest), static_cast<double>(rounds.longest));
+  return !coupled(circle, rounds.pattern, rounds.traffic, 0).exact();
+}
+
+std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::new_meeting(Circle& circle,
+                                                                         const Rounds& rounds) {
+  auto meeting = std::make_shared<Meeting>(
+      Meeting{circle, rounds.pattern, rounds.traffic, goes_by_messages(circle, rounds)});
+  if (meeting->by_messages) return meeting;
+  const std::size_t size = circle.members.size();
+  meeting->come.resize(size, Instant::at(0));
+  // All are through an h-relation at once.
+  if (rounds.pattern == Rounds::h_relation)
+    meeting->ends.assign(size, std::make_shared<Milestone>());
+  for (std::size_t i = meeting->ends.size(); i < size; ++i)
+    meeting->ends.push_back(std::make_shared<Milestone>());
+  if (!rounds.part_nbytes) return meeting;
+  const auto parts =
+      rounds.pattern == Rounds::ring ? size : static_cast<std::size_t>(rounds.phases[0].rounds);
+  for (std::size_t i = 0; i < parts; ++i)
+    meeting->pipeline.nbytes.push_back(static_cast<double>(rounds.part_nbytes(i)));
+  meeting->pipeline.first_part = rounds.first_part;
+  meeting->pipeline.traffic = rounds.traffic;
+  return meeting;
 }
 
 /// Ranks come to their meetings in one order, but some come to many before others come to the
@@ -90,9 +110,7 @@ std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(Circle
                                                                           std::size_t place,
                                                                           const Rounds& rounds) {
   const std::size_t number = circle.attended[place]++ - circle.over;
-  if (number == circle.meetings.size())
-    circle.meetings.push_back(std::make_shared<Meeting>(
-        Meeting{circle, rounds.pattern, rounds.traffic, goes_by_messages(circle, rounds)}));
+  if (number == circle.meetings.size()) circle.meetings.push_back(new_meeting(circle, rounds));
   std::shared_ptr<Meeting> meeting = circle.meetings[number];
   if (++meeting->arrived == circle.members.size()) {
     circle.meetings.pop_front();
@@ -122,24 +140,20 @@ bool FluidCollectives::make(SimStream& stream, const Rounds& rounds,
     messages();
     stream.set_untimed(false);
   }
-  stream.go_on_from(Instant::after(meeting->end, 0));
+  stream.go_on_from(Instant::after(meeting->ends[place], 0));
   return true;
 }
 
 void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds& rounds,
                               const Instant& when) const {
   const std::size_t size = meeting.circle.members.size();
-  if (when.known()) meeting.start_s = std::max(meeting.start_s, when.date_s());
-  else if (meeting.not_known.empty() || meeting.not_known.back().milestone() != when.milestone())
-    meeting.not_known.push_back(when);
-  else meeting.not_known.back() = Instant::later(meeting.not_known.back(), when);
+  meeting.come[place] = when;
   if (meeting.pattern == Rounds::h_relation) {
     if (!meeting.relation)
       meeting.relation =
           std::make_unique<HRelation>(world_.network(), world_.cluster(), meeting.traffic);
     return meeting.relation->add(meeting.circle.members[place], rounds.sent);
   }
-  meeting.longest = std::max(meeting.longest, static_cast<double>(rounds.longest));
   // The end of a chain sends to nobody: after it, around the circle, is the beginning.
   if (rounds.pattern == Rounds::chain && rounds.sent.empty()) meeting.first = (place + 1) % size;
   const Accelerator& accelerator = world_.cluster().accelerator;
@@ -147,12 +161,12 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds&
     return cost.nothing() ? 0 : accelerator.seconds(cost);
   };
   for (std::size_t i = 0; i < rounds.phases.size(); ++i) {
-    auto& phase = meeting.phases[i];
-    phase.rounds = rounds.phases[i].rounds;
+    auto& phase = meeting.pipeline.phases[i];
+    phase.messages = rounds.phases[i].rounds;
     const double each_s = seconds(rounds.phases[i].each);
     if (each_s > 0) {
-      phase.each_s.resize(size);
-      phase.each_s[place] = each_s;
+      phase.work_s.resize(size);
+      phase.work_s[place] = each_s;
     }
     phase.after_s = std::max(phase.after_s, seconds(rounds.phases[i].after));
   }
@@ -160,11 +174,10 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds&
 
 /// All have come: as soon as it is known when, and at that date.
 void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
-  while (!meeting->not_known.empty()) {
-    const Instant& latest = meeting->not_known.back();
-    if (!latest.known()) return latest.next().when_reached([this, meeting] { start(meeting); });
-    meeting->start_s = std::max(meeting->start_s, latest.date_s());
-    meeting->not_known.pop_back();
+  for (; meeting->known < meeting->come.size(); ++meeting->known) {
+    const Instant& when = meeting->come[meeting->known];
+    if (!when.known()) return when.next().when_reached([this, meeting] { start(meeting); });
+    meeting->start_s = std::max(meeting->start_s, when.date_s());
   }
   if (meeting->start_s <= Simulation::clock()) flow(meeting);
   else world_.simulation().at(meeting->start_s, [this, meeting] { flow(meeting); });
@@ -175,13 +188,82 @@ void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
   const CoupledRounds& pattern =
       coupled(meeting->circle, meeting->pattern, meeting->traffic, meeting->first);
   if (meeting->relation) return flow_at_once(meeting, pattern);
-  double bytes = 0, alone_s = 0;
-  for (const auto& phase : meeting->phases) {
-    bytes += meeting->longest * phase.rounds;
-    alone_s += pattern.seconds(phase.rounds, meeting->longest, phase.each_s) + phase.after_s;
+  pass_on(meeting, pattern, ends_s(*meeting, pattern));
+}
+
+/// When each rank is through, by place, if nothing else passes the links.
+std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRounds& pattern) {
+  Pipeline& pipeline = meeting.pipeline;
+  for (const Instant& when : meeting.come) pipeline.starts_s.push_back(when.date_s());
+  const auto first = static_cast<std::ptrdiff_t>(meeting.first);
+  const auto from_first = [first](std::vector<double>& by_place) {
+    if (!by_place.empty()) std::rotate(by_place.begin(), by_place.begin() + first, by_place.end());
+  };
+  from_first(pipeline.starts_s);
+  for (auto& phase : pipeline.phases) from_first(phase.work_s);
+  const Transport& transport = world_.cluster().transport;
+  const auto opening = windows(meeting, pattern);
+  std::vector<double> ends = meeting.pattern == Rounds::ring
+                                 ? ring_ends_s(pipeline, pattern.edges(), transport, opening)
+                                 : chain_ends_s(pipeline, pattern.edges(), transport, opening);
+  const double last_s = *std::max_element(ends.begin(), ends.end());
+  if (opening.empty())
+    for (TcpWindow* window : meeting.circle.windows[&pattern])
+      if (window) window->sent(last_s);
+  std::rotate(ends.begin(), ends.end() - first, ends.end());
+  return ends;
+}
+
+/// The windows of the edges, unless all are open.
+std::span<TcpWindow* const> FluidCollectives::windows(Meeting& meeting,
+                                                      const CoupledRounds& pattern) {
+  const Transport& transport = world_.cluster().transport;
+  if (!transport.tcp.slow_start) return {};
+  Circle& circle = meeting.circle;
+  auto& all = circle.windows[&pattern];
+  const std::size_t size = circle.members.size();
+  for (std::size_t i = all.size(); i < pattern.edges().size(); ++i) {
+    const int source = circle.members[(meeting.first + i) % size];
+    const int destination = circle.members[(meeting.first + i + 1) % size];
+    auto& communicator = world_.stream(circle.stream, source).communicator();
+    all.push_back(pattern.edges()[i].between_nodes
+                      ? &communicator.connection_to(destination).window()
+                      : nullptr);
   }
-  flows_.start(pattern, bytes, meeting->start_s, alone_s,
-               [meeting](double date_s) { meeting->end->reach(date_s); });
+  const auto streams = static_cast<double>(transport.streams_of(meeting.traffic));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] &&
+        !all[i]->open(transport.tcp, streams, meeting.start_s, 2 * pattern.edges()[i].latency_s))
+      return all;
+  return {};
+}
+
+/// Ranks are through one after another, and later by as much as sharing links makes the last one.
+void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
+                               const CoupledRounds& pattern, std::vector<double> ends_s) {
+  const double last_s =
+      std::max(*std::max_element(ends_s.begin(), ends_s.end()), Simulation::clock());
+  double bytes = 0;
+  for (std::size_t j = 0; j < meeting->pipeline.nbytes.size(); ++j)
+    bytes += meeting->pipeline.nbytes[j];
+  if (meeting->pattern == Rounds::ring) {
+    const int rounds = meeting->pipeline.phases[0].messages + meeting->pipeline.phases[1].messages;
+    bytes *= static_cast<double>(rounds) / static_cast<double>(meeting->pipeline.nbytes.size());
+  }
+  const auto flow = flows_.start(pattern, bytes, meeting->start_s, last_s - meeting->start_s,
+                                 [meeting, ends_s, last_s](double date_s) {
+                                   for (std::size_t i = 0; i < ends_s.size(); ++i)
+                                     if (!meeting->ends[i]->reached())
+                                       meeting->ends[i]->reach(ends_s[i] + (date_s - last_s));
+                                 });
+  std::map<double, std::vector<std::size_t>> sooner;
+  for (std::size_t i = 0; i < ends_s.size(); ++i)
+    if (ends_s[i] < last_s) sooner[std::max(ends_s[i], Simulation::clock())].push_back(i);
+  for (auto& [date_s, places] : sooner)
+    world_.simulation().at(date_s, [meeting, flow, date_s = date_s, places = std::move(places)] {
+      if (!flow->alone) return;
+      for (const std::size_t i : places) meeting->ends[i]->reach(date_s);
+    });
 }
 
 /// What the flow does not pass, connections and links inside nodes, may take longer.
@@ -196,7 +278,7 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
   const double least_s = meeting->start_s + before_s + relation.least_s();
   flows_.start(
       links, bytes, meeting->start_s, before_s + bytes / links.bandwidth(),
-      [meeting, least_s](double date_s) { meeting->end->reach(std::max(date_s, least_s)); });
+      [meeting, least_s](double date_s) { meeting->ends[0]->reach(std::max(date_s, least_s)); });
 }
 
 }  // namespace trigram::sim

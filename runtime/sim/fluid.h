@@ -15,6 +15,7 @@
 #include "core/communicator.h"
 #include "netmodels/coupled_rounds.h"
 #include "netmodels/h_relation.h"
+#include "netmodels/pipeline.h"
 #include "runtime/sim/coupled_flows.h"
 #include "runtime/sim/instant.h"
 #include "runtime/sim/untimed.h"
@@ -22,9 +23,10 @@
 namespace trigram::sim {
 
 /// Collectives as coupled flows: one flow passes all links of a ring at once, at the pace of the
-/// slowest, in place of the messages of all rounds. It starts when the last rank has come, shares
-/// links with whatever else passes them, and all ranks go on when it and the rounds' latencies are
-/// over. Messages that carry values are delivered, and take no time.
+/// slowest, in place of its messages. When each rank is through follows from when each has come, by
+/// the recursion of netmodels/pipeline.h; the flow starts when the last has come, shares links with
+/// whatever else passes them, and what sharing adds all ranks have later. Messages that carry
+/// values are delivered, and take no time.
 ///
 /// No rank waits for that: its stream goes on from an instant that will be known then, to the next
 /// collective if nothing else has to be known before.
@@ -55,19 +57,14 @@ class FluidCollectives {
     const Pattern traffic;
     const bool by_messages;
     std::size_t arrived = 0;
-    std::size_t first = 0;  // place where a chain begins
-    double longest = 0;     // bytes
-    struct Phase {
-      int rounds = 0;
-      std::vector<double> each_s;  // by place; empty where nobody computes
-      double after_s = 0;
-    };
-    std::array<Phase, 2> phases = {};
-    std::unique_ptr<HRelation> relation = {};  // of Rounds::h_relation, in place of all that
+    std::size_t first = 0;                     // place where a chain begins
+    Pipeline pipeline = {};                    // of rings and chains
+    std::unique_ptr<HRelation> relation = {};  // of Rounds::h_relation, in place of that
     std::optional<HRelation::Flow> at_once = {};
-    double start_s = 0;                   // of those who came when that was known
-    std::vector<Instant> not_known = {};  // when others come
-    std::shared_ptr<Milestone> end = std::make_shared<Milestone>();
+    std::vector<Instant> come = {};                     // when each has, by place
+    std::size_t known = 0;                              // of them, from the first place on
+    double start_s = 0;                                 // when the last has come
+    std::vector<std::shared_ptr<Milestone>> ends = {};  // by place
   };
   /// Ranks that meet again and again on one stream.
   struct Circle {
@@ -75,11 +72,12 @@ class FluidCollectives {
     std::vector<int> members;
     std::unordered_map<int, std::size_t> place;  // of a rank among them
     std::map<std::tuple<Rounds::Pattern, Pattern, std::size_t>, CoupledRounds>
-        patterns;                                   // by traffic and first place, too
-    std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
-    std::vector<std::size_t> attended;              // meetings, by place
-    std::size_t over = 0;                           // meetings to which all have come
-    bool has_rivals = false;                        // on its stream
+        patterns;  // by traffic and first place, too
+    std::map<const CoupledRounds*, std::vector<TcpWindow*>> windows;  // by edge; null: none
+    std::deque<std::shared_ptr<Meeting>> meetings;                    // to which not all have come
+    std::vector<std::size_t> attended;                                // meetings, by place
+    std::size_t over = 0;     // meetings to which all have come
+    bool has_rivals = false;  // on its stream
   };
 
   Circle& circle(const SimStream& stream, std::span<const int> members);
@@ -87,10 +85,15 @@ class FluidCollectives {
   bool goes_by_messages(Circle& circle, const Rounds& rounds);
   const CoupledRounds& coupled(Circle& circle, Rounds::Pattern pattern, Pattern traffic,
                                std::size_t first);
+  std::shared_ptr<Meeting> new_meeting(Circle& circle, const Rounds& rounds);
   std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place, const Rounds& rounds);
   void arrive(Meeting& meeting, std::size_t place, const Rounds& rounds, const Instant& when) const;
   void start(const std::shared_ptr<Meeting>& meeting);
   void flow(const std::shared_ptr<Meeting>& meeting);
+  std::vector<double> ends_s(Meeting& meeting, const CoupledRounds& pattern);
+  std::span<TcpWindow* const> windows(Meeting& meeting, const CoupledRounds& pattern);
+  void pass_on(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern,
+               std::vector<double> ends_s);
   void flow_at_once(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern);
 
   World& world_;

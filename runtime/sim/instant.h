@@ -53,6 +53,7 @@ class Milestone {
   void when_reached(std::function<void()> action) { actions_.push_back(std::move(action)); }
   /// Is reached at `date_s`.
   void reach(double date_s);
+  bool reached() const { return known_; }
 
  private:
   friend class Instant;

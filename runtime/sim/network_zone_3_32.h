@@ -5,9 +5,11 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
+#include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
@@ -92,7 +94,19 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (!spare_.empty())
       if (auto* own = connection(static_cast<int>(from), static_cast<int>(to)))
         links.push_back(own);
-    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_, latency_factor_);
+    if (latency) *latency += even_ ? weight(route_) : latency_of(route_);
+  }
+
+  /// Starts a message whose latency is over in `latency_s`, which may not be that of its route.
+  void start(simgrid::s4u::Comm& message, double latency_s) {
+    latency_s_ = latency_s;
+    message.start();
+    latency_s_ = -1;
+    // Flows share links by the inverse of the latencies that their routes had.
+    if (even_ || natural_s_ == latency_s || natural_s_ == 0) return;
+    auto& action = network_model().get_started_action_set()->back();
+    if (latency_s > 0) action.set_sharing_penalty_no_update(natural_s_);
+    else action.set_sharing_penalty(natural_s_);
   }
 
   /// Token buckets at the links that have them.
@@ -135,12 +149,25 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
           else
             network_.route(static_cast<int>(rank_of(source->get_netpoint()->id())),
                            static_cast<int>(destination->get_netpoint()->id()), route_);
-          const double latency_s = network_.latency(route_, latency_factor_);
-          return latency_s > 0 ? latency_s / weight(route_) : 1;
+          const double latency_s = latency_of(route_);
+          const double given_s = weight(route_);
+          return given_s > 0 ? latency_s / given_s : 1;
         });
   }
 
  private:
+  /// Of the message that starts.
+  double latency_of(const std::vector<LinkId>& route) {
+    natural_s_ = network_.latency(route, latency_factor_);
+    return latency_s_ >= 0 ? latency_s_ : natural_s_;
+  }
+  simgrid::kernel::resource::Model& network_model() {
+    if (!model_)
+      for (auto* model : simgrid::s4u::Engine::get_instance()->get_all_models())
+        if (model->get_name().starts_with("Network_")) model_ = model;
+    TRIGRAM_CHECK(model_, "SimGrid has no network model");
+    return *model_;
+  }
   std::size_t ranks() const { return static_cast<std::size_t>(network_.ranks()); }
   bool is_coupled(std::size_t host) const { return host >= ranks() && host < ranks() + 2; }
   bool is_of_others(std::size_t host) const { return host >= ranks() + 2; }
@@ -265,7 +292,10 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   std::vector<LinkId> route_;               // scratch: routes are asked for with every message
   const CoupledRounds* coupled_ = nullptr;  // whose flow starts
   double latency_factor_ = 1;               // of links that vary, now
-  bool even_ = false;                       // routes get weights for latencies, factors the rest
+  double latency_s_ = -1;                   // of the message that starts; negative: of its route
+  double natural_s_ = 0;                    // of its route
+  simgrid::kernel::resource::Model* model_ = nullptr;
+  bool even_ = false;  // routes get weights for latencies, factors the rest
 };
 
 }  // namespace trigram::sim

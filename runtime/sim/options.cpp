@@ -4,15 +4,14 @@ namespace trigram {
 
 FieldTable<SimOptions> sim_fields() {
   using Model = SimOptions::NetworkModel;
-  using Protocol = SimOptions::Protocol;
   using Fidelity = SimOptions::Fidelity;
   return FieldTable<SimOptions>{}
       .field("network_model", &SimOptions::network_model,
              one_of<Model>({{"alpha_beta", Model::alpha_beta}, {"tcp", Model::tcp}}),
              "alpha_beta: latency + bytes / bandwidth with fair sharing; tcp: SimGrid's LV08")
-      .field("protocol", &SimOptions::protocol,
-             one_of<Protocol>({{"rendezvous", Protocol::rendezvous}, {"eager", Protocol::eager}}),
-             "rendezvous: bytes flow once both sides are there; eager: as soon as they are sent")
+      .refuse("protocol",
+              "is a property of the network now; expected it in the cluster's transport, "
+              "/cluster/transport/protocol")
       .field("fidelity", &SimOptions::fidelity,
              one_of<Fidelity>({{"message", Fidelity::message},
                                {"fluid", Fidelity::fluid},
@@ -23,12 +22,10 @@ FieldTable<SimOptions> sim_fields() {
 
 void check_sim_options(const SimOptions& options, const std::string& pointer) {
   if (options.fidelity != SimOptions::Fidelity::fluid) return;
-  const bool plain = options.network_model == SimOptions::NetworkModel::alpha_beta &&
-                     options.protocol == SimOptions::Protocol::rendezvous;
-  if (!plain)
+  if (options.network_model != SimOptions::NetworkModel::alpha_beta)
     throw ConfigError(child(pointer, "fidelity"),
-                      "coupled flows need network_model \"alpha_beta\" and protocol "
-                      "\"rendezvous\"; say \"message\", or \"auto\"");
+                      "coupled flows need network_model \"alpha_beta\"; say \"message\", or "
+                      "\"auto\"");
 }
 
 }  // namespace trigram

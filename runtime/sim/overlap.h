@@ -20,6 +20,15 @@ class Overlap {
   void started(const simgrid::s4u::Mailbox* box, bool sends, int rank, int peer);
   /// `rank` has waited for a message.
   void arrived(int rank) { change(rank, -1); }
+  /// Of eager transports: a message is under way from when it is sent until it is received.
+  void sent(int from, int to) {
+    change(from, 1);
+    change(to, 1);
+  }
+  void received(int from, int to) {
+    change(from, -1);
+    change(to, -1);
+  }
 
   bool under_way(int rank) const { return ranks_[static_cast<std::size_t>(rank)].messages > 0; }
   /// Between these two, `stream`, of `rank`, is told when that changes.

@@ -8,6 +8,8 @@
 
 namespace trigram::sim {
 
+class Connection;
+
 /// A message on its way: the shape of what was sent and a copy of its values, since the sender may
 /// overwrite its tensor before the message arrives. It fills one cache line: thousands are under
 /// way at a time.
@@ -24,6 +26,9 @@ class alignas(64) Parcel {
   Tensor shape() const;
   /// Copies the values, if any, to a tensor that fits.
   void unpack(const Tensor& tensor) const;
+  /// The connection that holds it until it has been received, of an eager transport.
+  Connection* connection = nullptr;
+  double held_bytes = 0;
 
  private:
   std::size_t numel_ = 0, priced_numel_ = 0;

@@ -15,9 +15,6 @@ struct SimOptions {
   /// and Improvement of Network Simulation in the SimGrid Framework", SIMUTools 2009): latency
   /// x 13.01, bandwidth x 0.97, a window limit, and acknowledgements that load the way back.
   enum class NetworkModel { alpha_beta, tcp } network_model = NetworkModel::alpha_beta;
-  /// rendezvous: bytes flow once both sides are there, as in NCCL. eager: they flow as soon as they
-  /// are sent, into buffers without limit at the receiver.
-  enum class Protocol { rendezvous, eager } protocol = Protocol::rendezvous;
   /// How collectives are simulated that the algorithms make of rounds (Communicator::coupled).
   /// message: each message by itself. fluid: as coupled flows, at a cost that grows with the number
   /// of workers instead of its square. auto: as flows where that is known to give the same times.

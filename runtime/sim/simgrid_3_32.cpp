@@ -12,6 +12,7 @@
 
 #include "core/check.h"
 #include "runtime/sim/background_3_32.h"
+#include "runtime/sim/delivery_watch_3_32.h"
 #include "runtime/sim/network_zone_3_32.h"
 #include "runtime/sim/simulation.h"
 
@@ -72,6 +73,8 @@ Simulation::Simulation(const SimOptions& options, const Cluster& cluster, const 
   if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone_->share_evenly();
   if (const auto shaper = zone_->shaper(); !shaper->empty())
     s4u::Engine::get_instance()->add_model(shaper);
+  watch_ = std::make_shared<DeliveryWatch>();
+  s4u::Engine::get_instance()->add_model(watch_);
   for (const LinkChange& change : network.profile()) {
     if (change.at_s == 0) zone_->change(change);
     else at(change.at_s, [zone = zone_, change] { zone->change(change); });
@@ -107,6 +110,12 @@ s4u::CommPtr Simulation::start_flow(const CoupledRounds& rounds, double bytes) {
   });
   return flow;
 }
+
+void Simulation::start(s4u::Comm& message, double latency_s) {
+  in_one_switch([&] { zone_->start(message, latency_s); });
+}
+
+void Simulation::watch(Connection& connection) { watch_->add(connection); }
 
 std::vector<double> Simulation::credits() const { return zone_->shaper()->credits(); }
 

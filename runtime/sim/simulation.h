@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Host.hpp>
@@ -13,6 +14,8 @@
 
 namespace trigram::sim {
 
+class Connection;
+class DeliveryWatch;
 class NetworkZone;
 
 /// The one simulation of this process: SimGrid's engine, configured, with the platform of a
@@ -34,6 +37,11 @@ class Simulation {
   static void in_one_switch(const std::function<void()>& action);
   /// Starts bytes along each of the messages of a round together, at one common rate.
   simgrid::s4u::CommPtr start_flow(const CoupledRounds& rounds, double bytes);
+  /// Starts a message that has been prepared, whose latency is over in `latency_s`, at the price of
+  /// a switch of context unless called within in_one_switch.
+  void start(simgrid::s4u::Comm& message, double latency_s);
+  /// Calls `connection.advance()` when its message under way has been delivered.
+  void watch(Connection& connection);
   /// What is left in the token buckets of links, in bytes.
   std::vector<double> credits() const;
   /// Runs until every actor has ended, `stop` is called, or none can go on: then calls
@@ -46,7 +54,8 @@ class Simulation {
   void stop();
 
  private:
-  NetworkZone* zone_;                       // SimGrid owns it
+  NetworkZone* zone_;  // SimGrid owns it
+  std::shared_ptr<DeliveryWatch> watch_;
   std::vector<simgrid::s4u::Host*> hosts_;  // by rank, and two more: the ends of coupled flows
 };
 

@@ -258,6 +258,7 @@ void SimStream::run_tasks() {
 
 void SimStream::end() {
   settle();
+  communicator_.flush();
   for (SimStream* child : forked_) child->close();
 }
 

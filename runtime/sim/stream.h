@@ -65,6 +65,7 @@ class alignas(64) SimStream final : public Stream {
   void change_pace() { pace_->release(); }
 
   World& world() const { return world_; }
+  SimCommunicator& communicator() { return communicator_; }
   int rank() const { return rank_; }
   StreamId id() const { return id_; }
   Context context();
@@ -149,7 +150,7 @@ class alignas(64) SimStream final : public Stream {
   std::deque<Job> jobs_;
   const SimStream* submitter_ = nullptr;  // the first
   bool shared_ = false;                   // others submit, too
-  std::vector<SimStream*> to_wake_;  // when this stream gives way: they have got jobs
+  std::vector<SimStream*> to_wake_;       // when this stream gives way: they have got jobs
   std::vector<std::shared_ptr<SimWork>> failed_;
   std::vector<SimStream*> forked_;
 };

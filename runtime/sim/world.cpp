@@ -17,8 +17,7 @@ bool couples(const SimOptions& options, const Cluster& cluster) {
   using Fidelity = SimOptions::Fidelity;
   if (options.fidelity == Fidelity::message) return false;
   return (options.fidelity == Fidelity::fluid ? can_couple(cluster) : foreseeable(cluster)) &&
-         options.network_model == SimOptions::NetworkModel::alpha_beta &&
-         options.protocol == SimOptions::Protocol::rendezvous;
+         options.network_model == SimOptions::NetworkModel::alpha_beta;
 }
 
 }  // namespace
@@ -45,6 +44,10 @@ std::exception_ptr World::run(const Task& rank_main) {
   simulation_.run([this] { failure_ = hang(); });
   ended_ = true;
   if (!failure_) failure_ = unobserved_failure();
+  if (!failure_)
+    failure_ = caught([&] {
+      for (const auto& stream : streams_) stream->communicator().check_all_received();
+    });
   return failure_;
 }
 

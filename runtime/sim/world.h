@@ -68,7 +68,12 @@ class World {
     return network_->latency(route_, network_->latency_factor(date_s));
   }
   const Layout& layout() const { return layout_; }
-  bool eager() const { return options_.protocol == SimOptions::Protocol::eager; }
+  bool eager() const { return cluster_.transport.protocol == Transport::Protocol::eager; }
+  /// What SimGrid multiplies the latency of a route by.
+  double latency_factor() const {
+    constexpr double kLV08 = 13.01;
+    return options_.network_model == SimOptions::NetworkModel::tcp ? kLV08 : 1;
+  }
   /// How collectives went, where not all went by messages.
   Json notes() const;
   Simulation& simulation() { return simulation_; }

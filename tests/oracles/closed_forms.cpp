@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/oracles/clocks.h"
+#include "tests/oracles/max_min.h"
 
 namespace trigram::test {
 namespace {
@@ -54,41 +55,36 @@ double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) 
   return ring_reduce_scatter_s(c, P, n, average) + ring_allgather_s(c, P, n);
 }
 
-// Groups of W ranks. In turn i the (i mod W)-th rank of every group hands the next rank the chunks
-// of the W stages up to i, in every channel, and all others wait for theirs. In
-// stage k the chunk that ends its reduction at rank j leaves rank j + 1 + k; a stage up to the
-// (P-1)th adds. A message starts when both of its ranks are there.
+// In stage k the chunk that ends its reduction at rank j leaves rank j + 1 + k; a stage up to the
+// (P-1)th adds. A rank sends the chunks of a stage as soon as it has them, one after another,
+// behind those of the stage before.
 double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
-                                   int channels, int in_flight) {
-  const int stages = 2 * (P - 1), W = in_flight;
+                                   int channels) {
+  if (P == 1) return 0;
+  const auto ranks = static_cast<std::size_t>(P);
   const auto chunk = [&](int channel, int index) {
     const auto of = static_cast<std::size_t>(channels), at = static_cast<std::size_t>(channel);
-    const auto ranks = static_cast<std::size_t>(P);
     return part_length(part_length(n, at, of), static_cast<std::size_t>(index % P), ranks);
   };
-  std::vector<double> now(static_cast<std::size_t>(P), 0);
-  for (int turn = 0; turn < stages + W - 1; ++turn) {
-    const int first = std::max(0, turn - W + 1), last = std::min(stages - 1, turn);
-    std::vector<double> after = now, reducing_s_of(now.size(), 0);
-    for (int p = turn % W; p < P; p += W) {
+  std::vector<double> ready(ranks, 0), free(ranks, 0), arrives(ranks, 0), reducing_s(ranks, 0);
+  for (int k = 0; k < 2 * (P - 1); ++k) {
+    for (int p = 0; p < P; ++p) {
       const auto self = static_cast<std::size_t>(p), next = static_cast<std::size_t>((p + 1) % P);
-      std::size_t moved = 0;
-      double reducing_s = 0;
-      for (int k = first; k <= last; ++k)
-        for (int channel = 0; channel < channels; ++channel) {
-          const std::size_t length = chunk(channel, p - 1 - k + 2 * P);
-          moved += length;
-          if (k < P - 1) reducing_s += c.accumulate(length);
-          if (k == P - 2 && average) reducing_s += c.scale(length);
-        }
-      const double ends = std::max(now[self], now[next]) + c.message(moved);
-      after[self] = std::max(after[self], ends);
-      after[next] = std::max(after[next], ends);
-      reducing_s_of[next] = reducing_s;
+      double moving_s = 0;
+      reducing_s[next] = 0;
+      for (int channel = 0; channel < channels; ++channel) {
+        const std::size_t length = chunk(channel, p - 1 - k + 2 * P);
+        moving_s += c.message(length) - c.alpha_s;
+        if (k < P - 1) reducing_s[next] += c.accumulate(length);
+        if (k == P - 2 && average) reducing_s[next] += c.scale(length);
+      }
+      free[self] = std::max(ready[self], free[self]) + moving_s;
+      arrives[next] = free[self] + c.alpha_s;
     }
-    for (std::size_t r = 0; r < now.size(); ++r) now[r] = after[r] + reducing_s_of[r];
+    for (std::size_t r = 0; r < ranks; ++r)
+      ready[r] = std::max(ready[r], arrives[r]) + reducing_s[r];
   }
-  return *std::max_element(now.begin(), now.end());
+  return *std::max_element(ready.begin(), ready.end());
 }
 
 // Ranks beyond a power of two (Thakur, Rabenseifner and Gropp, IJHPCA 2005): one whole message and
@@ -131,34 +127,60 @@ double recursive_doubling_allgather_s(const CostModel& c, int P, std::size_t n) 
   return clocks.last();
 }
 
-// Binomial trees: a rank sends to its largest subtree first, and rank 1 hears last.
+// Binomial trees: a rank that has the vector sends it to all its children at once, which share its
+// port. Rank r of a tree has children r + 2^i, as long as 2^i is below r's lowest bit.
+static double broadcast_below_s(const CostModel& c, int P, int rank, std::size_t n) {
+  std::vector<int> children;
+  for (int distance = 1; distance < P && !(rank & distance); distance *= 2)
+    if (rank + distance < P) children.push_back(rank + distance);
+  double last_s = 0;
+  for (const int child : children)
+    last_s = std::max(last_s, c.message(children.size() * n) + broadcast_below_s(c, P, child, n));
+  return last_s;
+}
+
 double binomial_broadcast_s(const CostModel& c, int P, std::size_t n) {
-  return times(ceil_log2(P), c.message(n));
+  return broadcast_below_s(c, P, 0, n);
+}
+
+// When `rank` has the sum of its subtree. Children send when they have theirs; messages that arrive
+// at the same time share the port.
+static double reduced_s(const CostModel& c, int P, int rank, std::size_t n) {
+  std::vector<Flow> flows;
+  std::vector<double> bandwidth_Bps = {1 / c.beta_s};  // of the port; then of the children's
+  for (int distance = 1; distance < P && !(rank & distance); distance *= 2) {
+    if (rank + distance >= P) continue;
+    bandwidth_Bps.push_back(1 / c.beta_s);
+    flows.push_back({reduced_s(c, P, rank + distance, n) + c.alpha_s,
+                     4.0 * static_cast<double>(n),
+                     {0, bandwidth_Bps.size() - 1}});
+  }
+  double now_s = 0;
+  const auto ends = n > 0 ? max_min_ends(bandwidth_Bps, flows) : std::vector<double>();
+  for (std::size_t i = 0; i < flows.size(); ++i)
+    now_s = std::max(now_s, n > 0 ? ends[i] : flows[i].start_s) + c.accumulate(n);
+  return now_s;
 }
 
 double binomial_reduce_s(const CostModel& c, int P, std::size_t n, bool average) {
   if (P == 1) return 0;
-  return times(ceil_log2(P), c.message(n) + c.accumulate(n)) + (average ? c.scale(n) : 0);
+  return reduced_s(c, P, 0, n) + (average ? c.scale(n) : 0);
 }
 
-// A chain of P - 1 hops. The rank at the end of hop h (from 1) receives segment i in one batch with
-// what it sends on, segment i - 1 on hop h + 1. Once both are over, and it has computed on segment
-// i, it begins the next batch.
+// A chain of P - 1 hops, along which every rank passes a segment on as soon as it has it, behind
+// the segment before.
 static double chain_s(const CostModel& c, int P, std::size_t n, int segments, bool reduces) {
   const auto hops = static_cast<std::size_t>(P - 1), m = static_cast<std::size_t>(segments);
-  // Hop 0 and the one after the last are nobody's.
-  std::vector<std::vector<double>> done(m, std::vector<double>(hops + 2, 0)), ready = done;
+  std::vector<double> free(hops, 0), ready(hops + 1, 0);
   for (std::size_t i = 0; i < m; ++i) {
     const std::size_t length = part_length(n, i, m);
-    for (std::size_t h = 1; h <= hops; ++h) {
-      double start = ready[i][h - 1];
-      if (i >= 1) start = std::max(start, ready[i - 1][h]);
-      done[i][h] = start + c.message(length);
-      const double sent = i >= 1 ? done[i - 1][h + 1] : 0;
-      ready[i][h] = std::max(done[i][h], sent) + (reduces ? c.accumulate(length) : 0);
+    for (std::size_t h = 0; h < hops; ++h) {
+      free[h] = std::max(ready[h], free[h]) + c.message(length) - c.alpha_s;
+      ready[h + 1] =
+          std::max(ready[h + 1], free[h] + c.alpha_s) + (reduces ? c.accumulate(length) : 0);
     }
   }
-  return ready[m - 1][hops];
+  return ready[hops];
 }
 
 double pipelined_broadcast_s(const CostModel& c, int P, std::size_t n, int segments) {
@@ -169,11 +191,10 @@ double pipelined_reduce_s(const CostModel& c, int P, std::size_t n, int segments
   return P == 1 ? 0 : chain_s(c, P, n, segments, true) + (average ? c.scale(n) : 0);
 }
 
-// Pairwise exchange: P - 1 rounds, in each of which the receiver of a longest part receives one;
-// its own part it copies.
-double pairwise_alltoall_s(const CostModel& c, int P, std::size_t n) {
+// P - 1 messages leave every rank at once, and as many arrive; its own part it copies before.
+double direct_alltoall_s(const CostModel& c, int P, std::size_t n) {
   const std::size_t part = ceil_div(n, P);
-  return c.copy(part) + times(P - 1, c.message(part));
+  return c.copy(part) + (P == 1 ? 0 : c.message(static_cast<std::size_t>(P - 1) * part));
 }
 
 }  // namespace trigram::test

@@ -25,10 +25,10 @@ double ring_allgather_of_s(const CostModel& c, int P, std::size_t longest);
 double direct_allgather_of_s(const CostModel& c, int P, std::size_t longest);
 double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average);
 
-/// By rings over `channels` parts of the vector, with so many chunks in flight, where ranks are
-/// equally far from one another: followed from turn to turn. `in_flight` must divide P.
+/// By rings over `channels` parts of the vector, where ranks are equally far from one another:
+/// followed from stage to stage.
 double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
-                                   int channels, int in_flight);
+                                   int channels);
 
 double recursive_doubling_allreduce_s(const CostModel& c, int P, std::size_t n, bool average);
 double rabenseifner_allreduce_s(const CostModel& c, int P, std::size_t n, bool average);
@@ -40,7 +40,7 @@ double binomial_reduce_s(const CostModel& c, int P, std::size_t n, bool average)
 double pipelined_broadcast_s(const CostModel& c, int P, std::size_t n, int segments);
 double pipelined_reduce_s(const CostModel& c, int P, std::size_t n, int segments, bool average);
 
-/// Every rank sends part j of a vector of n elements to rank j.
-double pairwise_alltoall_s(const CostModel& c, int P, std::size_t n);
+/// Every rank sends ceil(n / P) elements to each other rank.
+double direct_alltoall_s(const CostModel& c, int P, std::size_t n);
 
 }  // namespace trigram::test

@@ -29,16 +29,11 @@ Cluster cluster_of(const CostModel& costs, int ranks) {
   return cluster;
 }
 
-/// Parts of which the own one arrives and leaves, as every rank's part `rank` goes to that rank.
+/// Equal parts of a vector of at least n elements.
 void alltoall(Context ctx, std::size_t n) {
   const auto P = static_cast<std::size_t>(ctx.size());
-  const Tensor x = ctx.device->empty(n);
-  std::vector<Tensor> outgoing, incoming;
-  for (std::size_t j = 0; j < P; ++j) {
-    outgoing.push_back(x.part(j, P));
-    incoming.push_back(ctx.device->empty_like(x.part(static_cast<std::size_t>(ctx.rank()), P)));
-  }
-  pairwise_alltoall(ctx, outgoing, incoming);
+  const std::vector<Tensor> parts(P, ctx.device->empty((n + P - 1) / P));
+  direct_alltoall(ctx, parts, parts);
 }
 
 /// Rank r contributes n + 3 r elements.
@@ -84,16 +79,13 @@ void add_reductions(std::vector<TimedCollective>& all) {
                      }});
 }
 
-/// Rings of 2 channels, with as many chunks in flight as divide the number of ranks; all nodes have
-/// one worker.
-template <int in_flight>
+/// Rings of 2 channels; all nodes have one worker.
 TimedCollective channelled() {
-  return {"channelled_ring_allreduce, " + std::to_string(in_flight) + " in flight, average",
-          on_vector([](Context c, const Tensor& x) {
-            channelled_ring_allreduce(c, x, Reduce::avg, {.channels = 2, .in_flight = in_flight});
+  return {"channelled_ring_allreduce, average", on_vector([](Context c, const Tensor& x) {
+            channelled_ring_allreduce(c, x, Reduce::avg, {.channels = 2});
           }),
           [](const CostModel& c, int P, std::size_t n) {
-            return channelled_ring_allreduce_s(c, P, n, true, 2, std::gcd(P, in_flight));
+            return channelled_ring_allreduce_s(c, P, n, true, 2);
           }};
 }
 
@@ -168,8 +160,7 @@ CostModel charged_reductions() {
 std::vector<TimedCollective> timed_collectives() {
   std::vector<TimedCollective> all;
   add_reductions(all);
-  all.push_back(channelled<1>());
-  all.push_back(channelled<4>());
+  all.push_back(channelled());
   all.push_back({"ring_allgather",
                  on_vector([](Context c, const Tensor& x) { ring_allgather(c, x); }),
                  ring_allgather_s});
@@ -191,7 +182,7 @@ std::vector<TimedCollective> timed_collectives() {
                    pipelined_reduce(c, x, Reduce::avg, c.size() / 2, kSegments);
                  }),
                  pipelined_mean_s});
-  all.push_back({"pairwise_alltoall", alltoall, pairwise_alltoall_s});
+  all.push_back({"direct_alltoall", alltoall, direct_alltoall_s});
   return all;
 }
 

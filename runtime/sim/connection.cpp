@@ -1,0 +1,101 @@
+#include "runtime/sim/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/sim/stream.h"
+
+namespace trigram::sim {
+
+Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox& mailbox)
+    : sender_(sender),
+      destination_(destination),
+      mailbox_(mailbox),
+      between_nodes_(!sender.world().layout().same_node(sender.rank(), destination)),
+      rate_Bps_(destination == sender.rank()
+                    ? sender.world().network().loopback_bandwidth()
+                    : sender.world().network().bandwidth(sender.rank(), destination)),
+      own_latency_s_(sender.world().network().latency(sender.rank(), destination)) {}
+
+/// At this date.
+double Connection::latency_s() const {
+  World& world = sender_.world();
+  if (world.network().profile().empty()) return own_latency_s_;
+  return world.latency(Simulation::clock(), sender_.rank(), destination_);
+}
+
+void Connection::send(Message message) {
+  queue_.push_back(std::move(message));
+  advance();
+}
+
+void Connection::take_what_fits() {
+  World& world = sender_.world();
+  const Transport& transport = world.cluster().transport;
+  while (taken_ < queue_.size()) {
+    Message& message = queue_[taken_];
+    if (!transport.takes(held_messages_, held_bytes_, message.nbytes, message.pattern)) return;
+    ++taken_;
+    ++held_messages_;
+    held_bytes_ += message.nbytes;
+    message.taken_s = Simulation::clock();
+    message.latency_s = world.latency_factor() * latency_s();
+    if (between_nodes_ && transport.tcp.slow_start)
+      message.latency_s +=
+          window_.pause_s(transport.tcp, static_cast<double>(transport.streams_of(message.pattern)),
+                          message.taken_s, message.nbytes, rate_Bps_, 2 * message.latency_s);
+  }
+}
+
+void Connection::advance() {
+  const bool waited = !all_taken();
+  take_what_fits();
+  while (taken_ > 0 && idle()) {
+    start(queue_.front());
+    queue_.pop_front();
+    --taken_;
+  }
+  if (taken_ > 0) sender_.world().simulation().watch(*this);
+  if (waited && all_taken()) sender_.wake();
+}
+
+void Connection::start(Message& message) {
+  World& world = sender_.world();
+  const double now_s = Simulation::clock();
+  const double left_s = now_s == message.taken_s
+                            ? message.latency_s
+                            : std::max(0.0, message.taken_s + message.latency_s - now_s);
+  world.simulation().start(*message.comm, left_s / world.latency_factor());
+  started_.push_back(std::move(message.comm));
+}
+
+double Connection::next_delivery_s() const {
+  return Simulation::clock() + started_.back()->get_remaining() / rate_Bps_;
+}
+
+void Connection::received(double nbytes) {
+  --held_messages_;
+  held_bytes_ -= nbytes;
+  if (!queue_.empty()) advance();
+}
+
+void Connection::forget_delivered() {
+  while (!started_.empty()) {
+    const bool last = started_.size() == 1;
+    if (last && !idle()) return;
+    // Those before the last have been delivered, or it would not have started.
+    started_.front()->wait();
+    sender_.world().halt_if_ended();
+    started_.erase(started_.begin());
+  }
+}
+
+void Connection::flush() {
+  while (!started_.empty()) {
+    started_.front()->wait();
+    sender_.world().halt_if_ended();
+    started_.erase(started_.begin());
+  }
+}
+
+}  // namespace trigram::sim
