@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/config/option_kinds.h"
+
 namespace trigram {
 
 namespace {
@@ -34,31 +36,57 @@ FieldTable<Rings> ring_fields() {
              "Longest part of the vector that goes round at a time; 0B: all of it");
 }
 
-/// "name" or, for rings, {"name": "ring", options}; dumped as a name where options are defaults.
+FieldTable<NcclOptions> nccl_fields() {
+  return FieldTable<NcclOptions>{}
+      .field("nic", &NcclOptions::nic_Bps, optional(quantity(Dimension::bandwidth, true)),
+             "Speed of a NIC as NCCL reads it from the system; null: the cluster's bandwidth")
+      .field("compute_capability", &NcclOptions::compute_capability, integer(30, 200),
+             "Ten times that of the GPUs: 70 for V100, 80 for A100");
+}
+
+/// The schema of a table's fields beside a fixed name.
+Json named_schema(Json schema, const char* name) {
+  schema["properties"]["name"] = {{"const", name}};
+  schema["required"].push_back("name");
+  return schema;
+}
+
+/// Options of an algorithm that has none.
+void refuse_options(const Json& options, const std::string& name, const std::string& pointer) {
+  if (options.empty()) return;
+  throw ConfigError(child(pointer, options.begin().key()),
+                    fmt::format("only rings and nccl have options; expected none for {}", name));
+}
+
+/// "name" or {"name": "ring" or "nccl", options}; dumped as a name where options are defaults.
 Kind<AllreduceSpec> kind_of(const std::vector<std::pair<std::string, AllreduceAlgorithm>>& names) {
   const Kind<AllreduceAlgorithm> name = one_of(names);
-  const FieldTable<Rings> fields = ring_fields();
-  Json with_options = fields.schema();
-  with_options["properties"]["name"] = {{"const", "ring"}};
-  with_options["required"].push_back("name");
-  return {[name, fields](const Json& j, const std::string& pointer) -> AllreduceSpec {
+  const FieldTable<Rings> rings = ring_fields();
+  const FieldTable<NcclOptions> nccl = nccl_fields();
+  Json schemas = {name.schema, named_schema(rings.schema(), "ring")};
+  for (const auto& [listed, algorithm] : names)
+    if (algorithm == AllreduceAlgorithm::nccl)
+      schemas.push_back(named_schema(nccl.schema(), "nccl"));
+  return {[=](const Json& j, const std::string& pointer) -> AllreduceSpec {
             if (!j.is_object()) return name.parse(j, pointer);
-            const AllreduceAlgorithm algorithm =
-                name.parse(component_name(j, pointer), child(pointer, "name"));
+            const std::string called = component_name(j, pointer);
+            const AllreduceAlgorithm algorithm = name.parse(called, child(pointer, "name"));
             const Json options = component_options(j);
-            if (algorithm != AllreduceAlgorithm::ring && !options.empty())
-              throw ConfigError(child(pointer, options.begin().key()),
-                                fmt::format("only rings have options; expected none for {}",
-                                            component_name(j, pointer)));
-            return {algorithm, fields.parse(options, pointer)};
+            if (algorithm == AllreduceAlgorithm::nccl) return nccl.parse(options, pointer);
+            if (algorithm == AllreduceAlgorithm::ring)
+              return {algorithm, rings.parse(options, pointer)};
+            refuse_options(options, called, pointer);
+            return algorithm;
           },
-          [name, fields](const AllreduceSpec& spec) -> Json {
-            if (spec.rings == Rings{}) return name.dump(spec.algorithm);
-            Json j = fields.dump(spec.rings);
+          [=](const AllreduceSpec& spec) -> Json {
+            Json j;
+            if (spec.rings != Rings{}) j = rings.dump(spec.rings);
+            else if (spec.nccl != NcclOptions{}) j = nccl.dump(spec.nccl);
+            else return name.dump(spec.algorithm);
             j["name"] = name.dump(spec.algorithm);
             return j;
           },
-          {{"anyOf", {name.schema, with_options}}}};
+          {{"anyOf", schemas}}};
 }
 
 }  // namespace
@@ -67,6 +95,8 @@ Kind<AllreduceSpec> allreduce_kind() {
   return kind_of({{"ring", AllreduceAlgorithm::ring},
                   {"recursive_doubling", AllreduceAlgorithm::recursive_doubling},
                   {"rabenseifner", AllreduceAlgorithm::rabenseifner},
+                  {"double_tree", AllreduceAlgorithm::double_tree},
+                  {"nccl", AllreduceAlgorithm::nccl},
                   {"native", AllreduceAlgorithm::native}});
 }
 

@@ -2,7 +2,7 @@
 
 namespace trigram {
 
-Layout::Layout(int nodes, int workers_per_node) {
+Layout::Layout(int nodes, int workers_per_node, const Fabric& fabric) : fabric_(fabric) {
   int rank = 0;
   for (int node = 0; node < nodes; ++node) {
     auto& members = nodes_.emplace_back();

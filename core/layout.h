@@ -4,12 +4,21 @@
 
 namespace trigram {
 
+/// The machine as a communication library reads it from the system before it runs: speeds of
+/// devices in bytes per second and each direction, not what a message gets in the end.
+struct Fabric {
+  double nic_Bps = 12.5e9;
+  int nics_per_node = 1;
+  double worker_Bps = 150e9;  // between workers of a node
+  bool nvlink = true;         // inside nodes; PCIe otherwise
+};
+
 /// Which ranks share a node. The first rank of a node is its leader.
 class Layout {
  public:
   Layout() = default;
   /// `nodes` x `workers_per_node` ranks, numbered node by node.
-  Layout(int nodes, int workers_per_node);
+  Layout(int nodes, int workers_per_node, const Fabric& fabric = {});
 
   int ranks() const { return static_cast<int>(node_of_.size()); }
   int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
@@ -21,11 +30,14 @@ class Layout {
   const std::vector<std::vector<int>>& nodes() const { return nodes_; }
   const std::vector<int>& leaders() const { return leaders_; }
   bool is_leader(int rank) const { return node_members(rank).front() == rank; }
+  /// The same on all ranks; that of the default cluster where nothing is described.
+  const Fabric& fabric() const { return fabric_; }
 
  private:
   std::vector<std::vector<int>> nodes_;
   std::vector<int> node_of_;
   std::vector<int> leaders_;
+  Fabric fabric_;
 };
 
 }  // namespace trigram

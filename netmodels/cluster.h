@@ -112,8 +112,14 @@ struct Cluster {
   double bandwidth_jitter = 0;  // NICs and ports differ by up to this fraction, drawn evenly
   std::int64_t jitter_seed = 0;
 
+  /// Its fabric has the described bandwidths of NICs and ports, before jitter.
   Layout layout() const {
-    return Layout(static_cast<int>(nodes), static_cast<int>(workers_per_node));
+    const auto workers = static_cast<int>(workers_per_node);
+    return Layout(static_cast<int>(nodes), workers,
+                  {.nic_Bps = inter.bandwidth_Bps,
+                   .nics_per_node = nics == Nics::per_worker ? workers : 1,
+                   .worker_Bps = intra.bandwidth_Bps,
+                   .nvlink = intra.kind == IntraKind::nvlink});
   }
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
   int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
+#include "algorithms/collectives/double_tree.h"
 #include "tests/support/worlds.h"
 
 namespace trigram::test {
@@ -105,6 +106,58 @@ TEST_P(Collectives, RabenseifnerAllreduce) {
   for_each_length([](Context ctx, std::size_t n) {
     expect_allreduces(ctx, n, AllreduceAlgorithm::rabenseifner);
   });
+}
+
+TEST_P(Collectives, DoubleTreeAllreduce) {
+  for_each_length([](Context ctx, std::size_t n) {
+    expect_allreduces(ctx, n, AllreduceAlgorithm::double_tree);
+  });
+}
+
+/// Chunks of 1 kB, so that each tree has many of them.
+TEST_P(Collectives, DoubleTreeAllreduceInChunks) {
+  run([](Context ctx) {
+    for (const std::size_t n : {std::size_t{1}, std::size_t{1000}, std::size_t{10007}})
+      for (Reduce op : {Reduce::sum, Reduce::avg, Reduce::max}) {
+        const Tensor x = unique_tensor(ctx, n, ctx.rank());
+        double_tree_allreduce(ctx, x, op, {.chunk_bytes = 1000});
+        expect_reduced(ctx, x, 0, op, ctx.size());
+      }
+  });
+}
+
+/// Of up to 24 ranks, whose values are small enough for exact sums.
+TEST_P(Collectives, DoubleTreesOverNodesOfSeveralWorkers) {
+  run_in_world(world(), nodes_of_several(ranks()), [](Context ctx) {
+    std::vector<float> values(1003);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>((ctx.rank() + 1) * static_cast<int>(i));
+    const Tensor x = ctx.device->empty(values.size());
+    ctx.device->upload(x, std::as_bytes(std::span(values)));
+    double_tree_allreduce(ctx, x, Reduce::sum, {.chunk_bytes = 400});
+    const auto sums = ctx.device->download(x);
+    const int of_ranks = ctx.size() * (ctx.size() + 1) / 2;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      ASSERT_EQ(sums[i], static_cast<float>(of_ranks * static_cast<int>(i))) << "element " << i;
+  });
+}
+
+TEST_P(Collectives, DoubleTreesOfSubsets) {
+  run([](Context ctx) {
+    std::vector<int> members;  // every other rank, in falling order
+    for (int r = ctx.size() - 1; r >= 0; --r)
+      if ((ctx.size() - 1 - r) % 2 == 0) members.push_back(r);
+    if ((ctx.size() - 1 - ctx.rank()) % 2 != 0) return;
+    Subset subset(*ctx.comm, members);
+    const Tensor x = unique_tensor(ctx, 1003, ctx.rank());
+    double_tree_allreduce(ctx.with(subset), x, Reduce::max, {.chunk_bytes = 400});
+    expect_unique_values(ctx, x, ctx.size() - 1);
+  });
+}
+
+TEST_P(Collectives, NcclAllreduce) {
+  for_each_length(
+      [](Context ctx, std::size_t n) { expect_allreduces(ctx, n, AllreduceAlgorithm::nccl); });
 }
 
 using ReduceScatter = void (*)(Context, const Tensor&, Reduce);

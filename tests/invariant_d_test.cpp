@@ -16,7 +16,8 @@ class InvariantD : public ::testing::TestWithParam<Nodes> {
     return exchanging == 1 || exchanging % 2 == 0;
   }
   Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
-  static constexpr const char* kAllreduces[] = {"ring", "recursive_doubling", "rabenseifner"};
+  static constexpr const char* kAllreduces[] = {"ring", "recursive_doubling", "rabenseifner",
+                                                "double_tree"};
 };
 
 TEST_P(InvariantD, GradientAllreduce) {

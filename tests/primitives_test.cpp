@@ -76,7 +76,7 @@ TEST_P(Primitives, CentralisedFullPrecisionIsTheMean) {
   for (const std::size_t n : {0u, 1u, 5u, 257u}) {
     const Vectors inputs = make_inputs(ranks(), n);
     for (const auto algorithm : {AllreduceAlgorithm::ring, AllreduceAlgorithm::recursive_doubling,
-                                 AllreduceAlgorithm::rabenseifner})
+                                 AllreduceAlgorithm::rabenseifner, AllreduceAlgorithm::double_tree})
       for (const auto& output :
            apply_flat(inputs, [&](Context ctx, const Tensor&x) { c_fp_s(ctx, x, algorithm); }))
         expect_near(output, mean(inputs));

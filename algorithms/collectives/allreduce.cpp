@@ -2,6 +2,7 @@
 
 #include "algorithms/collectives/channels.h"
 #include "algorithms/collectives/collectives.h"
+#include "algorithms/collectives/double_tree.h"
 #include "algorithms/collectives/exchange.h"
 #include "algorithms/collectives/fold.h"
 #include "algorithms/collectives/halving_doubling.h"
@@ -65,6 +66,12 @@ void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op) {
   });
 }
 
+void nccl_allreduce(Context ctx, const Tensor& x, Reduce op, const NcclOptions& options) {
+  if (nccl_choice(nccl_view(ctx, options), x.priced_nbytes()) == NcclAlgorithm::ring)
+    return ring_allreduce(ctx, x, op);
+  double_tree_allreduce(ctx, x, op);
+}
+
 void native_allreduce(Context ctx, const Tensor& x, Reduce op) {
   if (!ctx.comm->native({Collective::allreduce, x, op})) ring_allreduce(ctx, x, op);
 }
@@ -74,6 +81,8 @@ void allreduce(Context ctx, const Tensor& x, Reduce op, const AllreduceSpec& spe
     case AllreduceAlgorithm::ring: return rings_allreduce(ctx, x, op, spec.rings);
     case AllreduceAlgorithm::recursive_doubling: return recursive_doubling_allreduce(ctx, x, op);
     case AllreduceAlgorithm::rabenseifner: return rabenseifner_allreduce(ctx, x, op);
+    case AllreduceAlgorithm::double_tree: return double_tree_allreduce(ctx, x, op);
+    case AllreduceAlgorithm::nccl: return nccl_allreduce(ctx, x, op, spec.nccl);
     case AllreduceAlgorithm::native: return native_allreduce(ctx, x, op);
   }
 }

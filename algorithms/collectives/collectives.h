@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "algorithms/collectives/nccl_choice.h"
 #include "core/context.h"
 
 // Collectives written once over Communicator::transfer, for any number of ranks P and any length n,
@@ -17,8 +18,9 @@
 namespace trigram {
 
 /// `native` is the world's own (Communicator::native), and a ring where the world has none for the
-/// ranks and operands at hand.
-enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, native };
+/// ranks and operands at hand. `nccl` is a ring or a double tree, whichever NCCL's cost model takes
+/// for the vector (nccl_choice.h).
+enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, double_tree, nccl, native };
 
 /// How the rings of an allreduce run; see channels.h. A vector in segments goes round one segment
 /// after the other, each small enough to stay in a processor's caches between its two passes;
@@ -30,12 +32,14 @@ struct Rings {
   bool operator==(const Rings&) const = default;
 };
 
-/// An algorithm, and the options of its rings.
+/// An algorithm, and its options.
 struct AllreduceSpec {
   AllreduceSpec(AllreduceAlgorithm which = AllreduceAlgorithm::ring, Rings its_rings = {})
       : algorithm(which), rings(its_rings) {}
+  AllreduceSpec(NcclOptions options) : algorithm(AllreduceAlgorithm::nccl), nccl(options) {}
   AllreduceAlgorithm algorithm;
-  Rings rings;
+  Rings rings;       // of `ring`
+  NcclOptions nccl;  // of `nccl`
 };
 
 /// x = reduction of all ranks' x, on every rank, by the given algorithm.
@@ -53,6 +57,9 @@ void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op);
 /// Recursive-halving reduce-scatter, then recursive-doubling allgather, folded like the above
 /// (Rabenseifner, ICCS 2004). 2 lg P a + 2 n (P-1)/P b.
 void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op);
+
+/// A double binary tree or one ring: what NCCL takes for the priced bytes of x on this machine.
+void nccl_allreduce(Context ctx, const Tensor& x, Reduce op, const NcclOptions& options = {});
 
 /// By the library below the world, in the library's order of summation; ring_allreduce where it has
 /// none: for subsets of its ranks, and what else Communicator::native refuses.

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "algorithms/collectives/collectives.h"
+#include "algorithms/collectives/double_tree.h"
 #include "algorithms/collectives/exchange.h"
 #include "core/check.h"
 #include "experiments/bench/exercise.h"
@@ -169,6 +170,8 @@ std::vector<BenchEntry> make_entries() {
       reducing(entry("allreduce", "recursive_doubling", kAllreduce,
                      in_place(recursive_doubling_allreduce))),
       reducing(entry("allreduce", "rabenseifner", kAllreduce, in_place(rabenseifner_allreduce))),
+      reducing(entry("allreduce", "double_tree", kAllreduce,
+                     [](const Place& at) { double_tree_allreduce(at.ctx, at.x, Reduce::sum); })),
       reducing(native("allreduce", kAllreduce, Collective::allreduce)),
       reducing(entry("reduce_scatter", "ring", kReduceScatter, in_place(ring_reduce_scatter))),
       reducing(entry("reduce_scatter", "recursive_halving", kReduceScatter,

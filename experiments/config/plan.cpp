@@ -87,8 +87,18 @@ void check_native(const Experiment& e) {
     if (world.native) having.push_back(world.name);
   throw ConfigError("/algorithm/allreduce",
                     fmt::format("the world \"{}\" has no collectives of its own; expected ring, "
-                                "recursive_doubling or rabenseifner there, or a world that has: {}",
+                                "recursive_doubling, rabenseifner, double_tree or nccl there, or a "
+                                "world that has: {}",
                                 e.world().name, fmt::join(having, ", ")));
+}
+
+/// A tree has an edge at least.
+void check_tree(const Experiment& e) {
+  const auto option = e.algorithm.find("allreduce");
+  if (option == e.algorithm.end() || *option != "double_tree" || e.cluster.ranks() > 1) return;
+  throw ConfigError("/algorithm/allreduce",
+                    "\"double_tree\" joins several ranks, and this cluster has one; expected "
+                    "another allreduce, such as ring or nccl, or more nodes or workers_per_node");
 }
 
 /// A network that is emulated has what the simulated one has, but for what changes with time and
@@ -173,6 +183,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool h
   workload.check_ranks(entry.workers(e.algorithm, e.cluster.layout()).count());
   check_moment(e, entry);
   check_native(e);
+  check_tree(e);
   check_emulated(e);
   check_changing(e);
   check_steady(e, workload);

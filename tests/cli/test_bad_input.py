@@ -38,6 +38,44 @@ CASES = {
         "/algorithm/allreduce",
         "has no collectives of its own; expected ring",
     ),
+    "a tree on one rank": (
+        experiment(
+            algorithm={"name": "gradient_allreduce", "allreduce": "double_tree"},
+            cluster={"nodes": 1, "workers_per_node": 1},
+        ),
+        "/algorithm/allreduce",
+        '"double_tree" joins several ranks, and this cluster has one; expected',
+    ),
+    "options of a tree": (
+        experiment(
+            algorithm={
+                "name": "gradient_allreduce",
+                "allreduce": {"name": "double_tree", "channels": 2},
+            }
+        ),
+        "/algorithm/allreduce/channels",
+        "only rings and nccl have options",
+    ),
+    "a ring's option of nccl": (
+        experiment(
+            algorithm={
+                "name": "gradient_allreduce",
+                "allreduce": {"name": "nccl", "channels": 2},
+            }
+        ),
+        "/algorithm/allreduce/channels",
+        'unknown',
+    ),
+    "a NIC that moves nothing": (
+        experiment(
+            algorithm={
+                "name": "gradient_allreduce",
+                "allreduce": {"name": "nccl", "nic": "0Gbps"},
+            }
+        ),
+        "/algorithm/allreduce/nic",
+        "expected",
+    ),
     "unknown workload": (experiment(workload="vgg"), "/workload", 'did you mean "vgg16"?'),
     "part of a name": (
         experiment(workload="fashion"),
@@ -187,7 +225,7 @@ CASES = {
             }
         ),
         "/algorithm/allreduce/channels",
-        "only rings have options",
+        "only rings and nccl have options",
     ),
     "allreduce that codes replace": (
         experiment(

@@ -3,6 +3,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "tests/oracles/double_tree.h"
+
 namespace trigram::test {
 namespace {
 
@@ -64,9 +66,24 @@ void add_rabenseifner(Traffic& traffic, const Members& members, std::uint64_t n)
     }
 }
 
+void send_both_ways(Traffic& traffic, int a, int b, std::size_t messages, std::uint64_t elements) {
+  traffic.send(a, b, messages, elements * kElement);
+  traffic.send(b, a, messages, elements * kElement);
+}
+
 /// The edges of a binomial tree: v's parent is v without its lowest bit.
 void for_each_edge(const Members& members, const std::function<void(int child, int parent)>& edge) {
   for (std::size_t v = 1; v < members.size(); ++v) edge(members[v], members[v & (v - 1)]);
+}
+
+/// In NCCL's chunks. All ranks of a layout know their nodes, those of a part of it are nodes.
+void add_double_tree_by_rule(Traffic& traffic, const Members& members, std::uint64_t n) {
+  const Layout& layout = traffic.layout();
+  const bool all = static_cast<int>(members.size()) == layout.ranks();
+  const std::size_t workers = all ? layout.nodes()[0].size() : 1;
+  const auto nodes = static_cast<int>(members.size() / workers);
+  add_double_tree(traffic, members, n, workers,
+                  double_tree_chunks(n * kElement, nodes, static_cast<int>(workers)));
 }
 
 /// The rank that `r` of m meets at `step`, as BAGUA's documentation of shift_one gives it.
@@ -103,11 +120,29 @@ Members all_ranks(const Layout& layout) {
   return members;
 }
 
+void add_double_tree(Traffic& traffic, const Members& members, std::uint64_t n, std::size_t workers,
+                     std::size_t chunks) {
+  const std::size_t nodes = members.size() / workers;
+  for (int tree = 0; tree < 2 && members.size() > 1; ++tree) {
+    const std::uint64_t half =
+        span_of(n, static_cast<std::size_t>(tree), static_cast<std::size_t>(tree) + 1, 2);
+    const auto parents = double_tree_parents(tree, static_cast<int>(nodes));
+    for (std::size_t r = 0; r < members.size(); ++r) {
+      const bool first = r % workers == 0;
+      if (first && parents[r / workers] < 0) continue;
+      const std::size_t up =
+          first ? static_cast<std::size_t>(parents[r / workers]) * workers : r - 1;
+      send_both_ways(traffic, members[r], members[up], chunks, half);
+    }
+  }
+}
+
 void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
                    const std::string& algorithm) {
   if (algorithm == "ring") add_ring_allreduce(traffic, members, n);
   else if (algorithm == "recursive_doubling") add_recursive_doubling(traffic, members, n);
   else if (algorithm == "rabenseifner") add_rabenseifner(traffic, members, n);
+  else if (algorithm == "double_tree") add_double_tree_by_rule(traffic, members, n);
   else throw std::invalid_argument("no formula for allreduce " + algorithm);
 }
 

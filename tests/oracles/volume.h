@@ -39,13 +39,17 @@ Members all_ranks(const Layout& layout);
 
 // One exchange of a vector of n f32 elements among `members`.
 
-/// By "ring", "recursive_doubling" or "rabenseifner".
+/// By "ring", "recursive_doubling", "rabenseifner" or "double_tree".
 void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
                    const std::string& algorithm);
 /// By rings over `channels` parts of the vector; the c-th visits the `workers` of each node from
 /// the c-th on.
 void add_channelled_ring(Traffic& traffic, const Members& members, std::uint64_t n,
                          std::size_t channels, std::size_t workers = 1);
+/// By a double binary tree over nodes of `workers`, each of whose trees carries half of the vector
+/// in `chunks` chunks, up every edge and down again.
+void add_double_tree(Traffic& traffic, const Members& members, std::uint64_t n, std::size_t workers,
+                     std::size_t chunks);
 /// Bytes of the code of n elements.
 using CodeBytes = std::function<std::uint64_t(std::uint64_t n)>;
 /// Those of MinMaxUInt8: a header of 32, and a byte per element rounded up to a multiple of 32.

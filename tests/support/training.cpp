@@ -184,7 +184,8 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
            std::move(spec)});
     }
   };
-  for (const char* allreduce : {"ring", "recursive_doubling", "rabenseifner"})
+  for (const char* allreduce :
+       {"ring", "recursive_doubling", "rabenseifner", "double_tree", "nccl"})
     add("gradient_allreduce", "allreduce", allreduce);
   all.push_back({"gradient_allreduce_channels",
                  {{"name", "gradient_allreduce"},

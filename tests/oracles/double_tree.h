@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tests/oracles/cost_model.h"
+
+// The double binary tree of Sanders, Speck and Traeff in NCCL's construction, built from its
+// description range by range, and what an allreduce over it takes.
+
+namespace trigram::test {
+
+/// The parent of each of `nodes` nodes in tree 0 or 1; -1 for the root.
+std::vector<int> double_tree_parents(int tree, int nodes);
+
+/// Chunks of each half of `nbytes` by NCCL's rule for trees, over nodes of `workers` workers.
+std::size_t double_tree_chunks(std::size_t nbytes, int nodes, int workers);
+
+/// How a schedule and the network under it order messages.
+struct TreeTransport {
+  std::int64_t ahead = 0;   // messages by which a rank runs ahead
+  bool eager = false;       // bytes flow as soon as they are sent, not once they are asked for
+  bool waits_sent = false;  // a batch ends when what it sends has arrived, too
+  bool in_order = false;    // a connection carries one message after another, as TCP does
+};
+
+/// Seconds of an allreduce of n f32 elements in `chunks` chunks for each tree, between P ranks on
+/// nodes of their own. All messages are followed through ports that are shared max-min fairly.
+double double_tree_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
+                               std::size_t chunks, const TreeTransport& transport);
+
+}  // namespace trigram::test
