@@ -13,6 +13,7 @@
 //
 // The state of the optimizer stays local. Steps and bytes per rank and average, S bytes of model,
 // ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two models more.
+// In buckets, an option: as many messages per bucket, one bucket after another.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/outer_momentum.h"
@@ -61,8 +62,9 @@ AlgorithmEntry bmuf_entry() {
       {.name = "bmuf",
        .doc = "Local SGD with a momentum of blocks of steps",
        .trigram = kSyncFullCentralised,
-       .execution_options = "H",
-       .source = "Chen and Huo, Blockwise Model-Update Filtering, ICASSP 2016"},
+       .execution_options = "FH",
+       .source = "Chen and Huo, Blockwise Model-Update Filtering, ICASSP 2016",
+       .exchanges_weights = true},
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
           .field("block_momentum", &Options::block_momentum, optional(number(0, 1, Open::above)),

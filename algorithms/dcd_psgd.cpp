@@ -13,10 +13,13 @@
 // more than all; choco_sgd bears what is coarse.
 //
 // The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
-// iteration, d peers: d messages and d C bytes. Memory: d + 1 models beside the weights.
+// exchange, d peers: d messages and d C bytes. In buckets, an option: each is coded as one vector,
+// one bucket after another, all after the optimiser's step (as in BAGUA's code). With a
+// communication_interval of k, the steps 0, k, 2k, ... end with an exchange, the others are local.
+// Memory: d + 1 models beside the weights.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/replicas.h"
@@ -29,6 +32,7 @@ struct Options {
   Execution execution;
   PeerGraphSpec graph;
   CodecSpec codec;
+  std::int64_t communication_interval = 1;
 };
 
 class DcdPsgd final : public Algorithm {
@@ -37,24 +41,29 @@ class DcdPsgd final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     const Tensor weights = run.workload.weights();
-    const auto replicas = std::make_shared<Replicas>(ctx, run, options_.graph);
+    const auto of_parts = std::make_shared<std::vector<Replicas>>();
+    for (const Part& part : parts_of(run))
+      of_parts->emplace_back(ctx, run, options_.graph, part.weights);
     auto comm = ctx.stream->fork("comm");
-    const auto mix = across(run.execution, [replicas, codec = options_.codec, seed = run.seed](
+    const auto mix = across(run.execution, [of_parts, codec = options_.codec, seed = run.seed](
                                                Context c, const Tensor& x, Slot slot) {
+      Replicas& replicas = of_parts->at(static_cast<std::size_t>(slot.bucket));
       const Tensor z = c.device->empty_like(x);
       c.device->copy(z, x);
-      c.device->axpby(-2, replicas->own(), 1, z);
-      replicas->add_mixed(c, 1, z);
-      replicas->advance(c, z, *c.device->codec(codec, codec_key(c, seed, slot)));
-      c.device->copy(x, replicas->own());
+      c.device->axpby(-2, replicas.own(), 1, z);
+      replicas.add_mixed(c, 1, z);
+      replicas.advance(c, z, *c.device->codec(codec, codec_key(c, seed, slot)));
+      c.device->copy(x, replicas.own());
     });
-    for ([[maybe_unused]] long t : run.steps) {
+    for (long t : run.steps) {
       local_step(ctx, run);
-      exchange_on(*comm, ctx, run, weights, mix);
+      if (t % options_.communication_interval == 0) exchange_on(*comm, ctx, run, weights, mix);
     }
   }
 
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = options_.communication_interval};
+  }
 
  private:
   Options options_;
@@ -67,13 +76,16 @@ AlgorithmEntry dcd_psgd_entry() {
       {.name = "dcd_psgd",
        .doc = "Decentralised SGD that exchanges coded differences of the mixed model",
        .trigram = kSyncLowDecentralised,
-       .execution_options = "H",
-       .source = "Tang et al., arXiv 1803.06443; BAGUA, arXiv 2107.01499"},
+       .execution_options = "FH",
+       .source = "Tang et al., arXiv 1803.06443; BAGUA, arXiv 2107.01499",
+       .exchanges_weights = true},
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
                  "Who averages with whom; undirected and fixed")
           .field("codec", &Options::codec, contraction_kind(),
-                 "Code of the differences on the wire"),
+                 "Code of the differences on the wire")
+          .field("communication_interval", &Options::communication_interval, integer(1),
+                 "k: exchange after steps 0, k, 2k, ...; the others are local"),
       check_graph<Options>("dcd_psgd", {.undirected = true, .fixed = true}));
 }
 

@@ -4,10 +4,17 @@
 //   exchange of weights overlaps the whole iteration.
 //
 // Modes: `all` averages over all ranks (an allreduce of weights), `shift_one` with one partner per
-// step, `ring` with two neighbours. The model travels as one message of S bytes. Bytes per rank and
-// iteration: all 2(P-1)/P S in 2(P-1) messages; shift_one S in 1; ring 2 S in 2. Hierarchical by
+// exchange, `ring` with two neighbours. The model travels as one message of S bytes. Bytes per rank
+// and exchange: all 2(P-1)/P S in 2(P-1) messages; shift_one S in 1; ring 2 S in 2. Hierarchical by
 // default, as in BAGUA: the mean of the node is what the leaders exchange. In buckets, an option:
-// as many messages per bucket, each exchanged as soon as its gradient is complete.
+// as many messages per bucket, one bucket after another. With a communication_interval of k, the
+// steps 0, k, 2k, ... exchange, the others are plain local steps.
+//
+// Times are those of BAGUA's code (bagua/torch_api/algorithms/decentralized.py; rust/bagua-core,
+// comm_ops/decentralized_full_precision_synchronous.rs): all buckets start with the forward pass.
+// What overlaps is the mean of the node and the exchange between leaders, on a copy. After backward
+// the host waits for all of it; then, bucket by bucket, leaders copy the result to the weights and
+// broadcast it inside their nodes, which nothing hides. (dpsgd has no such return.)
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
@@ -23,6 +30,7 @@ enum class Mode { all, shift_one, ring };
 struct Options {
   Execution execution{.hierarchical = true};
   Mode mode = Mode::all;
+  std::int64_t communication_interval = 1;
   AllreduceSpec allreduce;
 };
 
@@ -36,18 +44,26 @@ class Decentralized final : public Algorithm {
     const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
     auto comm = ctx.stream->fork("comm");
     const std::shared_ptr<const PeerGraph> graph = make_peer_graph(graph_of(options_.mode));
-    const auto mix =
-        across(run.execution, [options = options_, graph](Context c, const Tensor& x, Slot slot) {
-          if (options.mode == Mode::all) c_fp_s(c, x, options.allreduce);
-          else d_fp_s(c, x, graph->peers(c.rank(), c.size(), slot.step));
-        });
-    for ([[maybe_unused]] long t : run.steps) model_step(ctx, run, *comm, exchanged, mix);
+    const long interval = options_.communication_interval;
+    const Exchange mix = [options = options_, graph, interval](Context c, const Tensor& x,
+                                                               Slot slot) {
+      if (options.mode == Mode::all) c_fp_s(c, x, options.allreduce);
+      else d_fp_s(c, x, graph->peers(c.rank(), c.size(), slot.step / interval));
+    };
+    for (long t : run.steps) {
+      if (t % interval == 0) gossip_step(ctx, run, *comm, exchanged, mix);
+      else local_step(ctx, run);
+    }
   }
 
   std::optional<Cycle> cycle(const Layout& layout) const override {
-    if (options_.mode == Mode::all) return Cycle{};
-    return cycle_of(*make_peer_graph(graph_of(options_.mode)),
-                    exchanging(options_.execution, layout));
+    Cycle cycle;  // in exchanges
+    if (options_.mode != Mode::all)
+      cycle = cycle_of(*make_peer_graph(graph_of(options_.mode)),
+                       exchanging(options_.execution, layout))
+                  .value();
+    cycle.steps *= options_.communication_interval;
+    return cycle;
   }
 
  private:
@@ -76,6 +92,9 @@ AlgorithmEntry decentralized_entry() {
                      {{"all", Mode::all}, {"shift_one", Mode::shift_one}, {"ring", Mode::ring}}),
                  "Whom a worker averages with: all, one partner that changes every step, or two "
                  "neighbours")
+          .field("communication_interval", &Options::communication_interval, integer(1),
+                 "k: exchange in steps 0, k, 2k, ...; the others are local. Partners change from "
+                 "exchange to exchange")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the allreduce in mode all")
           .only_where([](const Options& options) { return options.mode == Mode::all; },

@@ -7,6 +7,7 @@
 // The outer optimizer is SGD with Nesterov's momentum, in PyTorch's form; the inner one is AdamW in
 // the paper, the experiment's here; its state stays local. Steps and bytes per rank and average, S
 // bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two models more.
+// In buckets, an option: as many messages per bucket, one bucket after another.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/outer_momentum.h"
@@ -50,8 +51,9 @@ AlgorithmEntry diloco_entry() {
       {.name = "diloco",
        .doc = "Long blocks of local steps, then an outer step of SGD with Nesterov's momentum",
        .trigram = kSyncFullCentralised,
-       .execution_options = "H",
-       .source = "Douillard et al., DiLoCo, arXiv 2311.08105"},
+       .execution_options = "FH",
+       .source = "Douillard et al., DiLoCo, arXiv 2311.08105",
+       .exchanges_weights = true},
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "H: steps from average to average")
           .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")

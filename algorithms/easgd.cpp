@@ -10,6 +10,7 @@
 // the workers' mean.) Equations restated here; numbers of the paper are not quoted. The state of
 // the optimizer stays local. Steps and bytes per rank and exchange, S bytes of model, ring: 2(P-1)
 // messages, 2(P-1)/P S bytes. Memory: two models more.
+// In buckets, an option: as many messages per bucket, one bucket after another.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -64,8 +65,9 @@ AlgorithmEntry easgd_entry() {
       {.name = "easgd",
        .doc = "Workers step alone, held by springs to a centre that they pull along",
        .trigram = kSyncFullCentralised,
-       .execution_options = "H",
-       .source = "Zhang et al., EASGD, arXiv 1412.6651"},
+       .execution_options = "FH",
+       .source = "Zhang et al., EASGD, arXiv 1412.6651",
+       .exchanges_weights = true},
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1),
                  "tau: steps from exchange to exchange")

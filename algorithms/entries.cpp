@@ -26,8 +26,8 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
     fields
         .field(
             "bucket", &Execution::model_bucket_bytes, optional(byte_size()),
-            "F: exchange weights in buckets of this size, in order, each as soon as its gradient "
-            "is complete; 0B: every tensor by itself; null: the whole model at once")
+            "F: exchange weights in buckets of this size, one after another; 0B: every tensor by "
+            "itself; null: the whole model at once")
         .refuse("first_bucket",
                 fmt::format("{} has no first bucket of its own; expected \"bucket\" "
                             "alone",

@@ -9,6 +9,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/buffers.h"
 #include "algorithms/execution/fusion_buffer.h"
 #include "algorithms/options.h"
 
@@ -19,6 +20,7 @@ struct Options {
   Execution execution;
   AllreduceSpec allreduce;
   std::optional<FusionCycle> fusion_buffer;
+  bool broadcast_buffers = false;
 };
 
 class GradientAllreduce final : public Algorithm {
@@ -33,7 +35,10 @@ class GradientAllreduce final : public Algorithm {
       return;
     }
     auto comm = ctx.stream->fork("comm");
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+    for ([[maybe_unused]] long t : run.steps) {
+      if (options_.broadcast_buffers) broadcast_buffers(ctx, run, *comm);
+      gradient_step(ctx, run, *comm, average);
+    }
   }
 
   std::optional<Cycle> cycle(const Layout&) const override {
@@ -56,7 +61,12 @@ AlgorithmEntry gradient_allreduce_entry() {
       FieldTable<Options>{}
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
           .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
-                 "Fuse buckets as they are ready, at the ticks of a clock, as Horovod does"));
+                 "Fuse buckets as they are ready, at the ticks of a clock, as Horovod does")
+          .field("broadcast_buffers", &Options::broadcast_buffers, boolean(),
+                 "Broadcast rank 0's buffers of the model before each forward pass, as PyTorch's "
+                 "DDP does")
+          .only_where([](const Options& options) { return !options.fusion_buffer; },
+                      "Horovod does not broadcast buffers; expected none beside fusion_buffer"));
 }
 
 }  // namespace trigram

@@ -28,7 +28,7 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-using OneBitAdam = TrainsOnCodedMoments<Options, BiasCorrection::frozen>;
+using OneBitAdam = TrainsOnCodedMoments<Options, BiasCorrection::frozen, WarmUp::plain>;
 
 }  // namespace
 

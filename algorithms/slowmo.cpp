@@ -11,6 +11,7 @@
 // After a step with lr = 0, v starts anew. beta = 0 and alpha = 1 are local SGD. Steps and bytes
 // per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two
 // models more.
+// In buckets, an option: as many messages per bucket, one bucket after another.
 
 #include <algorithm>
 #include <limits>
@@ -66,8 +67,9 @@ AlgorithmEntry slowmo_entry() {
       {.name = "slowmo",
        .doc = "Local SGD with a slow momentum over its averages",
        .trigram = kSyncFullCentralised,
-       .execution_options = "H",
-       .source = "Wang et al., SlowMo, arXiv 1910.00643"},
+       .execution_options = "FH",
+       .source = "Wang et al., SlowMo, arXiv 1910.00643",
+       .exchanges_weights = true},
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
           .field("slow_momentum", &Options::slow_momentum, number(0, 1, Open::above),

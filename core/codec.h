@@ -27,6 +27,16 @@ struct CodecKey {
   long use = 0;
 };
 
+/// How many operations an accelerator launches for a codec, as a cost model counts them. A call
+/// that has one vector, or several, launches `..._call` and, for each vector, `..._vector`.
+struct CodecLaunches {
+  int encode_call = 0, encode_vector = 1;
+  int decode_call = 0, decode_vector = 1;
+  /// The mean of several decoded vectors is one operation that reads all of them, instead of a sum
+  /// that they are added to one by one.
+  bool mean_at_once = false;
+};
+
 /// A lossy code for vectors of f32. The wire size depends on the length alone, so that phantoms can
 /// be priced. What a codec does depends on its key, and on how many vectors it has encoded, not on
 /// their values before: error feedback lives outside it.
@@ -38,6 +48,8 @@ class Codec {
   /// What these count as, and take of a simulated network: fewer where the wire holds in fixed
   /// places what would travel in a form whose length depends on the values.
   virtual std::size_t priced_bytes(std::size_t numel) const { return wire_bytes(numel); }
+  /// What its price is made of, whoever implements it.
+  virtual CodecLaunches launches() const { return {}; }
   /// Writes the code of `x` (f32) to `wire` (u8, `wire_bytes(x.numel())` long).
   virtual void encode(const Tensor& wire, const Tensor& x) = 0;
   /// Writes the vector that `wire` stands for to `x`.

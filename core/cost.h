@@ -12,12 +12,13 @@ struct Cost {
   double bytes = 0;
   double flops = 0;
   Kind kind = Kind::other;
+  int launches = 1;  // of the accelerator, each of which costs its overhead
   /// Nothing is launched for nothing.
   bool nothing() const { return bytes == 0 && flops == 0; }
 };
 
 inline Cost operator*(double factor, const Cost& cost) {
-  return {factor * cost.bytes, factor * cost.flops, cost.kind};
+  return {factor * cost.bytes, factor * cost.flops, cost.kind, cost.launches};
 }
 
 }  // namespace trigram

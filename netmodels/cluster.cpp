@@ -141,8 +141,9 @@ double Accelerator::seconds(const Cost& cost) const {
   if (cost.kind == Cost::Kind::synchronization && synchronize_overhead_s >= 0)
     return synchronize_overhead_s;
   if (const double own_Bps = rate_Bps(cost.kind); own_Bps > 0)
-    return launch_overhead_s + cost.bytes / own_Bps;
-  return launch_overhead_s + std::max(cost.bytes / memory_Bps, cost.flops / flops_per_s);
+    return cost.launches * launch_overhead_s + cost.bytes / own_Bps;
+  return cost.launches * launch_overhead_s +
+         std::max(cost.bytes / memory_Bps, cost.flops / flops_per_s);
 }
 
 double Cluster::nic_bandwidth(int index) const {

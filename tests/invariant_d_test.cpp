@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tests/support/expect_volume.h"
 
 // Invariant D: every rank sends exactly the bytes and messages that formulas written apart from the
@@ -104,6 +106,47 @@ TEST_P(InvariantD, Decentralized) {
       expect_volume(trained, decentralized_volume(layout(), buckets_of(trained), training.steps,
                                                   mode, "ring", hierarchical));
     }
+}
+
+/// Of five steps, three exchange: every bucket by itself, with the next partner.
+TEST_P(InvariantD, DecentralizedInBucketsAtIntervals) {
+  for (const char* mode : {"all", "shift_one", "ring"})
+    for (const bool hierarchical : {false, true}) {
+      if (mode == std::string("shift_one") && !pairs(hierarchical)) continue;
+      SCOPED_TRACE(testing::Message() << mode << hierarchical);
+      Training training = training_of({{"name", "decentralized"},
+                                       {"mode", mode},
+                                       {"hierarchical", hierarchical},
+                                       {"bucket", "1kB"},
+                                       {"communication_interval", 2}},
+                                      GetParam());
+      training.steps = 5;
+      const Trained trained = train(training);
+      ASSERT_GT(trained.buckets.size(), 1u);
+      Traffic expected(layout());
+      for (const std::uint64_t bucket : buckets_of(trained))
+        expected += decentralized_volume(layout(), {bucket}, 3, mode, "ring", hierarchical);
+      expect_volume(trained, expected);
+    }
+}
+
+/// From rank to rank in pieces of at most 512 KiB, before each step, beside the gradients.
+TEST_P(InvariantD, BuffersAreBroadcastFromRank0) {
+  const Layout ranks = layout();
+  for (const auto& [profile, bytes, pieces] :
+       {std::tuple{"tiny_profile", 0u, 0u}, {"buffered_profile", 1'100'000u, 3u}}) {
+    Training training = training_of(
+        {{"name", "gradient_allreduce"}, {"bucket", "1MB"}, {"broadcast_buffers", true}},
+        GetParam());
+    training.workload = std::string("profile:") + TRIGRAM_TEST_DATA "/" + profile + ".csv";
+    const Trained trained = train(training);
+    Traffic expected =
+        gradient_allreduce_volume(ranks, buckets_of(trained), training.steps, "ring", false);
+    for (long t = 0; t < training.steps; ++t)
+      for (int rank = 0; rank + 1 < ranks.ranks(); ++rank)
+        expected.send(rank, rank + 1, pieces, bytes);
+    expect_volume(trained, expected);
+  }
 }
 
 TEST_P(InvariantD, AsyncModelAverageBySteps) {

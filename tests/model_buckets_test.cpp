@@ -22,7 +22,11 @@ TEST(ModelBuckets, LeaveTheSameWeights) {
        {Json{{"name", "dpsgd"}}, Json{{"name", "decentralized"}, {"mode", "ring"}},
         Json{{"name", "sgp"}, {"graph", "star"}}, Json{{"name", "osgp"}, {"graph", "star"}},
         // whose sums do not depend on how a vector is cut
-        Json{{"name", "local_sgd"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}}}) {
+        Json{{"name", "local_sgd"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
+        Json{{"name", "diloco"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
+        Json{{"name", "slowmo"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
+        Json{{"name", "bmuf"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
+        Json{{"name", "easgd"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}}}) {
     Training training;
     training.workload = {{"name", "quadratic"}, {"dimension", 37}, {"tensors", 5}, {"noise", 0.5}};
     training.cluster = small_cluster(4);
@@ -38,10 +42,10 @@ TEST(ModelBuckets, LeaveTheSameWeights) {
 }
 
 TEST(ModelBuckets, OfAllreducesOfWeightsAreMessagesOfTheirOwn) {
-  for (const char* name : {"local_sgd", "decentralized"})
+  for (const char* name : {"local_sgd", "decentralized", "diloco", "slowmo", "bmuf", "easgd"})
     for (const bool hierarchical : {false, true}) {
       Json spec = {{"name", name}, {"hierarchical", hierarchical}};
-      if (name == std::string("local_sgd")) spec["sync_every"] = 1;
+      if (name != std::string("decentralized")) spec["sync_every"] = 1;
       const Training training = training_of(in_buckets(spec, "1kB"), {3, 2});
       const Trained trained = train(training);
       ASSERT_GT(trained.buckets.size(), 1u);
@@ -52,7 +56,7 @@ TEST(ModelBuckets, OfAllreducesOfWeightsAreMessagesOfTheirOwn) {
 }
 
 TEST(ModelBuckets, TravelDuringTheBackwardPass) {
-  for (const char* name : {"dpsgd", "decentralized", "sgp", "local_sgd", "wagma"}) {
+  for (const char* name : {"dpsgd", "sgp", "local_sgd", "wagma"}) {
     Training training;
     training.workload = "vgg16";
     training.cluster = small_cluster(4);
@@ -62,6 +66,54 @@ TEST(ModelBuckets, TravelDuringTheBackwardPass) {
     training.algorithm["bucket"] = "10MiB";
     EXPECT_LT(train(training).seconds(), 0.95 * after) << name;
   }
+}
+
+/// One after another: an exchange of buckets takes 2(P-1) latencies for each of them.
+TEST(ModelBuckets, OfBlocksOfLocalStepsPayLatenciesOfTheirOwn) {
+  for (const char* name : {"diloco", "slowmo", "bmuf", "easgd"}) {
+    Training training = training_of({{"name", name}, {"sync_every", 1}}, {3, 1});
+    training.cluster.accelerator.launch_overhead_s = 0;
+    training.steps = 1;
+    const double whole_s = train(training).seconds();
+    training.algorithm["bucket"] = "0B";
+    const Trained parts = train(training);
+    const double latencies_s = 2 * 2 * training.cluster.inter.latency_s;
+    const double more = (parts.seconds() - whole_s) / latencies_s;
+    EXPECT_EQ(parts.buckets.size(), 7u);
+    EXPECT_NEAR(more, 6, 0.05) << name;
+  }
+}
+
+/// What gossip does not hide: all of a model that computes for long is exchanged meanwhile; then,
+/// for every bucket, the leader's copy, the broadcast to the other worker of its node, and the
+/// host's wait, and one wait for the computation before.
+TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
+  constexpr int kSteps = 3;
+  for (const char* mode : {"all", "shift_one"})
+    for (const char* bucket : {"10GB", "10MiB"}) {
+      SCOPED_TRACE(testing::Message() << mode << bucket);
+      Training training;
+      training.workload = "resnet50";
+      training.cluster = small_cluster(2, 2);
+      training.cluster.accelerator.launch_overhead_s = 0;
+      training.cluster.accelerator.synchronize_overhead_s = 1e-3;
+      training.steps = kSteps;
+      training.algorithm = {{"name", "decentralized"}, {"mode", mode},
+                            {"hierarchical", true},    {"bucket", bucket},
+                            {"synchronize", true},     {"communication_interval", kSteps}};
+      const double once_s = train(training).seconds();
+      training.algorithm["communication_interval"] = 1;
+      const Trained trained = train(training);
+      const double bytes = 4.0 * static_cast<double>(trained.model());
+      const auto buckets = static_cast<double>(trained.buckets.size());
+      const double back_s = 2 * bytes / training.cluster.accelerator.memory_Bps +
+                            bytes / training.cluster.intra.bandwidth_Bps +
+                            buckets * training.cluster.intra.latency_s + (buckets + 1) * 1e-3;
+      // What a sender waits for is the transport's matter: it is a latency or none.
+      const double latencies_s = buckets * training.cluster.intra.latency_s;
+      EXPECT_NEAR(trained.seconds() - once_s, (kSteps - 1) * back_s, kSteps * latencies_s);
+      EXPECT_GT(back_s, 50 * latencies_s);
+    }
 }
 
 /// In which ranks end the first step late, in a ring of 12 of which one is held up: those that are

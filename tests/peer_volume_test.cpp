@@ -117,6 +117,19 @@ TEST_P(PeerVolume, OfCodedModels) {
             });
 }
 
+/// Of three steps two end with an exchange, of every bucket's code by itself.
+TEST_P(PeerVolume, OfCodedBucketsAtIntervals) {
+  check({{"name", "dcd_psgd"}, {"bucket", "1kB"}, {"communication_interval", 2}}, {"ring", "star"},
+        [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
+          EXPECT_GT(buckets.size(), 1u);
+          Traffic expected(layout());
+          for (const std::uint64_t bucket : buckets)
+            expected += coded_peer_volume(layout(), {bucket}, (steps + 1) / 2, graph, hierarchical,
+                                          coded_bytes);
+          return expected;
+        });
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, PeerVolume,
                          ::testing::Values(Nodes{1, 1}, Nodes{2, 1}, Nodes{3, 1}, Nodes{8, 1},
                                            Nodes{1, 4}, Nodes{3, 2}, Nodes{2, 3}, Nodes{4, 4}),

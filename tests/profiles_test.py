@@ -139,6 +139,19 @@ class Profiles(unittest.TestCase):
             rates.append(flops / (file.total("forward_s") + file.total("backward_s")))
         self.assertAlmostEqual(rates[0] / rates[1], 1, places=6)
 
+    def test_berts_backward_takes_as_many_forwards_as_measured_blocks(self) -> None:
+        """On a V100: 18 and 36 sequences of 128 tokens lie between the measured 16, 32 and 64."""
+        large = (8.60 * 14 + 16.28 * 2) / (5.44 * 14 + 10.39 * 2)
+        base = (9.73 * 28 + 19.17 * 4) / (6.07 * 28 + 12.05 * 4)
+        for name, ratio, step_s in (("bert_large", large, 0.53), ("bert_base", base, None)):
+            file = profile(name)
+            forward_s, backward_s = file.total("forward_s"), file.total("backward_s")
+            self.assertAlmostEqual(backward_s / forward_s, ratio, places=6)
+            self.assertGreater(ratio, 1.57)
+            self.assertLess(ratio, 1.70)
+            if step_s is not None:
+                self.assertAlmostEqual(forward_s + backward_s, step_s, places=9)
+
     def test_collecting_is_nearly_all_of_ddppos_step(self) -> None:
         """Its mean: quartiles and range of the published figure, linear in between."""
         points = [(0, 1.7), (0.25, 1.78), (0.75, 1.87), (0.95, 2.0), (0.98, 4.3), (0.995, 14), (1, 43.5)]

@@ -24,6 +24,7 @@ struct Sort {
   double Accelerator::*rate;
   std::function<void(const Context&)> work;
   double bytes;  // of memory
+  int launches = 1;
 };
 
 /// What each rate is of.
@@ -37,7 +38,7 @@ std::vector<Sort> sorts() {
          const auto codec = ctx.device->codec({"minmax_uint8"});
          codec->encode(codec->empty_wire(*ctx.device, x), x);
        },
-       kVector + code},
+       kVector + code, 3},
       {"decoding", &Accelerator::codec_Bps,
        [=](const Context& ctx) {
          const Tensor x = vector(ctx);
@@ -87,7 +88,7 @@ TEST(AcceleratorRates, PriceTheirOperations) {
     slow.*sort.rate = kForever;
     EXPECT_EQ(seconds(slow, sort.work), 0) << sort.name;
     slow.launch_overhead_s = 1e-3;
-    EXPECT_NEAR(seconds(slow, sort.work), 1e-3, 1e-15) << sort.name;
+    EXPECT_NEAR(seconds(slow, sort.work), sort.launches * 1e-3, 1e-15) << sort.name;
   }
 }
 

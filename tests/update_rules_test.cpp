@@ -100,6 +100,19 @@ TEST_P(UpdateRules, DecentralizedTakesTheGradientAtTheOldWeights) {
               follow(6, 7, mix_shift_one));
 }
 
+/// Steps 0, 3 and 6 mix; partners change from one of these to the next.
+TEST_P(UpdateRules, DecentralizedIsLocalBetweenItsExchanges) {
+  const auto every_third = [](const auto& x, long t) {
+    return t % 3 == 0 ? mix_shift_one(x, t / 3) : x;
+  };
+  for (const char* bucket : {"0B", "10GB"}) {
+    Json spec = decentralized("shift_one", false);
+    spec["communication_interval"] = 3;
+    spec["bucket"] = bucket;
+    expect_near(train(GetParam(), flat_cluster(6), spec, 8), follow(6, 8, every_third));
+  }
+}
+
 TEST_P(UpdateRules, HierarchicalDecentralizedMixesTheMeansOfNodes) {
   const auto shift_one = [](const auto& x, long t) {
     return in_nodes_of_two(x, [t](const auto& nodes) { return mix_shift_one(nodes, t); });
@@ -107,8 +120,13 @@ TEST_P(UpdateRules, HierarchicalDecentralizedMixesTheMeansOfNodes) {
   const auto by_ring = [](const auto& x, long) { return in_nodes_of_two(x, mix_ring); };
   expect_near(train(GetParam(), nodes_of_two(4), decentralized("shift_one", true), 7),
               follow(8, 7, shift_one));
-  expect_near(train(GetParam(), nodes_of_two(3), decentralized("ring", true), 7),
-              follow(6, 7, by_ring));
+  for (const bool overlap : {false, true}) {
+    Json in_buckets = decentralized("ring", true);
+    in_buckets["bucket"] = "0B";
+    in_buckets["overlap"] = overlap;
+    for (const Json& spec : {decentralized("ring", true), in_buckets})
+      expect_near(train(GetParam(), nodes_of_two(3), spec, 7), follow(6, 7, by_ring));
+  }
 }
 
 TEST_P(UpdateRules, GradientMethodsStepWithTheMeanGradient) {

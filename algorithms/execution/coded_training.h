@@ -35,13 +35,13 @@ class TrainsOnCodedGradients final : public Algorithm {
 };
 
 /// After a warm-up, steps along the average of all coded moments.
-template <class Options, BiasCorrection correction>
+template <class Options, BiasCorrection correction, WarmUp warm_up>
 class TrainsOnCodedMoments final : public Algorithm {
  public:
   explicit TrainsOnCodedMoments(const Options& options) : options_(options) {}
 
   void train(Context ctx, Run& run) override {
-    train_on_moments(ctx, run, options_.warmup_steps, options_.allreduce,
+    train_on_moments(ctx, run, options_.warmup_steps, warm_up, options_.allreduce,
                      coding_of(options_, run.seed), correction);
   }
 

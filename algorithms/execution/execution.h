@@ -33,10 +33,15 @@ void broadcast_in_node(Context node, std::span<const Tensor> xs, std::size_t seg
 
 /// Averages inside the node, runs `exchange` between the node leaders, broadcasts inside the node.
 Exchange hierarchical(Exchange exchange, std::size_t segment_bytes = 0);
+/// The first two of these: the leader has the result, the x of other workers holds anything.
+Exchange among_leaders(Exchange exchange, std::size_t segment_bytes);
+/// The third.
+Exchange from_leader(std::size_t segment_bytes);
 
-/// `exchange`, after which the host waits for its stream before it launches anything else.
-/// Simulated time pays for the way back to the host, which nothing hides then
-/// (Cost::Kind::synchronization).
+/// The host waits for its stream before it launches anything else. Simulated time pays for the way
+/// back to the host, which nothing hides then (Cost::Kind::synchronization).
+void wait_on_host(Context ctx);
+/// `exchange`, after which the host waits.
 Exchange synchronized(Exchange exchange);
 
 /// `exchange`, made hierarchical, and synchronised, when the run asks for it.
@@ -73,6 +78,14 @@ void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                 const Exchange& exchange);
 
+/// The same as BAGUA's code has it (`exchange` is not yet made hierarchical): in buckets, all of
+/// them start with the forward pass, one after another. What overlaps is the part of the exchange
+/// up to the node leaders, on a copy. After backward, when all of it has ended, the result returns
+/// to the weights bucket by bucket, by a copy and, if hierarchical, a broadcast inside the node;
+/// then the optimizer steps.
+void gossip_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
+                 const Exchange& exchange);
+
 /// One iteration without communication: `compute_gradients`, then `optimizer_step`.
 void local_step(Context ctx, Run& run);
 
@@ -85,7 +98,8 @@ void step_exchanged(Context ctx, Run& run, Stream& comm, const Exchange& exchang
 void compute_gradients(Context ctx, Run& run);
 /// One step of the optimiser on every bucket.
 void optimizer_step(Context ctx, Run& run);
-/// `exchange` of `x` on `comm`, waited for.
+/// `exchange` of `x`, which has an element for every weight, on `comm`, waited for: whole, or,
+/// where weights are exchanged in buckets (F), one bucket after another.
 void exchange_on(Stream& comm, Context ctx, Run& run, const Tensor& x, const Exchange& exchange);
 
 }  // namespace trigram

@@ -37,27 +37,44 @@ void broadcast_in_node(Context node, std::span<const Tensor> xs, std::size_t seg
   for (const Tensor& x : xs) binomial_broadcast(node, x, 0);
 }
 
-Exchange hierarchical(Exchange exchange, std::size_t segment_bytes) {
+Exchange among_leaders(Exchange exchange, std::size_t segment_bytes) {
   return [exchange = std::move(exchange), segment_bytes](Context ctx, const Tensor& x, Slot slot) {
     Subset node(*ctx.comm, ctx.layout->node_members(ctx.world_rank));
     reduce_in_node(ctx.with(node), x, segment_bytes);
-    if (ctx.layout->is_leader(ctx.world_rank)) {
-      // Of nodes with one worker each they are all workers, who are no hierarchy.
-      const bool alone = ctx.layout->ranks() == static_cast<int>(ctx.layout->nodes().size());
-      Subset leaders(*ctx.comm, ctx.layout->leaders(),
-                     alone ? Pattern::collective : Pattern::leaders);
-      exchange(ctx.with(leaders), x, slot);
-    }
+    if (!ctx.layout->is_leader(ctx.world_rank)) return;
+    // Of nodes with one worker each they are all workers, who are no hierarchy.
+    const bool alone = ctx.layout->ranks() == static_cast<int>(ctx.layout->nodes().size());
+    Subset leaders(*ctx.comm, ctx.layout->leaders(),
+                   alone ? Pattern::collective : Pattern::leaders);
+    exchange(ctx.with(leaders), x, slot);
+  };
+}
+
+Exchange from_leader(std::size_t segment_bytes) {
+  return [segment_bytes](Context ctx, const Tensor& x, Slot) {
+    Subset node(*ctx.comm, ctx.layout->node_members(ctx.world_rank));
     broadcast_in_node(ctx.with(node), x, segment_bytes);
+  };
+}
+
+Exchange hierarchical(Exchange exchange, std::size_t segment_bytes) {
+  return [up = among_leaders(std::move(exchange), segment_bytes),
+          down = from_leader(segment_bytes)](Context ctx, const Tensor& x, Slot slot) {
+    up(ctx, x, slot);
+    down(ctx, x, slot);
   };
 }
 
 Exchange synchronized(Exchange exchange) {
   return [exchange = std::move(exchange)](Context ctx, const Tensor& x, Slot slot) {
     exchange(ctx, x, slot);
-    ctx.stream->synchronize();
-    ctx.stream->charge({.bytes = 1, .kind = Cost::Kind::synchronization});
+    wait_on_host(ctx);
   };
+}
+
+void wait_on_host(Context ctx) {
+  ctx.stream->synchronize();
+  ctx.stream->charge({.bytes = 1, .kind = Cost::Kind::synchronization});
 }
 
 Exchange across(const Execution& execution, Exchange exchange) {

@@ -18,8 +18,9 @@ struct OuterStep {
 };
 
 /// Local SGD in blocks of `sync_every` steps: all workers begin a block at a common x_0, x_H is the
-/// average of what they end with, and x_0, moved by `outer`, is where they begin the next.
-/// `outer` is told the learning rate of the block's last step. Memory: two models more.
+/// average of what they end with (in buckets, one after another, where the run has them), and x_0,
+/// moved by `outer`, is where they begin the next. `outer` is told the learning rate of the block's
+/// last step. Memory: two models more.
 void train_in_blocks(Context ctx, Run& run, long sync_every, const AllreduceSpec& allreduce,
                      const std::function<OuterStep(float inner_lr)>& outer);
 

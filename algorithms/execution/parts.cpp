@@ -10,6 +10,16 @@ std::vector<Part> parts_of(Run& run) {
   return parts;
 }
 
+std::vector<Tensor> cut_like_parts(Run& run, const Tensor& x) {
+  std::vector<Tensor> cut;
+  std::size_t begin = 0;
+  for (const Part& part : parts_of(run)) {
+    cut.push_back(x.slice(begin, part.weights.numel(), part.weights.priced_numel()));
+    begin += part.weights.numel();
+  }
+  return cut;
+}
+
 void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready) {
   run.workload.forward(ctx);
   const std::vector<Part> parts = parts_of(run);

@@ -21,6 +21,9 @@ struct Part {
 /// The buckets of a run that exchanges weights in buckets, in their order; otherwise the model.
 std::vector<Part> parts_of(Run& run);
 
+/// `x`, which has an element for every weight, cut as the weights are into parts.
+std::vector<Tensor> cut_like_parts(Run& run, const Tensor& x);
+
 /// Forward and backward at the present weights; `ready(part)` as soon as a part's gradients are
 /// complete, and its weights may change. Without overlap, in order after backward.
 void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready);

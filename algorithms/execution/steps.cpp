@@ -14,15 +14,12 @@ namespace {
 
 void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                         const Exchange& exchange) {
-  std::vector<Tensor> rooms;  // of the parts, one after another in `exchanged`
+  const std::vector<Tensor> rooms = cut_like_parts(run, exchanged);
   std::vector<std::shared_ptr<Work>> pending;
-  std::size_t begin = 0;
   compute_by_part(ctx, run, [&](const Part& part) {
-    const std::size_t n = part.weights.numel();
-    rooms.push_back(exchanged.slice(begin, n, part.weights.priced_numel()));
-    begin += n;
-    ctx.device->copy(rooms.back(), part.weights);
-    pending.push_back(begin_exchange(comm, ctx, run, rooms.back(), part.index, exchange));
+    const Tensor& room = rooms[static_cast<std::size_t>(part.index)];
+    ctx.device->copy(room, part.weights);
+    pending.push_back(begin_exchange(comm, ctx, run, room, part.index, exchange));
   });
   for (const Part& part : parts_of(run)) {
     const auto i = static_cast<std::size_t>(part.index);
@@ -113,7 +110,11 @@ void optimizer_step(Context ctx, Run& run) {
 }
 
 void exchange_on(Stream& comm, Context ctx, Run& run, const Tensor& x, const Exchange& exchange) {
-  ctx.stream->wait(*begin_exchange(comm, ctx, run, x, 0, exchange));
+  std::vector<std::shared_ptr<Work>> pending;
+  int index = 0;
+  for (const Tensor& part : cut_like_parts(run, x))
+    pending.push_back(begin_exchange(comm, ctx, run, part, index++, exchange));
+  for (const auto& work : pending) ctx.stream->wait(*work);
 }
 
 }  // namespace trigram

@@ -17,6 +17,7 @@ class ErrorFeedback final : public Codec {
       : device_(device), inner_(inner), residual_(std::move(residual)) {}
   std::size_t wire_bytes(std::size_t numel) const override { return inner_.wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return inner_.priced_bytes(numel); }
+  CodecLaunches launches() const override { return inner_.launches(); }
   void encode(const Tensor& wire, const Tensor& x) override;
   void decode(const Tensor& x, const Tensor& wire) override { inner_.decode(x, wire); }
 

@@ -15,9 +15,9 @@ Peers fixed_peers(Context ctx, const Execution& execution, const PeerGraphSpec& 
 
 }  // namespace
 
-Replicas::Replicas(Context ctx, Run& run, const PeerGraphSpec& graph)
+Replicas::Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights)
     : peers_(fixed_peers(ctx, run.execution, graph)) {
-  const auto replica = [&, weights = run.workload.weights()] {
+  const auto replica = [&] {
     const Tensor copy = ctx.device->empty_like(weights);
     ctx.device->copy(copy, weights);
     return copy;

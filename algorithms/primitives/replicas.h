@@ -13,9 +13,12 @@ namespace trigram {
 /// peer.
 class Replicas {
  public:
-  /// Of the present weights, which are equal on all ranks; for the peers of a fixed graph over
-  /// those that exchange. A rank whose node leader exchanges for it has no peers.
-  Replicas(Context ctx, Run& run, const PeerGraphSpec& graph);
+  /// Of `weights`, which are equal on all ranks; for the peers of a fixed graph over those that
+  /// exchange. A rank whose node leader exchanges for it has no peers.
+  Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights);
+  /// Of all weights, as they are.
+  Replicas(Context ctx, Run& run, const PeerGraphSpec& graph)
+      : Replicas(ctx, run, graph, run.workload.weights()) {}
 
   /// The own model, as the peers know it.
   const Tensor& own() const { return own_; }

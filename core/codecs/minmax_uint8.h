@@ -20,13 +20,25 @@ namespace trigram {
 /// decodes to NaN everywhere, so that a diverged run stays visible; a constant chunk so large that
 /// max * scale overflows (beyond 1.3e29) decodes to its value.
 ///
+/// Launches: those of BAGUA's code (`compress_float_to_uint8_host`, `array_min_max`,
+/// `decompress_uint8_to_float_host`, `reduce_chunk_inplace_host` of bagua_kernels.cu), in every
+/// algorithm that uses this codec: to encode, two of cub's reductions for each chunk, from a loop
+/// on the host, then one kernel over all chunks; to decode, one kernel over all chunks; one more
+/// for their mean.
+///
 /// Wire: min and max as f32, 24 zero bytes, then the codes, padded with zeros to a multiple of 32.
 class MinMaxUInt8 final : public Codec {
  public:
   static constexpr std::size_t kHeaderBytes = 32;
+  static constexpr CodecLaunches kLaunches{.encode_call = 1,
+                                           .encode_vector = 2,
+                                           .decode_call = 1,
+                                           .decode_vector = 0,
+                                           .mean_at_once = true};
   static std::size_t wire_size(std::size_t numel) { return kHeaderBytes + (numel + 31) / 32 * 32; }
 
   std::size_t wire_bytes(std::size_t numel) const override { return wire_size(numel); }
+  CodecLaunches launches() const override { return kLaunches; }
   void encode(const Tensor& wire, const Tensor& x) override;
   void decode(const Tensor& x, const Tensor& wire) override;
 };

@@ -12,6 +12,7 @@ class NullCodec final : public Codec {
   explicit NullCodec(std::unique_ptr<Codec> sizes) : sizes_(std::move(sizes)) {}
   std::size_t wire_bytes(std::size_t numel) const override { return sizes_->wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return sizes_->priced_bytes(numel); }
+  CodecLaunches launches() const override { return sizes_->launches(); }
   void encode(const Tensor&, const Tensor&) override {}
   void decode(const Tensor&, const Tensor&) override {}
 

@@ -1,5 +1,7 @@
 #include "core/device/timed_device.h"
 
+#include <vector>
+
 #include "core/device/null_device.h"
 
 namespace trigram {
@@ -22,29 +24,50 @@ void charge(Stream& stream, const Tensor& x, double passes, double flops) {
 // What a codec's operations cost, without doing them.
 class Prices final : public Codec {
  public:
-  Prices(const Codec& priced, Stream& stream) : priced_(priced), stream_(stream) {}
+  Prices(const Codec& priced, Stream& stream)
+      : priced_(priced), stream_(stream), launches_(priced.launches()) {}
   std::size_t wire_bytes(std::size_t numel) const override { return priced_.wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return priced_.priced_bytes(numel); }
-  void encode(const Tensor& wire, const Tensor& x) override { charge_both(wire, x); }
-  void decode(const Tensor& x, const Tensor& wire) override { charge_both(wire, x); }
+  CodecLaunches launches() const override { return launches_; }
+  void encode(const Tensor& wire, const Tensor& x) override { encode_each({&wire, 1}, {&x, 1}); }
+  void decode(const Tensor& x, const Tensor& wire) override { decode_each({&x, 1}, {&wire, 1}); }
+  void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs) override {
+    charge_all(wires, xs, launches_.encode_call, launches_.encode_vector);
+  }
+  void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) override {
+    charge_all(wires, xs, launches_.decode_call, launches_.decode_vector);
+  }
+  void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires) override {
+    if (!launches_.mean_at_once || wires.size() == 1) return Codec::decode_mean(device, x, wires);
+    decode_each(std::vector<Tensor>(wires.size(), x), wires);
+    const auto n = static_cast<double>(wires.size());
+    charge(stream_, cost(x, n + 1, n, Cost::Kind::reduction));
+  }
 
  private:
   // Codecs are bound by memory: what they compute hides behind their traffic.
-  void charge_both(const Tensor& wire, const Tensor& x) {
-    if (x.priced_numel() == 0) return;
-    stream_.charge(
-        {static_cast<double>(x.priced_nbytes() + wire.priced_nbytes()), 0, Cost::Kind::codec});
+  void charge_all(std::span<const Tensor> wires, std::span<const Tensor> xs, int of_call,
+                  int of_vector) {
+    Cost all{.kind = Cost::Kind::codec, .launches = of_call};
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+      if (xs[i].priced_numel() == 0) continue;
+      all.bytes += static_cast<double>(xs[i].priced_nbytes() + wires[i].priced_nbytes());
+      all.launches += of_vector;
+    }
+    charge(stream_, all);
   }
   const Codec& priced_;
   Stream& stream_;
+  CodecLaunches launches_;
 };
 
-// What the inner codec does in fewer passes costs as much as its parts: a device's ways of doing so
-// are none of the cost model's business.
+// What the inner codec does in fewer passes, or launches, than CodecLaunches says costs no less: a
+// device's ways of doing so are none of the cost model's business.
 class TimedCodec final : public Codec {
  public:
   TimedCodec(std::unique_ptr<Codec> inner, Device& device, Stream& stream)
       : inner_(std::move(inner)), device_(device), stream_(stream), prices_(*inner_, stream) {}
+  CodecLaunches launches() const override { return inner_->launches(); }
   std::size_t wire_bytes(std::size_t numel) const override { return inner_->wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return inner_->priced_bytes(numel); }
   void encode(const Tensor& wire, const Tensor& x) override {

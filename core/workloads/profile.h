@@ -27,6 +27,7 @@ struct Profile {
   std::string name;
   std::string accelerator;
   std::size_t batch = 1;             // samples per worker and step
+  std::size_t buffer_bytes = 0;      // what the model keeps beside its parameters (f32)
   std::vector<std::string> sources;  // where the numbers come from
   std::vector<std::string> assumed;  // what nobody has measured
   std::vector<ProfileTensor> tensors;
@@ -43,8 +44,7 @@ struct Profile {
 
 /// Reads a profile: CSV with the columns tensor,numel,forward_s,backward_s, or, when the file's
 /// name ends in .json, an object with a list "tensors" of such rows. Two more columns,
-/// forward_flops,backward_flops, may follow. Name, accelerator, batch,
-/// totals
+/// forward_flops,backward_flops, may follow. Name, accelerator, batch, buffers ("212480B"), totals
 /// (`forward_s`, `backward_s`, compared with the rows), sources and assumptions are fields of the
 /// object, or comment lines `# key: value` in CSV. Throws ConfigError at `pointer`, naming file,
 /// line and expectation.

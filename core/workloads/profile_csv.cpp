@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/config/kinds.h"
 #include "core/workloads/profile_parsers.h"
 
 namespace trigram {
@@ -48,6 +49,14 @@ double parse_seconds(std::string_view text, std::string_view what) {
   return value;
 }
 
+std::size_t parse_bytes(std::string_view text, std::string_view what) {
+  try {
+    return byte_size().parse(std::string(text), "");
+  } catch (const ConfigError& error) {
+    throw ProfileError(fmt::format("{}: {}", what, error.what()));
+  }
+}
+
 /// A line "# key: value". Other comments are for people.
 void parse_comment(std::string_view comment, ProfileText& text) {
   const auto colon = comment.find(':');
@@ -58,6 +67,7 @@ void parse_comment(std::string_view comment, ProfileText& text) {
   if (key == "name") profile.name = value;
   else if (key == "accelerator") profile.accelerator = value;
   else if (key == "batch") profile.batch = parse_count(value, key);
+  else if (key == "buffers") profile.buffer_bytes = parse_bytes(value, key);
   else if (key == "forward_s") text.forward_s = parse_seconds(value, key);
   else if (key == "backward_s") text.backward_s = parse_seconds(value, key);
   else if (key == "source") profile.sources.emplace_back(value);

@@ -14,6 +14,7 @@ Kind<std::optional<std::int64_t>> flops() { return optional(integer(0)); }
 struct Document {
   std::string name, accelerator;
   std::size_t batch = 1;
+  std::size_t buffers = 0;
   std::optional<double> forward_s, backward_s;
   std::vector<std::string> sources, assumed;
   std::vector<ProfileTensor> tensors;
@@ -33,6 +34,8 @@ FieldTable<Document> document_fields() {
       .field("name", &Document::name, text(), "name of the model")
       .field("accelerator", &Document::accelerator, text(), "where the times were measured")
       .field("batch", &Document::batch, count(1), "samples per worker and step")
+      .field("buffers", &Document::buffers, byte_size(),
+             "what the model keeps beside its parameters, such as batch normalisation's statistics")
       .field("forward_s", &Document::forward_s, optional(seconds()), "sum over the tensors")
       .field("backward_s", &Document::backward_s, optional(seconds()), "sum over the tensors")
       .field("sources", &Document::sources, list_of(text()), "where the numbers come from")
@@ -46,7 +49,7 @@ FieldTable<Document> document_fields() {
 ProfileText parse_profile_json(const std::string& content) {
   try {
     Document d = document_fields().parse(Json::parse(content), "");
-    return {{std::move(d.name), std::move(d.accelerator), d.batch, std::move(d.sources),
+    return {{std::move(d.name), std::move(d.accelerator), d.batch, d.buffers, std::move(d.sources),
              std::move(d.assumed), std::move(d.tensors)},
             d.forward_s,
             d.backward_s};

@@ -18,6 +18,8 @@ ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profi
       real_(std::move(real)) {
   TRIGRAM_CHECK(weights().is_phantom() != has_values(), "values are {} but the device is {}",
                 has_values() ? "wanted" : "not wanted", ctx.device->name());
+  const std::size_t kept = profile_->buffer_bytes / size_of(DType::f32);
+  buffers_ = ctx.device->empty(has_values() ? 0 : kept, DType::f32, kept);
   if (!has_values()) return;
   std::vector<float> start(real_numel);
   real_.model->initialise(start);

@@ -25,6 +25,7 @@ class ProfileWorkload final : public FlatWorkload {
   ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                   std::size_t real_numel, std::size_t batch, UntimedModel real);
 
+  Tensor buffers() override { return buffers_; }
   void forward(Context ctx) override;
   /// A real model behind it reads all weights at the end of the pass.
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override;
@@ -42,6 +43,7 @@ class ProfileWorkload final : public FlatWorkload {
   std::size_t batch_;
   double forward_s_;
   UntimedModel real_;
+  Tensor buffers_;  // priced; a real model behind it has none
 };
 
 }  // namespace trigram

@@ -39,6 +39,8 @@ ReplayWorkload::ReplayWorkload(const Context& ctx, std::shared_ptr<const Profile
   buffers_ = {small_numbers(device, length, random(0)), small_numbers(device, length, random(1)),
               device.empty(length)};
   device.fill(weights(), 0.01f);
+  kept_ = device.empty(profile_->buffer_bytes / size_of(DType::f32));
+  device.fill(kept_, 0);
 }
 
 void ReplayWorkload::forward_tensor(const Context& ctx, std::size_t i) {

@@ -20,6 +20,7 @@ class ReplayWorkload final : public FlatWorkload {
   ReplayWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                  std::size_t buffer_bytes, bool values, std::uint64_t seed);
 
+  Tensor buffers() override { return kept_; }
   void forward(Context ctx) override;
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override;
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
@@ -40,6 +41,7 @@ class ReplayWorkload final : public FlatWorkload {
   std::vector<ReplayLayer> layers_;  // in the order of the forward pass
   std::vector<std::size_t> begins_;  // of each tensor in the flat vectors
   ReplayBuffers buffers_;
+  Tensor kept_;  // what the model keeps beside its parameters
 };
 
 }  // namespace trigram

@@ -38,6 +38,7 @@ class SlowedWorkload final : public Workload {
   std::span<Bucket> buckets() override { return workload_->buckets(); }
   Tensor weights() override { return workload_->weights(); }
   Tensor gradients() override { return workload_->gradients(); }
+  Tensor buffers() override { return workload_->buffers(); }
   double loss() override { return workload_->loss(); }
   bool has_values() const override { return workload_->has_values(); }
   bool learns() const override { return workload_->learns(); }

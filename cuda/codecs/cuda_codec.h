@@ -25,6 +25,7 @@ class CudaCodec : public Codec {
       : context_(context), host_(std::move(host)) {}
   std::size_t wire_bytes(std::size_t numel) const final { return host_->wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const final { return host_->priced_bytes(numel); }
+  CodecLaunches launches() const final { return host_->launches(); }
 
  protected:
   Device& device() const { return context_.device; }

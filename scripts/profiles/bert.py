@@ -2,15 +2,41 @@
 from .profile import Profile, Row, flops_of, linear, norm
 
 
-def encoder(hidden, layers, tokens, length):
-    """Embeddings and blocks; a block's time goes to its weights by their sizes."""
+# One block on a V100, fp32: ms (forward, backward) by the number of sequences of 128 tokens, as
+# measured in github.com/Shigangli/Chimera (arXiv 2107.06925), prof/bert-*_time_memory_*.csv.
+MEASURED_LENGTH = 128
+LARGE_BLOCK = {
+    1: (1.31, 1.24),
+    8: (2.90, 4.55),
+    16: (5.44, 8.60),
+    32: (10.39, 16.28),
+    64: (19.98, 32.29),
+}
+BASE_BLOCK = {8: (1.98, 2.83), 32: (6.07, 9.73), 64: (12.05, 19.17)}
+
+
+def backward_over_forward(block, tokens):
+    """Of a block, with times between two measured ones on the line through these."""
+    sequences = tokens / MEASURED_LENGTH
+    less = max(n for n in block if n <= sequences)
+    more = min(n for n in block if n > sequences)
+    share = (sequences - less) / (more - less)
+    forward, backward = (a + share * (b - a) for a, b in zip(block[less], block[more]))
+    return backward / forward
+
+
+def encoder(hidden, layers, tokens, length, backward):
+    """Embeddings and blocks; a block's time goes to its weights by their sizes.
+
+    Backward takes `backward` times as long as forward.
+    """
     vocabulary, positions = 30522, 512
     # Every token with every other of its sample: scores, and sums weighted by them.
     attention = 2 * 2 * tokens * length * hidden
 
     def block_part(name, inputs, outputs, more=0):
         work = inputs * outputs  # multiply-adds per token
-        return linear(name, inputs, outputs, (work, 2 * work), positions=tokens, more=more)
+        return linear(name, inputs, outputs, (work, backward * work), positions=tokens, more=more)
 
     rows = [
         Row("embeddings.word_embeddings.weight", vocabulary * hidden),
@@ -31,16 +57,29 @@ def encoder(hidden, layers, tokens, length):
 
 
 LENGTH = 384
+
+
+def source_of_blocks(name, block, tokens):
+    return (
+        f"backward: {backward_over_forward(block, tokens):.3f} times forward, as in a block of {name}"
+        f" on a V100, fp32, with as many tokens in {tokens // MEASURED_LENGTH} sequences of"
+        f" {MEASURED_LENGTH}, on the line between its measured times (github.com/Shigangli/Chimera,"
+        " prof/; arXiv 2107.06925)"
+    )
+
+
 ASSUMED_OF_BLOCKS = [
-    "within a block, time goes to the weight matrices in proportion to their sizes",
-    "backward takes twice the time of forward",
+    "within a block, time goes to the weight matrices in proportion to their sizes, in either pass",
+    f"with sequences of {LENGTH} tokens, a block's backward takes as many times its forward as with as many"
+    f" tokens in sequences of {MEASURED_LENGTH}",
 ]
 
 
 def bert_large():
     hidden, batch = 1024, 6
     tokens = batch * LENGTH
-    rows = encoder(hidden, 24, tokens, LENGTH)
+    backward = backward_over_forward(LARGE_BLOCK, tokens)
+    rows = encoder(hidden, 24, tokens, LENGTH, backward)
     rows += linear("qa_outputs", hidden, 2, (0.0, 0.0), positions=tokens)
     return Profile(
         "bert_large",
@@ -55,6 +94,7 @@ def bert_large():
             "step time: rescaled to 0.53 s, the compute floor at batch 6 of the Async run, about"
             " 61 s per epoch of 115.3 steps whatever the bandwidth, in the BERT-Large bandwidth"
             " figure of BAGUA's tutorials (128 V100; digitised; BAGUA is arXiv 2107.01499)",
+            source_of_blocks("BERT-Large", LARGE_BLOCK, tokens),
         ],
         [
             "all 24 blocks take the same time; embeddings and head take none",
@@ -69,7 +109,8 @@ def bert_large():
 def bert_base():
     hidden, batch = 768, 12
     tokens = batch * LENGTH
-    rows = encoder(hidden, 12, tokens, LENGTH)
+    backward = backward_over_forward(BASE_BLOCK, tokens)
+    rows = encoder(hidden, 12, tokens, LENGTH, backward)
     rows += linear("pooler.dense", hidden, hidden, (0.0, 0.0), positions=batch)
     large = bert_large()
     step_s = large.step_s * flops_of(rows) / flops_of(large.rows)
@@ -84,6 +125,7 @@ def bert_base():
             "FLOPs: of these shapes, with 12 sequences of 384 tokens, the largest batch of that length"
             " that google-research/bert has for 12 GB (its README)",
             "step time: of its FLOPs at the rate that a V100 has with bert_large",
+            source_of_blocks("BERT-Base", BASE_BLOCK, tokens),
         ],
         [
             f"a V100 has the rate with BERT-Base that it has with BERT-Large: a step takes {step_s:.4f}"

@@ -21,6 +21,7 @@ class Profile:
     sources: list
     assumed: list
     rows: list = field(default_factory=list)
+    buffers: int = 0  # bytes that the model keeps beside its parameters
 
     def text(self):
         """The CSV file, its times rescaled so that forward and backward sum to `step_s`."""
@@ -30,6 +31,8 @@ class Profile:
             "backward_s": scale * sum(row.backward for row in self.rows),
         }
         lines = [f"# {key}: {getattr(self, key)}" for key in ("name", "accelerator", "batch")]
+        if self.buffers > 0:
+            lines.append(f"# buffers: {self.buffers}B")
         lines += [f"# {key}: {value:.12g}" for key, value in total.items()]
         lines += [f"# source: {line}" for line in self.sources]
         lines += [f"# assumed: {line}" for line in self.assumed]

@@ -155,6 +155,8 @@ def resnet50():
             side //= stride
             inputs = 4 * width
     forward, backward = (sum(t) for t in zip(POOLING, CLASSIFIER))
+    # A mean and a variance for each channel that is normalised, in f32.
+    channels = sum(row.numel for row in rows if row.tensor.endswith(".bias"))
     rows += linear("fc", inputs, classes, (forward, backward), positions=batch)
     return Profile(
         "resnet50",
@@ -181,8 +183,11 @@ def resnet50():
             " with this batch (arXiv 1908.04207)",
             "gradients of a normalisation are complete once it and what follows it are passed back;"
             " average pooling takes its time with the classifier",
+            "buffers: running means and variances of the normalisations alone; torchvision's counters of"
+            " batches, 8 bytes each, are left out",
         ],
         rows,
+        2 * 4 * channels,
     )
 
 

@@ -298,6 +298,20 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
     }
   for (const char* graph : {"shuffled_exponential", "ring"}) add("gossipgrad", "graph", graph);
   for (const char* graph : {"ring", "grid"}) add("dcd_psgd", "graph", graph);
+  for (const bool hierarchical : {false, true}) {
+    const std::string suffix = hierarchical ? "_in_buckets_hierarchical" : "_in_buckets";
+    for (const char* name : {"dcd_psgd", "decentralized"})
+      all.push_back({name + std::string("_at_intervals") + suffix,
+                     {{"name", name},
+                      {"bucket", "50B"},
+                      {"communication_interval", 2},
+                      {"synchronize", true},
+                      {"hierarchical", hierarchical}}});
+    for (const char* name : {"diloco", "easgd"})
+      all.push_back(
+          {name + suffix,
+           {{"name", name}, {"bucket", "50B"}, {"sync_every", 2}, {"hierarchical", hierarchical}}});
+  }
   add("ecd_psgd", "graph", "ring");
   for (const char* graph : {"ring", "random_matching"}) add("deepsqueeze", "graph", graph);
   add("choco_sgd", "graph", "complete");

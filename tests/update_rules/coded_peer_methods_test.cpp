@@ -61,24 +61,27 @@ class CodedPeerMethods : public ::testing::TestWithParam<std::string> {
   }
 };
 
-/// Low-precision decentralised training as BAGUA has it: three replicas on every rank of a ring.
+/// Low-precision decentralised training as BAGUA has it: three replicas on every rank of a ring,
+/// which change after steps 0, `interval`, ...
 template <class Code>
-Vectors bagua_ring(std::size_t P, Code code) {
+Vectors bagua_ring(std::size_t P, Code code, long steps = 3, long interval = 1) {
   const Vector ones(kNumel, 1);
-  Vectors left(P, ones), right(P, ones), own(P, ones), c(P);
-  for (long t = 0; t < 3; ++t) {
+  Vectors left(P, ones), right(P, ones), own(P, ones), c(P), x(P, ones);
+  for (long t = 0; t < steps; ++t) {
+    for (std::size_t r = 0; r < P; ++r) x[r] = local_step(x[r], r);
+    if (t % interval != 0) continue;
     for (std::size_t r = 0; r < P; ++r) {
-      const Vector y = local_step(own[r], r);
+      const Vector& y = x[r];
       const Vector neighbours = sum(1.0f / 3, left[r], 1.0f / 3, right[r]);
       c[r] = code(sum(1, sum(1, y, 1, neighbours), -5.0f / 3, own[r]));
     }
     for (std::size_t r = 0; r < P; ++r) {
       left[r] = sum(1, left[r], 1, c[(r + P - 1) % P]);
       right[r] = sum(1, right[r], 1, c[(r + 1) % P]);
-      own[r] = sum(1, own[r], 1, c[r]);
+      x[r] = own[r] = sum(1, own[r], 1, c[r]);
     }
   }
-  return own;
+  return x;
 }
 
 TEST_P(CodedPeerMethods, DcdOnARingIsBaguasLowPrecisionDecentralised) {
@@ -89,6 +92,25 @@ TEST_P(CodedPeerMethods, DcdOnARingIsBaguasLowPrecisionDecentralised) {
     const Vectors exact =
         bagua_ring(static_cast<std::size_t>(P), [](const Vector& z) { return z; });
     EXPECT_GT(largest_difference(expected, exact), 1e-3) << "the code loses something";
+  }
+}
+
+/// Every bucket has a range, hence a code, of its own; the workload has two halves.
+TEST_P(CodedPeerMethods, DcdCodesBucketsByThemselvesAndRestsBetweenExchanges) {
+  const auto by_halves = [](const Vector& z) {
+    Vector both = coded(Vector(z.begin(), z.begin() + kNumel / 2));
+    const Vector second = coded(Vector(z.begin() + kNumel / 2, z.end()));
+    both.insert(both.end(), second.begin(), second.end());
+    return both;
+  };
+  for (const int interval : {1, 2}) {
+    SCOPED_TRACE(interval);
+    Json spec = over("dcd_psgd", "ring");
+    spec["bucket"] = "0B";
+    spec["communication_interval"] = interval;
+    const Vectors expected = bagua_ring(4, by_halves, 4, interval);
+    expect_vectors_near(trained_vectors(GetParam(), spec, 4, 4), expected, 2e-5f);
+    EXPECT_GT(largest_difference(expected, bagua_ring(4, coded, 4, interval)), 1e-4);
   }
 }
 

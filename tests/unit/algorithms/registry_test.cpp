@@ -25,6 +25,20 @@ TEST(AlgorithmRegistry, AnAddedAlgorithmComesLastAndIsFound) {
   EXPECT_EQ(resolve_component(algorithms(), "algorithm", "mine", "/algorithm")["name"], "mine");
 }
 
+/// Four partners in turn, each for an exchange in every third step.
+TEST(AlgorithmRegistry, CyclesOfMethodsThatRestLastAsManyTimesAsLong) {
+  const auto cycle = [](const Json& spec) {
+    const AlgorithmEntry& entry = find_component(algorithms(), "algorithm", spec, "");
+    const Json resolved = resolve_component(algorithms(), "algorithm", spec, "");
+    return entry.make(component_options(resolved))->cycle(Layout(8, 2)).value().steps;
+  };
+  EXPECT_EQ(cycle({{"name", "decentralized"}, {"mode", "shift_one"}}), 4);
+  EXPECT_EQ(
+      cycle({{"name", "decentralized"}, {"mode", "shift_one"}, {"communication_interval", 3}}), 12);
+  EXPECT_EQ(cycle({{"name", "decentralized"}, {"communication_interval", 5}}), 5);
+  EXPECT_EQ(cycle({{"name", "dcd_psgd"}, {"communication_interval", 2}}), 2);
+}
+
 TEST(AlgorithmRegistry, TwoOfOneNameAreRefused) {
   const std::size_t before = algorithms().size();
   EXPECT_THROW(add_algorithm(named(algorithms().back().name)), InvariantError);

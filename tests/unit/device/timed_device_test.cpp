@@ -70,6 +70,42 @@ TEST_P(TimedDeviceTest, CodecsAreChargedBothTensors) {
   EXPECT_THAT(charged(), testing::ElementsAre(Price{4000 + 1056, 0}, Price{4000 + 1056, 0}));
 }
 
+/// As BAGUA's code: two reductions for each chunk that is encoded and one kernel for all of them;
+/// one to decode any number of chunks, one for their mean.
+TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedTheLaunchesOfBaguasKernels) {
+  auto codec = device.codec({});
+  const auto launches = [&] {
+    std::vector<int> counts;
+    for (const Cost& cost : stream.charged) counts.push_back(cost.launches);
+    stream.charged.clear();
+    return counts;
+  };
+  std::vector<Tensor> chunks, wires;
+  for (int i = 0; i < 16; ++i) {
+    chunks.push_back(f32());
+    wires.push_back(codec->empty_wire(device, chunks.back()));
+  }
+  codec->encode(wires[0], chunks[0]);
+  codec->encode_each(wires, chunks);
+  codec->decode_each(chunks, wires);
+  EXPECT_THAT(launches(), testing::ElementsAre(2 + 1, 2 * 16 + 1, 1));
+  codec->encode_mean(device, wires[0], wires, chunks[0], nullptr);
+  constexpr double kBytes = 4 * kPriced, kCode = 1056;
+  EXPECT_THAT(charged(),
+              testing::ElementsAre(Price{16 * (kBytes + kCode), 0},
+                                   Price{17 * kBytes, 16 * kPriced}, Price{kBytes + kCode, 0}));
+  // A chunk of nothing is not launched.
+  chunks[3] = f32(kReal, 0);
+  codec->encode_each(wires, chunks);
+  EXPECT_THAT(launches(), testing::ElementsAre(2 * 15 + 1));
+  // Codes of other sources: one launch for each vector.
+  auto half = device.codec({"fp16"});
+  for (std::size_t i = 0; i < 16; ++i) wires[i] = half->empty_wire(device, chunks[i]);
+  half->encode_each({wires.data(), 2}, {chunks.data(), 2});
+  half->decode_mean(device, chunks[0], {wires.data(), 2});
+  EXPECT_THAT(launches(), testing::ElementsAre(2, 1, 1, 1, 1));
+}
+
 TEST_P(TimedDeviceTest, NothingPricedCostsNothing) {
   auto codec = device.codec({});
   const Tensor x = f32(kReal, 0), wire = codec->empty_wire(device, x);

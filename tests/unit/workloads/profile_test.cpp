@@ -49,6 +49,29 @@ std::string error_of(const std::string& name, const std::string& content) {
   return "";
 }
 
+/// Running mean and variance of 26,560 channels: 64 of the stem, and of the stages, with B blocks
+/// of width w, B (w + w + 4w) and 4w of the shortcut.
+TEST(BuiltInProfile, Resnet50KeepsItsBatchStatistics) {
+  std::size_t channels = 64;
+  for (const auto& [blocks, width] : {std::pair{3u, 64u}, {4u, 128u}, {6u, 256u}, {3u, 512u}})
+    channels += blocks * 6 * width + 4 * width;
+  EXPECT_EQ(channels, 26'560u);
+  EXPECT_EQ(built_in("resnet50").buffer_bytes, 2 * 4 * channels);
+  for (const char* none : {"vgg16", "bert_large", "bert_base", "transformer_base", "gpt2"})
+    EXPECT_EQ(built_in(none).buffer_bytes, 0u) << none;
+}
+
+TEST(Profile, SaysItsBuffersInBytes) {
+  const std::string rows = "tensor,numel,forward_s,backward_s\nw,1,0,0\n";
+  const TemporaryFile csv("buffers.csv", "# buffers: 2KiB\n" + rows);
+  EXPECT_EQ(load_profile(csv.path(), "").buffer_bytes, 2048u);
+  const TemporaryFile json("buffers.json",
+                           R"({"buffers": "2KiB",
+          "tensors": [{"tensor": "w", "numel": 1, "forward_s": 0, "backward_s": 0}]})");
+  EXPECT_EQ(load_profile(json.path(), "").buffer_bytes, 2048u);
+  EXPECT_THAT(error_of("bare.csv", "# buffers: 2048\n" + rows), HasSubstr("line 1: buffers: "));
+}
+
 TEST(BuiltInProfile, Vgg16HasThePublishedShapeAndStepTime) {
   const Profile p = built_in("vgg16");
   EXPECT_EQ(p.tensors.size(), 32u);
