@@ -17,9 +17,11 @@
 // S_b bytes per group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global
 // average (ring); activation: P-1 control messages.
 
+#include <bit>
 #include <memory>
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/host_passes.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/butterfly_group.h"
@@ -33,6 +35,7 @@ enum class Grouping { dynamic, fixed };
 
 struct Options {
   Execution execution;
+  bool through_host = false;
   std::int64_t tau = 10;
   std::int64_t group_size = 0;
   Grouping grouping = Grouping::dynamic;
@@ -51,6 +54,7 @@ class Wagma final : public Algorithm {
     for (const Part& part : parts)
       shared->emplace_back(ctx, part.weights, run.seed, options_.codec, options_.group_allreduce);
     const int S = butterfly_group_size(static_cast<int>(options_.group_size), ctx.world_size);
+    const HostPasses host(options_.through_host);
     const auto B = static_cast<long>(parts.size());  // version t B + b: of part b in step t
     PartialCollective partial(
         ctx, "agent",
@@ -60,11 +64,13 @@ class Wagma final : public Algorithm {
                return global(version / B) ? Activation::kAllRanks : Activation::kAnyRank;
              },
          .execute =
-             [*this, shared, S, B](Context c, long version) {
+             [*this, shared, parts, host, S, B](Context c, long version) {
                const Slot slot{static_cast<int>(version % B), version / B};
                GroupModels& part = (*shared)[static_cast<std::size_t>(slot.bucket)];
                if (global(slot.step)) part.average_all(c, options_.allreduce);
                else part.sum(c, butterfly_group(c.rank(), c.size(), S, turn(slot.step)), slot);
+               host.add(parts[static_cast<std::size_t>(slot.bucket)].weights,
+                        global(slot.step) ? 1 : models_in_sum(S));
              }});
     for (long t : run.steps) {
       compute_by_part(ctx, run, [&](const Part& part) {
@@ -78,11 +84,22 @@ class Wagma final : public Algorithm {
         if (global(t)) models.take(ctx, part.weights);
         else run.steps.record_staleness(models.merge(ctx, part.weights, S, t));
       }
+      host.pay(ctx);
     }
   }
 
  private:
   bool global(long step) const { return (step + 1) % options_.tau == 0; }
+  /// How many models a rank adds to its own for the sum of a group: one in each of the butterfly's
+  /// rounds; codes are those of all others; other sums are made piece by piece, of one model in
+  /// all.
+  std::size_t models_in_sum(int S) const {
+    const auto size = static_cast<unsigned>(S);
+    if (options_.codec) return size - 1;
+    const bool butterfly =
+        options_.group_allreduce.algorithm == AllreduceAlgorithm::recursive_doubling;
+    return butterfly ? static_cast<std::size_t>(std::countr_zero(size)) : 1;
+  }
   long turn(long step) const { return options_.grouping == Grouping::dynamic ? step : 0; }
   Options options_;
 };
@@ -99,6 +116,7 @@ AlgorithmEntry wagma_entry() {
        .source = "Li et al., WAGMA-SGD, arXiv 2005.00124",
        .exchanges_weights = true},
       FieldTable<Options>{}
+          .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("tau", &Options::tau, integer(1), "Steps from one average over all to the next")
           .field("group_size", &Options::group_size, integer(0),
                  "Workers in a group, a power of two; 0: the square root of their number")
