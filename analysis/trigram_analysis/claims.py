@@ -144,7 +144,7 @@ class Claim:
         the last, in which what is still under way comes to its end; or a number of the run's summary."""
         measure = self.described["measure"]
         if "summary" in measure:
-            return self._of_summary(run, measure["summary"])
+            return measure.get("times", 1) * self._of_summary(run, measure["summary"])
         step_s = self._step_s(run, measure.get("from_step", 0))
         if "computing_s" in measure:
             return self._of_waiting(run, step_s, measure)
