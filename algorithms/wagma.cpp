@@ -7,21 +7,16 @@
 //     every tau steps: x_i = mean of all send_j, of this step
 //   version t: on every rank's agent, when the first worker has arrived: sum of the group's send_j
 //
-// Groups of S ranks: those that agree in all but the bits (t lg S + k) mod lg P, k < lg S, of their
-// rank. `sum` is that of the latest version: what counts is which of the worker's models it holds.
-// With a codec Q (low precision, a form of our own), i's sum is S (send_i + mean_j Q(d_j) -
-// Q(d_i)), d_j = send_j - the last mean of all: the sum of models is conserved, i keeps what its
-// code loses. In buckets, an option, each has versions and arrivals of its own.
-//
-// Steps and bytes per rank, S_b bytes of model (or bucket), C of its code: lg S messages and lg S
-// S_b bytes per group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global
-// average (ring); activation: P-1 control messages.
+// Groups of S ranks agree in all but the bits (t lg S + k) mod lg P, k < lg S, of their rank. `sum`
+// is that of the latest version: what counts is which of the worker's models it holds. With a codec
+// Q (a low-precision form of our own), i's sum is S (send_i + mean_j Q(d_j) - Q(d_i)), d_j = send_j
+// - the last mean of all: the sum of models is conserved. Buckets, an option, have versions each.
+// Messages and bytes per rank, S_b bytes of model (or bucket), C of its code: lg S and lg S S_b per
+// group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global average (ring).
 
-#include <bit>
 #include <memory>
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/host_passes.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/butterfly_group.h"
@@ -31,14 +26,12 @@
 namespace trigram {
 namespace {
 
-enum class Grouping { dynamic, fixed };
-
 struct Options {
   Execution execution;
   bool through_host = false;
   std::int64_t tau = 10;
   std::int64_t group_size = 0;
-  Grouping grouping = Grouping::dynamic;
+  bool dynamic = true;
   AllreduceSpec group_allreduce = AllreduceAlgorithm::recursive_doubling;
   AllreduceSpec allreduce;
   std::optional<CodecSpec> codec;
@@ -50,11 +43,12 @@ class Wagma final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     const std::vector<Part> parts = parts_of(run);
+    const HostPasses host(options_.through_host);
     const auto shared = std::make_shared<std::vector<GroupModels>>();
     for (const Part& part : parts)
-      shared->emplace_back(ctx, part.weights, run.seed, options_.codec, options_.group_allreduce);
+      shared->emplace_back(ctx, part.weights, run.seed, options_.codec, options_.group_allreduce,
+                           host);
     const int S = butterfly_group_size(static_cast<int>(options_.group_size), ctx.world_size);
-    const HostPasses host(options_.through_host);
     const auto B = static_cast<long>(parts.size());  // version t B + b: of part b in step t
     PartialCollective partial(
         ctx, "agent",
@@ -64,13 +58,11 @@ class Wagma final : public Algorithm {
                return global(version / B) ? Activation::kAllRanks : Activation::kAnyRank;
              },
          .execute =
-             [*this, shared, parts, host, S, B](Context c, long version) {
+             [*this, shared, S, B](Context c, long version) {
                const Slot slot{static_cast<int>(version % B), version / B};
                GroupModels& part = (*shared)[static_cast<std::size_t>(slot.bucket)];
                if (global(slot.step)) part.average_all(c, options_.allreduce);
                else part.sum(c, butterfly_group(c.rank(), c.size(), S, turn(slot.step)), slot);
-               host.add(parts[static_cast<std::size_t>(slot.bucket)].weights,
-                        global(slot.step) ? 1 : models_in_sum(S));
              }});
     for (long t : run.steps) {
       compute_by_part(ctx, run, [&](const Part& part) {
@@ -90,17 +82,7 @@ class Wagma final : public Algorithm {
 
  private:
   bool global(long step) const { return (step + 1) % options_.tau == 0; }
-  /// How many models a rank adds to its own for the sum of a group: one in each of the butterfly's
-  /// rounds; codes are those of all others; other sums are made piece by piece, of one model in
-  /// all.
-  std::size_t models_in_sum(int S) const {
-    const auto size = static_cast<unsigned>(S);
-    if (options_.codec) return size - 1;
-    const bool butterfly =
-        options_.group_allreduce.algorithm == AllreduceAlgorithm::recursive_doubling;
-    return butterfly ? static_cast<std::size_t>(std::countr_zero(size)) : 1;
-  }
-  long turn(long step) const { return options_.grouping == Grouping::dynamic ? step : 0; }
+  long turn(long step) const { return options_.dynamic ? step : 0; }
   Options options_;
 };
 
@@ -120,8 +102,7 @@ AlgorithmEntry wagma_entry() {
           .field("tau", &Options::tau, integer(1), "Steps from one average over all to the next")
           .field("group_size", &Options::group_size, integer(0),
                  "Workers in a group, a power of two; 0: the square root of their number")
-          .field("grouping", &Options::grouping,
-                 one_of<Grouping>({{"dynamic", Grouping::dynamic}, {"fixed", Grouping::fixed}}),
+          .field("grouping", &Options::dynamic, one_of<bool>({{"dynamic", true}, {"fixed", false}}),
                  "Whether groups change every step")
           .field("group_allreduce", &Options::group_allreduce, group_allreduce_kind(),
                  "Algorithm of the sums in groups")
