@@ -22,6 +22,7 @@
 #include <memory>
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/host_passes.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/active_passive.h"
 #include "algorithms/peers/registry.h"
@@ -33,6 +34,7 @@ namespace {
 
 struct Options {
   Execution execution;
+  bool through_host = false;
   std::int64_t interval_steps = 1;
   PeerGraphSpec graph{"bipartite"};
   std::optional<CodecSpec> codec;
@@ -48,13 +50,19 @@ class AdPsgd final : public Algorithm {
     const bool passive = roles.passive();
     const auto averager =
         std::make_shared<ModelAverager>(ctx, run, roles.partners(), options_.codec);
-    const Meet average = [averager](Context c, int partner) { averager->average(c, partner); };
+    const HostPasses host(options_.through_host);
+    const Tensor model = run.workload.weights();
+    const Meet average = [averager, host, model](Context c, int partner) {
+      averager->average(c, partner);
+      host.add(model);
+    };
     auto agent = ctx.stream->fork("averager");
     std::shared_ptr<Work> work;
     if (passive)
       work = agent->submit(ctx, [=](Context c) { grant_requests(c, roles.partners(), average); });
     for (long t : run.steps) {
       averager->model.step(ctx, run);
+      host.pay(ctx);
       if (passive || (t + 1) % options_.interval_steps != 0) continue;
       if (work) ctx.stream->wait(*work);  // the average that was begun a step ago
       if (const auto partner = roles.partner(t))
@@ -80,6 +88,7 @@ AlgorithmEntry adpsgd_entry() {
        .execution_options = "",
        .source = "Lian et al., AD-PSGD, arXiv 1710.06952"},
       FieldTable<Options>{}
+          .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("interval_steps", &Options::interval_steps, integer(1),
                  "An active worker begins an average every so many steps")
           .field("graph", &Options::graph, peer_graph_kind(),

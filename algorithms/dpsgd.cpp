@@ -12,6 +12,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
+#include "algorithms/execution/host_passes.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 struct Options {
   Execution execution;
+  bool through_host = false;
   PeerGraphSpec graph;
 };
 
@@ -31,10 +33,16 @@ class Dpsgd final : public Algorithm {
     const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
     const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
     auto comm = ctx.stream->fork("comm");
-    const auto mix = across(run.execution, [graph](Context c, const Tensor& x, Slot slot) {
-      d_fp_s(c, x, graph->peers(c.rank(), c.size(), slot.step));
+    const HostPasses host(options_.through_host);
+    const auto mix = across(run.execution, [graph, host](Context c, const Tensor& x, Slot slot) {
+      const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
+      d_fp_s(c, x, peers);
+      host.add(x, peers.receive_from.size());
     });
-    for ([[maybe_unused]] long t : run.steps) model_step(ctx, run, *comm, exchanged, mix);
+    for ([[maybe_unused]] long t : run.steps) {
+      model_step(ctx, run, *comm, exchanged, mix);
+      host.pay(ctx);
+    }
   }
 
   std::optional<Cycle> cycle(const Layout& layout) const override {
@@ -55,8 +63,9 @@ AlgorithmEntry dpsgd_entry() {
        .execution_options = "OFH",
        .source = "Lian et al., arXiv 1705.09056",
        .exchanges_weights = true},
-      FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
-                                  "Who averages with whom; undirected"),
+      FieldTable<Options>{}
+          .field("through_host", &Options::through_host, boolean(), kThroughHost)
+          .field("graph", &Options::graph, peer_graph_kind(), "Who averages with whom; undirected"),
       check_graph<Options>("dpsgd", {.undirected = true}));
 }
 

@@ -7,6 +7,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/host_passes.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 struct Options {
   Execution execution;
+  bool through_host = false;
   std::int64_t sync_every = 8;
   AllreduceSpec allreduce;
 };
@@ -25,9 +27,16 @@ class LocalSgd final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, full_average(options_.allreduce));
-    for (long t : run.steps)
+    const HostPasses host(options_.through_host);
+    const auto mean = full_average(options_.allreduce);
+    const auto average = across(run.execution, [mean, host](Context c, const Tensor& x, Slot slot) {
+      mean(c, x, slot);
+      host.add(x);
+    });
+    for (long t : run.steps) {
       local_step(ctx, run, *comm, average, (t + 1) % options_.sync_every == 0);
+      host.pay(ctx);
+    }
   }
 
   std::optional<Cycle> cycle(const Layout&) const override {
@@ -49,6 +58,7 @@ AlgorithmEntry local_sgd_entry() {
        .source = "Stich, Local SGD, arXiv 1805.09767",
        .exchanges_weights = true},
       FieldTable<Options>{}
+          .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }

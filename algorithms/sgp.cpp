@@ -16,6 +16,7 @@
 // its gradient is complete. Memory: one model beside the weights, and d more while they are summed.
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/host_passes.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/mass.h"
@@ -26,6 +27,7 @@ namespace {
 
 struct Options {
   Execution execution;
+  bool through_host = false;
   PeerGraphSpec graph{"one_peer_exponential"};
 };
 
@@ -40,8 +42,11 @@ class Sgp final : public Algorithm {
     for (const Part& part : parts) masses.emplace_back(device, part.weights);
     const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
     auto comm = ctx.stream->fork("comm");
-    const auto push = across(run.execution, [graph](Context c, const Tensor& xw, Slot slot) {
-      push_sum(c, xw, graph->peers(c.rank(), c.size(), slot.step));
+    const HostPasses host(options_.through_host);
+    const auto push = across(run.execution, [graph, host](Context c, const Tensor& xw, Slot slot) {
+      const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
+      push_sum(c, xw, peers);
+      host.add(xw, peers.receive_from.size());
     });
     for ([[maybe_unused]] long t : run.steps) {
       std::vector<std::shared_ptr<Work>> pushed;
@@ -56,6 +61,7 @@ class Sgp final : public Algorithm {
         ctx.stream->wait(*pushed[i]);
         masses[i].estimate(device, parts[i].weights);
       }
+      host.pay(ctx);
     }
   }
 
@@ -77,8 +83,9 @@ AlgorithmEntry sgp_entry() {
        .execution_options = "FH",
        .source = "Assran et al., arXiv 1811.10792",
        .exchanges_weights = true},
-      FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
-                                  "Who sends to whom; directed or not"),
+      FieldTable<Options>{}
+          .field("through_host", &Options::through_host, boolean(), kThroughHost)
+          .field("graph", &Options::graph, peer_graph_kind(), "Who sends to whom; directed or not"),
       check_graph<Options>("sgp"));
 }
 

@@ -7,15 +7,12 @@
 //     every tau steps: x_i = mean of all send_j, of this step
 //   version t: on every rank's agent, when the first worker has arrived: sum of the group's send_j
 //
-// Groups of S ranks: those that agree in all but the bits (t lg S + k) mod lg P, k < lg S, of their
-// rank. `sum` is that of the latest version: what counts is which of the worker's models it holds.
-// With a codec Q (low precision, a form of our own), i's sum is S (send_i + mean_j Q(d_j) -
-// Q(d_i)), d_j = send_j - the last mean of all: the sum of models is conserved, i keeps what its
-// code loses. In buckets, an option, each has versions and arrivals of its own.
-//
-// Steps and bytes per rank, S_b bytes of model (or bucket), C of its code: lg S messages and lg S
-// S_b bytes per group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global
-// average (ring); activation: P-1 control messages.
+// Groups of S ranks agree in all but the bits (t lg S + k) mod lg P, k < lg S, of their rank. `sum`
+// is that of the latest version: what counts is which of the worker's models it holds. With a codec
+// Q (a low-precision form of our own), i's sum is S (send_i + mean_j Q(d_j) - Q(d_i)), d_j = send_j
+// - the last mean of all: the sum of models is conserved. Buckets, an option, have versions each.
+// Messages and bytes per rank, S_b bytes of model (or bucket), C of its code: lg S and lg S S_b per
+// group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global average (ring).
 
 #include <memory>
 
@@ -29,13 +26,12 @@
 namespace trigram {
 namespace {
 
-enum class Grouping { dynamic, fixed };
-
 struct Options {
   Execution execution;
+  bool through_host = false;
   std::int64_t tau = 10;
   std::int64_t group_size = 0;
-  Grouping grouping = Grouping::dynamic;
+  bool dynamic = true;
   AllreduceSpec group_allreduce = AllreduceAlgorithm::recursive_doubling;
   AllreduceSpec allreduce;
   std::optional<CodecSpec> codec;
@@ -47,9 +43,11 @@ class Wagma final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     const std::vector<Part> parts = parts_of(run);
+    const HostPasses host(options_.through_host);
     const auto shared = std::make_shared<std::vector<GroupModels>>();
     for (const Part& part : parts)
-      shared->emplace_back(ctx, part.weights, run.seed, options_.codec, options_.group_allreduce);
+      shared->emplace_back(ctx, part.weights, run.seed, options_.codec, options_.group_allreduce,
+                           host);
     const int S = butterfly_group_size(static_cast<int>(options_.group_size), ctx.world_size);
     const auto B = static_cast<long>(parts.size());  // version t B + b: of part b in step t
     PartialCollective partial(
@@ -78,12 +76,13 @@ class Wagma final : public Algorithm {
         if (global(t)) models.take(ctx, part.weights);
         else run.steps.record_staleness(models.merge(ctx, part.weights, S, t));
       }
+      host.pay(ctx);
     }
   }
 
  private:
   bool global(long step) const { return (step + 1) % options_.tau == 0; }
-  long turn(long step) const { return options_.grouping == Grouping::dynamic ? step : 0; }
+  long turn(long step) const { return options_.dynamic ? step : 0; }
   Options options_;
 };
 
@@ -99,11 +98,11 @@ AlgorithmEntry wagma_entry() {
        .source = "Li et al., WAGMA-SGD, arXiv 2005.00124",
        .exchanges_weights = true},
       FieldTable<Options>{}
+          .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("tau", &Options::tau, integer(1), "Steps from one average over all to the next")
           .field("group_size", &Options::group_size, integer(0),
                  "Workers in a group, a power of two; 0: the square root of their number")
-          .field("grouping", &Options::grouping,
-                 one_of<Grouping>({{"dynamic", Grouping::dynamic}, {"fixed", Grouping::fixed}}),
+          .field("grouping", &Options::dynamic, one_of<bool>({{"dynamic", true}, {"fixed", false}}),
                  "Whether groups change every step")
           .field("group_allreduce", &Options::group_allreduce, group_allreduce_kind(),
                  "Algorithm of the sums in groups")

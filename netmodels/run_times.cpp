@@ -97,7 +97,8 @@ FieldTable<RunTimes> run_times_fields() {
              "standard deviation of the time of a step (bounded)")
       .only_where(of(Shape::bounded), "is an option of the kind bounded")
       .field("quantiles", &RunTimes::quantiles, list_of(nested(quantile_fields())),
-             "points of the distribution from share 0 to share 1, linear in between")
+             "points of the distribution from share 0 to share 1, linear in between; nothing "
+             "lies between the times of two that have one share")
       .only_where(of(Shape::quantiles), "is an option of the kind quantiles")
       .field("shortest_length", &RunTimes::shortest, number(0, 1e9), "shortest sequence, in tokens")
       .only_where(of(Shape::sequences), "is an option of the kind sequences")
@@ -138,9 +139,9 @@ RunTimes parse_run_times(const Json& j, const std::string& pointer) {
       if (q.size() < 2 || q.front().share != 0 || q.back().share != 1)
         throw ConfigError(at, "expected points from share 0 to share 1");
       for (std::size_t i = 1; i < q.size(); ++i)
-        if (q[i].share <= q[i - 1].share || q[i].seconds < q[i - 1].seconds)
+        if (q[i].share < q[i - 1].share || q[i].seconds < q[i - 1].seconds)
           throw ConfigError(child(at, std::to_string(i)),
-                            "expected a larger share and no smaller time than before");
+                            "expected no smaller share and no smaller time than before");
       if (mean_of(q) == 0) throw ConfigError(at, "expected a mean above 0");
       break;
     }

@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from profiles import bert, ddppo, gpt, lstm_alexnet, resnet, transformer, vgg  # noqa: E402
+from profiles import bert, ddppo, diloco, gpt, lstm_alexnet, resnet, transformer, vgg  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "configs" / "profiles"
 
@@ -26,6 +26,8 @@ MODELS = (
     lstm_alexnet.lstm_alexnet,
     gpt.gpt2,
     ddppo.ddppo,
+    diloco.diloco_measured,
+    diloco.diloco_measured_ddp,
 )
 
 

@@ -103,6 +103,41 @@ TEST(RunTimes, quantiles_hold_so_much_of_the_mass) {
   EXPECT_NEAR(sum / kSteps, kMean, 0.1);
 }
 
+TEST(RunTimes, quantiles_of_one_share_leave_a_gap) {
+  const auto machine = make_machine_model(cluster_with(
+      R"("run_times": {"kind": "quantiles", "quantiles": [{"share": 0, "time": "1s"},
+         {"share": 0.5, "time": "2s"}, {"share": 0.5, "time": "8s"}, {"share": 1, "time": "9s"}]})"));
+  int below = 0;
+  constexpr int kSteps = 20'000;
+  for (long step = 0; step < kSteps; ++step) {
+    const double seconds = 5 * machine->compute_factor(1, step);  // 5 s is the mean
+    EXPECT_TRUE(seconds <= 2 + 1e-9 || seconds >= 8 - 1e-9) << seconds;
+    below += seconds < 5;
+  }
+  EXPECT_NEAR(below / double{kSteps}, 0.5, 0.018);  // five standard deviations
+}
+
+/// The clusters of a published figure: about 4.3 to 5 s, 9.5 to 14 s, and one of 5,000 beyond.
+TEST(RunTimes, of_ddppo_have_their_published_clusters) {
+  const auto machine = make_machine_model(
+      cluster_with(R"("run_times": {"kind": "published", "name": "habitat_ddppo"})"));
+  constexpr double kMean = 1.92445;
+  int whiskers = 0, first = 0, second = 0, beyond = 0;
+  constexpr int kSteps = 12'500;
+  for (int rank = 0; rank < 8; ++rank)
+    for (long step = 0; step < kSteps; ++step) {
+      const double seconds = kMean * machine->compute_factor(rank, step);
+      whiskers += seconds >= 1.7 - 1e-4 && seconds <= 2 + 1e-4;
+      first += seconds >= 4.3 - 1e-4 && seconds <= 5 + 1e-4;
+      second += seconds >= 9.5 - 1e-4 && seconds <= 14 + 1e-4;
+      beyond += seconds > 14 + 1e-4 && seconds <= 43.5 + 1e-4;
+    }
+  EXPECT_EQ(whiskers + first + second + beyond, 8 * kSteps) << "and nothing between them";
+  EXPECT_NEAR(first, 1500, 200);  // five standard deviations
+  EXPECT_NEAR(second, 480, 110);
+  EXPECT_NEAR(beyond, 20, 23);
+}
+
 TEST(RunTimes, the_longest_of_more_sequences_varies_less) {
   const std::string lengths =
       R"({"kind": "sequences", "shortest_length": 29, "longest_length": 1776, "mean_length": 187,
@@ -153,7 +188,7 @@ TEST(RunTimes, errors_name_the_place) {
               HasSubstr("/cluster/run_times/quantiles: expected points from share 0 to share 1"));
   EXPECT_THAT(error_of(R"("run_times": {"kind": "quantiles", "quantiles": [
                            {"share": 0, "time": "2s"}, {"share": 1, "time": "1s"}]})"),
-              HasSubstr("/cluster/run_times/quantiles/1: expected a larger share"));
+              HasSubstr("/cluster/run_times/quantiles/1: expected no smaller share"));
   EXPECT_THAT(error_of(R"("run_times": {"kind": "published"})"),
               HasSubstr("/cluster/run_times/name: missing"));
   EXPECT_THAT(error_of(R"("run_times": {"kind": "published", "name": "ucf101"})"),

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <bit>
+
+#include "algorithms/execution/host_passes.h"
 #include "algorithms/primitives/late_contributions.h"
 #include "algorithms/primitives/model_sums.h"
 #include "algorithms/primitives/primitives.h"
@@ -10,24 +13,41 @@ namespace trigram {
 /// and over all from time to time (WAGMA-SGD, arXiv 2005.00124).
 struct GroupModels {
   GroupModels(Context ctx, const Tensor& weights, std::uint64_t seed,
-              const std::optional<CodecSpec>& codec, const AllreduceSpec& in_group)
-      : models(ctx, weights), sums(ctx, weights, seed, codec, in_group) {}
+              const std::optional<CodecSpec>& codec, const AllreduceSpec& in_group,
+              const HostPasses& on_host)
+      : models(ctx, weights),
+        sums(ctx, weights, seed, codec, in_group),
+        host(on_host),
+        coded(codec.has_value()),
+        butterfly(in_group.algorithm == AllreduceAlgorithm::recursive_doubling) {}
 
   /// Agent: the mean of the latest models over ctx.comm, to which codes refer from here on.
   void average_all(Context ctx, const AllreduceSpec& allreduce) {
     models.average([&](const Tensor& x) {
       c_fp_s(ctx, x, allreduce);
       sums.refer_to(ctx, x);
+      host.add(x);
     });
   }
   /// Agent: the sum of the latest models over `members` of ctx.comm.
   void sum(Context ctx, const std::vector<int>& members, Slot slot) {
     Subset group(*ctx.comm, members);
-    models.sum(ctx, [&](const Tensor& x) { sums.add_up(ctx.with(group), x, slot); });
+    models.sum(ctx, [&](const Tensor& x) {
+      sums.add_up(ctx.with(group), x, slot);
+      host.add(x, added(members.size()));
+    });
+  }
+  /// How many models a rank adds to its own for the sum of a group: one in each of a butterfly's
+  /// rounds, in code those of all others; other sums are made piece by piece, of one in all.
+  std::size_t added(std::size_t group_size) const {
+    if (coded) return group_size - 1;
+    return butterfly ? static_cast<std::size_t>(std::countr_zero(group_size)) : 1;
   }
 
   LateModels models;
   ModelSums sums;
+  HostPasses host;
+  bool coded, butterfly;
 };
 
 }  // namespace trigram

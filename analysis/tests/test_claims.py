@@ -134,6 +134,67 @@ def test_what_is_known_of_a_miss_stands_beside_it(found, tmp_path):
     assert "<code>trigram run sample.json</code>, about 1 min" in html
 
 
+MISSING = EXACT | {("1", "allreduce"): 85 / 1.3, ("10", "bytegrad"): 8.7, ("10", "decentralized"): 7.5}
+
+
+@pytest.mark.parametrize("published, expected, failures, verdict", [
+    (EXACT, {}, [], "holds"),
+    (MISSING, {"worst": "no host work", "order": "a tie"}, [],
+     "misses, as declared: 1 of 6 cells over 25% (no host work); 1 pairs in the wrong order, more than 0 (a tie)"),
+    (MISSING, {"worst": "no host work"}, ["1 pairs in the wrong order, more than 0"],
+     "missed: 1 pairs in the wrong order, more than 0"),
+    (EXACT, {"order": "a tie"}, ["declared to miss by its order, but does not"],
+     "missed: declared to miss by its order, but does not"),
+    (MISSING | {("4", "bytegrad"): 9}, {"worst": "no host work", "order": "a tie"},
+     ["1 of 7 cells have no run", "1 of 7 cells over 25%", "1 pairs in the wrong order, more than 0"],
+     "missed: 1 of 7 cells have no run; 1 of 7 cells over 25%; 1 pairs in the wrong order, more than 0"),
+])
+def test_a_claim_may_be_declared_to_miss(found, tmp_path, published, expected, failures, verdict):
+    """In the respects that are named, all of them and no others; never for want of runs."""
+    tolerance = {"worst": 0.25, "apart": 0.15, "wrong": 0}
+    held = one(found, claim(tmp_path, published, tolerance=tolerance, expected_misses=expected))
+    assert held.failures == failures
+    assert claims_table.verdict(held) == verdict
+    assert verdict in claims_table.as_text([held]) and verdict in claims_table.as_html([held])
+
+
+def test_a_claim_cannot_be_declared_to_miss_in_unknown_respects(found, tmp_path):
+    with pytest.raises(claims.ClaimError, match="expected_misses has mean, expected some of median, "):
+        claims.load(found, claim(tmp_path, EXACT, expected_misses={"mean": "why not"}))
+
+
+def test_values_may_be_multiples_of_one_of_their_setting(found, tmp_path):
+    """Steps per second, of which only the ratio to those of allreduce is published."""
+    ratios = {("1", "allreduce"): 1, ("1", "bytegrad"): 3.4, ("10", "bytegrad"): 1.9}
+    held = one(found, claim(tmp_path, ratios, measure={"samples_per_worker": 3, "relative_to": "allreduce"}))
+    assert [c.simulated for c in held.cells] == pytest.approx([1, 8.5 / 2.5, 1.3 / 0.7])
+
+
+def test_what_is_not_computed_with_can_be_a_share_or_a_time(found, tmp_path):
+    share = one(found, claim(tmp_path, EXACT, measure={"computing_s": 0.5}))
+    assert [c.simulated for c in share.cells] == pytest.approx([5 / published for published in EXACT.values()])
+    waiting = one(found, claim(tmp_path, EXACT, measure={"computing_s": 0.5, "every": "gbps"}))
+    assert {tuple(c.key.values()): pytest.approx(c.simulated) for c in waiting.cells} == {
+        (gbps, name): (published / 10 - 0.5) * float(gbps) for (gbps, name), published in EXACT.items()}
+
+
+def test_values_may_be_of_the_summary(found, tmp_path):
+    held = one(found, claim(tmp_path, EXACT, measure={"summary": "accuracy", "times": 100}))
+    assert [c.simulated for c in held.cells] == pytest.approx([86, 85, 84] * 2)
+    absent = one(found, claim(tmp_path, EXACT, measure={"summary": "perplexity"}))
+    assert absent.missing == absent.cells and "has no perplexity in its summary" in absent.unusable[0]
+
+
+def test_algorithms_may_be_told_apart_by_their_options(found, tmp_path):
+    for run in found.runs:
+        run.manifest["sweep"]["/algorithm"] |= {"tau": 10, "group_size": len(run.sweep["/algorithm"]["name"])}
+    rule = {"pointer": "/algorithm", "cases": [{"where": {"group_size": 8}, "name": "eight"},
+                                               {"where": {"tau": 10, "group_size": 13}, "name": "thirteen"}]}
+    path = claim(tmp_path, {("1", "eight"): 25, ("1", "thirteen"): 45, ("1", "gradient_allreduce"): 85},
+                 cell={"gbps": {"pointer": "/cluster/inter/bandwidth", "times": 1e-9}, "algorithm": rule})
+    assert [c.simulated for c in one(found, path).cells] == pytest.approx([25, 45, 85])
+
+
 def test_rates_are_of_all_workers(found, tmp_path):
     rates = one(found, claim(tmp_path, EXACT, measure={"samples_per_worker": 3}))
     run = found.runs[0].experiment["cluster"]
@@ -264,6 +325,12 @@ def test_exit_codes(found, tmp_path, monkeypatch, capsys):
     assert "missed" not in capsys.readouterr().out
     assert main(["report", folder, "--check"]) == 3
     assert "missed: 1 of 6 cells over 25%" in capsys.readouterr().out
+    claim(tmp_path, EXACT | {("1", "allreduce"): 10}, tolerance={"worst": 0.25}, expected_misses={"worst": "nobody knows"})
+    assert main(["report", folder, "--check"]) == 0
+    assert "misses, as declared: 1 of 6 cells over 25% (nobody knows)" in capsys.readouterr().out
+    claim(tmp_path, EXACT, tolerance={"worst": 0.25}, expected_misses={"worst": "nobody knows"})
+    assert main(["report", folder, "--check"]) == 3
+    assert "declared to miss by its worst, but does not" in capsys.readouterr().out
     claim(tmp_path, EXACT, experiment="another")
     assert main(["report", folder, "--check"]) == 2
     assert "no run here of an experiment" in capsys.readouterr().err

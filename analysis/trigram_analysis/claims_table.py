@@ -23,8 +23,12 @@ def as_html(claims: list[Claim]) -> str:
 
 
 def verdict(claim: Claim) -> str:
-    failures = claim.failures
-    return "missed: " + "; ".join(failures) if failures else "holds"
+    if claim.failures:
+        return "missed: " + "; ".join(claim.failures)
+    if not claim.misses:
+        return "holds"
+    return "misses, as declared: " + "; ".join(f"{text} ({claim.expected[respect]})"
+                                               for respect, text in claim.misses.items())
 
 
 def summary(claim: Claim) -> str:

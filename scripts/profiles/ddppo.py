@@ -2,7 +2,7 @@
 from .profile import Profile, Row, flops_of, linear, norm, time_by_flops
 
 FRAMES = 256  # of an iteration, from 2 environments
-COLLECTING_S = 2.110125  # mean of the distribution habitat_ddppo
+COLLECTING_S = 1.92445  # mean of the distribution habitat_ddppo
 RATE = 0.4 * 9.3e12  # of a P100
 
 
@@ -78,7 +78,7 @@ def ddppo():
             " of WAGMA-SGD's DD-PPO (arXiv 2005.00124)",
             "FLOPs: of these shapes, one pass over the frames of an iteration, 128 from each of 2"
             " environments (WAGMA-SGD)",
-            "step time: collecting takes 2.11 s, the mean of habitat_ddppo (docs/machines.md), read off"
+            "step time: collecting takes 1.92 s, the mean of habitat_ddppo (docs/machines.md), read off"
             " a figure of WAGMA-SGD; it is the first row's forward time",
         ],
         [

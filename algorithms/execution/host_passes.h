@@ -1,0 +1,40 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+
+#include "core/algorithm.h"
+
+namespace trigram {
+
+/// The documentation of the option `through_host` of algorithms that average models.
+inline constexpr const char* kThroughHost =
+    "Average models on the host: the worker waits while they pass it, at the accelerator's "
+    "host_bandwidth in simulated time";
+
+/// What a rank's host does for models that are averaged there (`through_host`): it copies them out
+/// of the framework, adds those of other ranks, and copies the result back. An exchange counts the
+/// bytes, on whichever stream it runs; the worker, which has no model to compute on meanwhile, pays
+/// for them (Cost::Kind::host) before its next step. Copies share their count.
+class HostPasses {
+ public:
+  /// Counts nothing unless models are averaged on the host.
+  explicit HostPasses(bool through_host) : counts_(through_host) {}
+
+  /// `models` models like `x`, those of other ranks or a mean, have been averaged into the rank's.
+  void add(const Tensor& x, std::size_t models = 1) const {
+    if (counts_) *unpaid_ += models * x.priced_nbytes();
+  }
+  /// Charges the worker's stream with what was counted since the last call.
+  void pay(Context ctx) const {
+    const auto nbytes = static_cast<double>(unpaid_->exchange(0));
+    if (nbytes > 0) ctx.stream->charge({.bytes = nbytes, .kind = Cost::Kind::host});
+  }
+
+ private:
+  bool counts_;
+  std::shared_ptr<std::atomic<std::size_t>> unpaid_ = std::make_shared<std::atomic<std::size_t>>(0);
+};
+
+}  // namespace trigram

@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/training.h"
+
+// Models that are averaged on the host: what that takes of a step, and that it changes nothing
+// else.
+
+namespace trigram::test {
+namespace {
+
+constexpr double kModel = 4 * 138'357'544.0;  // bytes of VGG16
+constexpr double kHost_Bps = 1e9;
+
+Training vgg16(const Json& algorithm, int nodes, long steps) {
+  Training training;
+  training.algorithm = algorithm;
+  training.workload = "vgg16";
+  training.cluster = small_cluster(nodes);
+  training.cluster.accelerator.host_Bps = kHost_Bps;
+  training.steps = steps;
+  return training;
+}
+
+/// By how much longer the run takes with averages on the host.
+double added_s(Training training) {
+  const double before_s = train(training).seconds();
+  training.algorithm["through_host"] = true;
+  return train(training).seconds() - before_s;
+}
+
+struct Averaged {
+  std::string name;
+  Json algorithm;
+  int models;  // that are averaged into a worker's own in all steps of the test
+};
+void PrintTo(const Averaged& averaged, std::ostream* out) { *out << averaged.name; }
+
+constexpr int kNodes = 8;
+constexpr long kSteps = 4;
+
+class AveragesOnHost : public ::testing::TestWithParam<Averaged> {};
+
+/// Where all workers take equally long, the host's work comes on top of everything else: nothing
+/// hides it, what the exchange itself hides behind included.
+TEST_P(AveragesOnHost, TakeTheBytesOfTheModelsThatAreAveraged) {
+  const Averaged& averaged = GetParam();
+  const Training training = vgg16(averaged.algorithm, kNodes, kSteps);
+  const double launches_s = kSteps * training.cluster.accelerator.launch_overhead_s;
+  EXPECT_NEAR(added_s(training), averaged.models * kModel / kHost_Bps, launches_s + 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, AveragesOnHost,
+    ::testing::Values(
+        Averaged{"local_sgd", {{"name", "local_sgd"}, {"sync_every", 2}}, 2},
+        Averaged{
+            "local_sgd_by_tensor", {{"name", "local_sgd"}, {"sync_every", 2}, {"bucket", "0B"}}, 2},
+        Averaged{"dpsgd_ring", {{"name", "dpsgd"}}, 4 * 2}, Averaged{"sgp", {{"name", "sgp"}}, 4},
+        Averaged{"sgp_two",
+                 {{"name", "sgp"}, {"graph", {{"name", "n_peer_exponential"}, {"peers", 2}}}},
+                 4 * 2},
+        Averaged{
+            "wagma_groups_of_four", {{"name", "wagma"}, {"group_size", 4}, {"tau", 4}}, 3 * 2 + 1},
+        Averaged{"wagma_rings",
+                 {{"name", "wagma"}, {"group_size", 4}, {"tau", 4}, {"group_allreduce", "ring"}},
+                 3 + 1},
+        Averaged{"wagma_coded",
+                 {{"name", "wagma"}, {"group_size", 4}, {"tau", 4}, {"codec", "minmax_uint8"}},
+                 3 * 3 + 1}),
+    [](const auto& test) { return test.param.name; });
+
+/// Two workers that average with each other in every step: each pays once a step, but for the
+/// first, and for an average that may still be under way at the end.
+TEST(AveragesOnHostInPairs, ArePaidByBothWorkers) {
+  constexpr long kSteps = 10;
+  Training training = vgg16({{"name", "adpsgd"}}, 2, kSteps);
+  training.cluster.inter = {100e9, 1e-6};  // an average takes less time than a step
+  const double added = added_s(training);
+  EXPECT_GT(added, (kSteps - 3) * kModel / kHost_Bps);
+  EXPECT_LT(added, kSteps * kModel / kHost_Bps);
+}
+
+TEST(AveragesOnHostOfValues, LeaveWeightsAsTheyAre) {
+  for (const char* world : {"sim", "threads"})
+    for (const char* name : {"local_sgd", "dpsgd", "sgp"})
+      for (const bool hierarchical : {false, true}) {
+        Training training;
+        training.world = world;
+        training.cluster = small_cluster(3, 2);
+        training.algorithm = {{"name", name}, {"hierarchical", hierarchical}};
+        const auto plain = train(training).weights;
+        training.algorithm["through_host"] = true;
+        ASSERT_FALSE(plain.empty());
+        EXPECT_EQ(train(training).weights, plain) << world << " " << name << hierarchical;
+      }
+}
+
+}  // namespace
+}  // namespace trigram::test
