@@ -5,7 +5,7 @@
 // Steps and bytes per rank and iteration, for S bytes of gradient in buckets of S_b, ring:
 //   2(P-1) messages per bucket, 2(P-1)/P S bytes; hierarchical: the same between node leaders, with
 //   a binomial reduction and broadcast of S inside each node. With a fusion buffer, buckets that
-//   are ready together travel together, after a control message to rank 0 and one back.
+//   are ready together travel together, after an allreduce of control messages per cycle.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -36,9 +36,7 @@ class GradientAllreduce final : public Algorithm {
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.clock_s = options_.fusion_buffer ? options_.fusion_buffer->cycle_s : 0};
-  }
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
 
  private:
   Options options_;
@@ -55,8 +53,9 @@ AlgorithmEntry gradient_allreduce_entry() {
        .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799; BAGUA, arXiv 2107.01499"},
       FieldTable<Options>{}
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
-          .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
-                 "Fuse buckets as they are ready, at the ticks of a clock, as Horovod does"));
+          .field(
+              "fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
+              "Fuse buckets that are ready, in cycles in which the ranks agree, as Horovod does"));
 }
 
 }  // namespace trigram

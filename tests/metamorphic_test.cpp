@@ -273,6 +273,28 @@ TEST(Knobs, ExecutionOptionsPayOff) {
             seconds({{"name", "decentralized"}, {"mode", "ring"}, {"hierarchical", false}}));
 }
 
+/// Latency lengthens what Horovod's cycles negotiate, and so their period, as well as the
+/// exchanges.
+TEST(Knobs, LatencyNeverSpeedsUpAFusionBuffer) {
+  for (const char* cycle : {"1ms", "5ms"})
+    for (const int negotiations : {1, 2}) {
+      Training training = base({"", nullptr});
+      training.cluster = small_cluster(4, 2);
+      training.workload = "vgg16";
+      training.steps = 2;
+      training.algorithm = {{"name", "gradient_allreduce"},
+                            {"bucket", "0B"},
+                            {"fusion_buffer", {{"cycle", cycle}, {"negotiations", negotiations}}}};
+      double before_s = 0;
+      for (int halves = 0; halves <= 10; ++halves) {
+        training.cluster.inter.latency_s = halves * 0.5e-3;
+        const double seconds = train(training).seconds();
+        EXPECT_GE(seconds, before_s) << cycle << " " << negotiations << " " << halves;
+        before_s = seconds;
+      }
+    }
+}
+
 /// Pushes that are added some steps late are under way during these: it is what takes longer that
 /// counts, computing or pushing, and delays of single steps are not passed on.
 TEST(Knobs, PushesThatAreAddedLateAreHidden) {
