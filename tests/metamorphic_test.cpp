@@ -35,6 +35,13 @@ std::vector<Knob> knobs() {
          t.cluster.intra.bridge_Bps = t.cluster.intra.bandwidth_Bps / 10;
        },
        false},
+      {"a host bridge that messages between nodes pass, too",
+       [](Training& t) {
+         t.cluster.intra.kind = IntraKind::pcie;
+         t.cluster.intra.gpudirect = false;
+         t.cluster.intra.bridge_Bps = t.cluster.inter.bandwidth_Bps / 2;
+       },
+       true},
       {"a narrow link between nodes",
        [](Training& t) {
          t.cluster.topology = {"torus", {{"dimensions", {2}}, {"bandwidth", "0.05GB/s"}}};
