@@ -5,7 +5,7 @@
 // Steps and bytes per rank and iteration, for S bytes of gradient in buckets of S_b, ring:
 //   2(P-1) messages per bucket, 2(P-1)/P S bytes; hierarchical: the same between node leaders, with
 //   a binomial reduction and broadcast of S inside each node. With a fusion buffer, buckets that
-//   are ready together travel together, after a control message to rank 0 and one back.
+//   are ready together travel together, after an allreduce of control messages per cycle.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -41,9 +41,7 @@ class GradientAllreduce final : public Algorithm {
     }
   }
 
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.clock_s = options_.fusion_buffer ? options_.fusion_buffer->cycle_s : 0};
-  }
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
 
  private:
   Options options_;
@@ -61,7 +59,7 @@ AlgorithmEntry gradient_allreduce_entry() {
       FieldTable<Options>{}
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
           .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
-                 "Fuse buckets as they are ready, at the ticks of a clock, as Horovod does")
+                 "Fuse buckets that are ready, in cycles in which the ranks agree, as Horovod does")
           .field("broadcast_buffers", &Options::broadcast_buffers, boolean(),
                  "Broadcast rank 0's buffers of the model before each forward pass, as PyTorch's "
                  "DDP does")

@@ -42,9 +42,7 @@ class HalfPrecisionAllreduce final : public Algorithm {
     for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
   }
 
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.clock_s = options_.fusion_buffer ? options_.fusion_buffer->cycle_s : 0};
-  }
+  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
 
  private:
   Options options_;
@@ -64,8 +62,9 @@ AlgorithmEntry half_precision_allreduce_entry() {
                  one_of<DType>({{"fp16", DType::f16}, {"bf16", DType::bf16}}),
                  "Sixteen-bit format of the gradients on the wire and in sums")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
-          .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
-                 "Fuse buckets as they are ready, at the ticks of a clock, as Horovod does"));
+          .field(
+              "fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
+              "Fuse buckets that are ready, in cycles in which the ranks agree, as Horovod does"));
 }
 
 }  // namespace trigram

@@ -55,6 +55,13 @@ FieldTable<IntraSpec> intra_fields() {
           "bandwidth of the host bridge, all workers and directions together; that of a port when "
           "it is not given")
       .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
+                  "is of the host bridge; expected it with \"kind\": \"pcie\" alone")
+      .field(
+          "gpudirect", &IntraSpec::gpudirect,
+          written_where(boolean(), [](bool direct) { return !direct; }),
+          "whether NICs reach the workers' memory by themselves (GPUDirect RDMA); if not, messages "
+          "between nodes pass the worker's port and the host bridge of both nodes, too")
+      .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
                   "is of the host bridge; expected it with \"kind\": \"pcie\" alone");
 }
 

@@ -29,7 +29,11 @@ struct IntraSpec {
   double latency_s = 0;
   IntraKind kind = IntraKind::nvlink;  // ports into a crossbar, or to a host bridge
   double bridge_Bps = 0;               // of the host bridge; 0: that of a port
+  bool gpudirect =
+      true;  // NICs read and write accelerators' memory; else the host's, by the bridge
   double bridge_bandwidth() const { return bridge_Bps > 0 ? bridge_Bps : bandwidth_Bps; }
+  /// Messages between nodes pass the ports of their workers and the host bridges of both nodes.
+  bool staged() const { return kind == IntraKind::pcie && !gpudirect; }
 };
 
 /// Whether the workers of a node share one NIC.
@@ -91,8 +95,9 @@ struct Skew {
 /// graph of it (netmodels/cluster_network.h).
 ///
 /// A message between nodes passes two NICs and the topology, not the fabric (the accelerators reach
-/// their NIC beside it, as with GPUDirect RDMA); a message inside a node passes two ports, and the
-/// host bridge where there is one.
+/// their NIC beside it, as with GPUDirect RDMA), unless it is staged in the memory of the hosts:
+/// then it passes the port of its worker and the host bridge at either end. A message inside a node
+/// passes two ports, and the host bridge where there is one.
 struct Cluster {
   std::int64_t nodes = 1;
   std::int64_t workers_per_node = 1;

@@ -22,10 +22,11 @@ class ClusterNetwork final : public Network {
         profile_(cluster.inter.profile),
         workers_(static_cast<int>(cluster.workers_per_node)),
         shared_nic_(cluster.nics == Nics::shared && workers_ > 1),
-        bridged_(cluster.intra.kind == IntraKind::pcie) {
+        bridged_(cluster.intra.kind == IntraKind::pcie),
+        staged_(cluster.intra.staged() && cluster.nodes > 1) {
     for (int rank = 0; rank < ranks(); ++rank)
       graph_.add(Vertex{Vertex::Kind::worker, "worker", std::to_string(rank), rank / workers_, {}});
-    if (workers_ > 1) add_fabrics(cluster);
+    if (workers_ > 1 || staged_) add_fabrics(cluster);
     if (nodes() > 1) join(cluster);
     set_bisection(cluster);
   }
@@ -35,58 +36,82 @@ class ClusterNetwork final : public Network {
     const int from = source / workers_, to = destination / workers_;
     if (from == to) {
       links.push_back(port(source));
-      if (bridged_) links.push_back(bridges_ + from);
+      if (bridged_) links.push_back(bridge(source));
       links.push_back(port(destination) + 1);
       return;
     }
-    between_nodes(source, destination, capped(), links);
+    leave(source, links);
+    between_nics(source, destination, capped(), links);
+    arrive(destination, links);
   }
 
   void route_of_others(int source, int destination, std::vector<LinkId>& links) const override {
-    between_nodes(source, destination, false, links);
+    if (shared_nic_ && !staged_) links.push_back(reach_ + 2 * source);
+    between_nics(source, destination, false, links);
+    if (shared_nic_ && !staged_) links.push_back(reach_ + 2 * destination + 1);
   }
 
   void injection(int rank, bool inside, std::vector<LinkId>& links) const override {
     if (!inside) {
-      leave(rank, rank / workers_, links);
+      leave(rank, links);
+      links.push_back(nic(rank));
       if (capped()) links.push_back(caps_ + 2 * (rank / workers_));
       return;
     }
     links.push_back(port(rank));
-    if (bridged_) links.push_back(bridges_ + rank / workers_);
+    if (bridged_) links.push_back(bridge(rank));
   }
 
   Bisection bisection() const override { return bisection_; }
+  bool mixes_levels() const override { return staged_; }
 
   double connection_cap(int source, int destination,
                         Pattern pattern = Pattern::collective) const override {
-    const NodeConnection connection{nodes(), source / workers_, destination / workers_,
-                                    source % workers_, destination % workers_};
-    if (!caps_connections() || connection.source_node == connection.destination_node)
-      return kUnlimited;
-    return transport_.connection_Bps(connection, latency(source, destination), pattern);
+    if (!caps_connections() || inside(source, destination)) return kUnlimited;
+    return transport_.connection_Bps(connection(source, destination), latency(source, destination),
+                                     pattern);
+  }
+  double message_cap(int source, int destination, Pattern pattern, double nbytes) const override {
+    if (!caps_connections() || inside(source, destination)) return kUnlimited;
+    return transport_.message_Bps(connection(source, destination), latency(source, destination),
+                                  pattern, nbytes);
   }
   std::span<const LinkChange> profile() const override { return profile_; }
   bool caps_connections() const override { return transport_.limits_connections(); }
 
  private:
+  bool inside(int source, int destination) const {
+    return source / workers_ == destination / workers_;
+  }
+  NodeConnection connection(int source, int destination) const {
+    return {nodes(), source / workers_, destination / workers_, source % workers_,
+            destination % workers_};
+  }
   bool capped() const { return transport_.node_cap_Bps != Transport::kNone; }
   // The link out; the one in comes after it.
   LinkId port(int rank) const { return ports_ + 2 * rank; }
-  LinkId nic(int index) const { return nics_ + 2 * index; }
-  void leave(int rank, int node, std::vector<LinkId>& links) const {
-    if (shared_nic_) links.push_back(reach_ + 2 * rank);
-    links.push_back(nic(shared_nic_ ? node : rank));
+  /// Which NIC a rank uses.
+  int nic_of(int rank) const { return shared_nic_ ? rank / workers_ : rank; }
+  LinkId nic(int rank) const { return nics_ + 2 * nic_of(rank); }
+  LinkId bridge(int rank) const { return bridges_ + rank / workers_; }
+  /// From a worker to its NIC.
+  void leave(int rank, std::vector<LinkId>& links) const {
+    if (staged_) links.insert(links.end(), {port(rank), bridge(rank), reach_ + 2 * nic_of(rank)});
+    else if (shared_nic_) links.push_back(reach_ + 2 * rank);
   }
-  void between_nodes(int source, int destination, bool by_software,
-                     std::vector<LinkId>& links) const {
+  void arrive(int rank, std::vector<LinkId>& links) const {
+    if (staged_)
+      links.insert(links.end(), {reach_ + 2 * nic_of(rank) + 1, bridge(rank), port(rank) + 1});
+    else if (shared_nic_) links.push_back(reach_ + 2 * rank + 1);
+  }
+  void between_nics(int source, int destination, bool by_software,
+                    std::vector<LinkId>& links) const {
     const int from = source / workers_, to = destination / workers_;
-    leave(source, from, links);
+    links.push_back(nic(source));
     if (by_software) links.push_back(caps_ + 2 * from);
     topology_->route(from, to, links);
     if (by_software) links.push_back(caps_ + 2 * to + 1);
-    links.push_back(nic(shared_nic_ ? to : destination) + 1);
-    if (shared_nic_) links.push_back(reach_ + 2 * destination + 1);
+    links.push_back(nic(destination) + 1);
   }
   LinkId next_link() const { return static_cast<LinkId>(graph_.links.size()); }
 
@@ -96,7 +121,7 @@ class ClusterNetwork final : public Network {
 
   /// Inside the nodes: ports into a crossbar, or to both ends of a bridge.
   void add_fabrics(const Cluster& cluster) {
-    std::vector<VertexId> out, in;
+    std::vector<VertexId>&out = fabric_in_, &in = fabric_out_;
     for (int node = 0; node < nodes(); ++node) {
       out.push_back(
           graph_.add(part(Vertex::Kind::fabric, bridged_ ? "bridge in" : "crossbar", node, node)));
@@ -113,6 +138,30 @@ class ClusterNetwork final : public Network {
     bridges_ = next_link();
     for (std::size_t node = 0; bridged_ && node < out.size(); ++node)
       graph_.add(Link{out[node], in[node], cluster.intra.bridge_bandwidth(), 0});
+  }
+
+  int node_of_nic(int index) const { return shared_nic_ ? index : index / workers_; }
+
+  /// The inner ends of NICs, each a vertex of its own but where a worker is one. Workers reach them
+  /// without a limit, or host bridges do.
+  std::vector<VertexId> add_nics() {
+    std::vector<VertexId> ends;
+    const int count = shared_nic_ ? nodes() : ranks();
+    for (int i = 0; i < count; ++i)
+      ends.push_back(shared_nic_ || staged_
+                         ? graph_.add(part(Vertex::Kind::nic, "NIC", i, node_of_nic(i)))
+                         : worker(i));
+    reach_ = next_link();
+    for (int i = 0; staged_ && i < count; ++i) {
+      const auto node = static_cast<std::size_t>(node_of_nic(i));
+      const VertexId end = ends[static_cast<std::size_t>(i)];
+      graph_.add(Link{fabric_out_[node], end, kUnlimited, 0});
+      graph_.add(Link{end, fabric_in_[node], kUnlimited, 0});
+    }
+    for (int rank = 0; shared_nic_ && !staged_ && rank < ranks(); ++rank)
+      graph_.add_duplex(worker(rank), ends[static_cast<std::size_t>(rank / workers_)], kUnlimited,
+                        0);
+    return ends;
   }
 
   void join(const Cluster& cluster) {
@@ -133,17 +182,11 @@ class ClusterNetwork final : public Network {
                         transport_.node_cap_Bps * node_swiftness(transport_.variation, node), 0);
       exits.back() = software;
     }
-    std::vector<VertexId> ends;  // of NICs: themselves where workers share them
-    for (int i = 0; i < (shared_nic_ ? nodes() : ranks()); ++i)
-      ends.push_back(shared_nic_ ? graph_.add(part(Vertex::Kind::nic, "NIC", i, i)) : worker(i));
-    reach_ = next_link();
-    for (int rank = 0; shared_nic_ && rank < ranks(); ++rank)
-      graph_.add_duplex(worker(rank), ends[static_cast<std::size_t>(rank / workers_)], kUnlimited,
-                        0);
+    const std::vector<VertexId> ends = add_nics();
     nics_ = next_link();
     for (int i = 0; i < static_cast<int>(ends.size()); ++i) {
       const VertexId end = ends[static_cast<std::size_t>(i)];
-      const VertexId at = exits[static_cast<std::size_t>(shared_nic_ ? i : i / workers_)];
+      const VertexId at = exits[static_cast<std::size_t>(node_of_nic(i))];
       Link out{end, at, transport_.goodput * cluster.nic_bandwidth(i), cluster.inter.latency_s};
       out.varies = !profile_.empty();
       shape(out, cluster.inter.shaping);
@@ -181,6 +224,11 @@ class ClusterNetwork final : public Network {
            std::accumulate(swiftness.begin(), swiftness.begin() + nodes() / 2, 0.0);
   }
 
+  /// What a node hands to its NICs by way of the host.
+  double host_Bps(const Cluster& cluster) const {
+    return std::min(workers_ * cluster.intra.bandwidth_Bps, cluster.intra.bridge_bandwidth());
+  }
+
   void set_bisection(const Cluster& cluster) {
     if (nodes() > 1) {
       const Shaping& shaping = cluster.inter.shaping;
@@ -192,6 +240,9 @@ class ClusterNetwork final : public Network {
       const double software = slowest_half_Bps();
       if (software < bisection_.bandwidth_Bps)
         bisection_ = {software, "the software of half of the nodes"};
+      const double hosts = host_Bps(cluster) * (nodes() / 2);  // NOLINT(bugprone-integer-division)
+      if (staged_ && hosts < bisection_.bandwidth_Bps)
+        bisection_ = {hosts, "ports and host bridges of half of the nodes"};
     } else if (workers_ > 1) {
       const double ports = std::floor(workers_ / 2.0) * cluster.intra.bandwidth_Bps;
       bisection_ = {ports, "ports of half of the workers"};
@@ -203,7 +254,8 @@ class ClusterNetwork final : public Network {
   Transport transport_;
   std::vector<LinkChange> profile_;
   int workers_;  // per node
-  bool shared_nic_, bridged_;
+  bool shared_nic_, bridged_, staged_;
+  std::vector<VertexId> fabric_in_, fabric_out_;  // by node; the same but where there is a bridge
   LinkId reach_ = 0, nics_ = 0, caps_ = 0, ports_ = 0, bridges_ = 0;  // the first of each sort
   std::unique_ptr<Topology> topology_;
   Bisection bisection_;

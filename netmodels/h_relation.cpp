@@ -26,7 +26,8 @@ void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
     all_there += nbytes;
     connections_s_ =
         std::max({connections_s_, all_there / network_.connection_cap(source, message.to),
-                  nbytes / network_.connection_cap(source, message.to, traffic_)});
+                  nbytes / network_.message_cap(source, message.to, traffic_,
+                                                nbytes / static_cast<double>(message.messages))});
     route_.clear();
     network_.route(source, message.to, route_);
     for (const LinkId link : route_) {

@@ -84,11 +84,19 @@ class Network {
   /// in the closed form of the topology.
   virtual Bisection bisection() const = 0;
 
+  /// Whether messages inside a node and between nodes share links, by whatever latencies they
+  /// leave.
+  virtual bool mixes_levels() const { return false; }
   /// Bytes per second that all messages under way from one worker to another move together at most,
   /// whatever their links could; infinite where there is no such limit. What is not of a collective
   /// may have a lower limit, each message for itself.
   virtual double connection_cap(int, int, Pattern = Pattern::collective) const {
     return std::numeric_limits<double>::infinity();
+  }
+  /// Bytes per second that one message of so many bytes moves at most by its connection.
+  virtual double message_cap(int source, int destination, Pattern pattern,
+                             double /*nbytes*/) const {
+    return connection_cap(source, destination, pattern);
   }
   /// How links that vary change with time, in order.
   virtual std::span<const LinkChange> profile() const { return {}; }

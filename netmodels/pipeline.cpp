@@ -18,7 +18,7 @@ class Edges {
       : transport_(transport),
         edges_(edges),
         windows_(windows),
-        streams_(static_cast<double>(transport.streams_of(pipeline.traffic))),
+        streams_(static_cast<double>(transport.all_streams(pipeline.traffic))),
         free_s_(edges.size(), kNever),
         arrive_s_(edges.size(), kNever) {
     const double longest = *std::max_element(pipeline.nbytes.begin(), pipeline.nbytes.end());

@@ -43,21 +43,21 @@ bool Efficiency::matters() const {
   return std::min({leaders, all_to_all, point_to_point, server}) < 1;
 }
 
-double Transport::connection_Bps(const NodeConnection& connection, double latency_s,
-                                 Pattern pattern) const {
-  double stream_Bps = stream_cap_Bps;
-  if (latency_s > 0) {
-    double round_trip_bytes = tcp.window_bytes;
-    if (loss > 0)
-      round_trip_bytes =
-          std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
-    stream_Bps = std::min(stream_Bps, round_trip_bytes / (2 * latency_s));
-  }
-  return std::min(connection_cap_Bps * connection_swiftness(variation, connection),
-                  static_cast<double>(streams_of(pattern)) * stream_Bps);
+double Transport::stream_Bps(double latency_s) const {
+  if (latency_s == 0) return stream_cap_Bps;
+  double round_trip_bytes = tcp.window_bytes;
+  if (loss > 0)
+    round_trip_bytes = std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
+  return std::min(stream_cap_Bps, round_trip_bytes / (2 * latency_s));
 }
 
-std::int64_t Transport::streams_of(Pattern pattern) const {
+double Transport::connection_Bps(const NodeConnection& connection, double latency_s,
+                                 Pattern pattern) const {
+  return std::min(connection_cap_Bps * connection_swiftness(variation, connection),
+                  static_cast<double>(all_streams(pattern)) * stream_Bps(latency_s));
+}
+
+std::int64_t Transport::all_streams(Pattern pattern) const {
   return streams * (is_collective(pattern) ? channels : 1);
 }
 
@@ -67,6 +67,25 @@ bool Transport::takes(std::int64_t held_messages, double held_bytes, double nbyt
   if (slots > 0 && held_messages >= slots) return false;
   const auto buffers = static_cast<double>(is_collective(pattern) ? channels : 1);
   return held_bytes + nbytes <= buffers * buffer_bytes;
+}
+
+double Transport::longest_slice(double nbytes) const {
+  const double even = std::ceil(nbytes / static_cast<double>(streams));
+  return std::min(nbytes, std::max(even, slice_bytes));
+}
+
+std::int64_t Transport::streams_of(double nbytes) const {
+  if (slice_bytes == 0) return streams;
+  if (nbytes <= 0) return 1;
+  return static_cast<std::int64_t>(std::ceil(nbytes / longest_slice(nbytes)));
+}
+
+double Transport::message_Bps(const NodeConnection& connection, double latency_s, Pattern pattern,
+                              double nbytes) const {
+  const double all_Bps = connection_Bps(connection, latency_s, pattern);
+  if (!limits_messages() || nbytes <= 0) return all_Bps;
+  const auto parts = static_cast<double>(is_collective(pattern) ? channels : 1);
+  return std::min(all_Bps, nbytes / longest_slice(nbytes / parts) * stream_Bps(latency_s));
 }
 
 bool Transport::limits_connections() const {
@@ -99,6 +118,11 @@ FieldTable<Transport> transport_fields() {
       .refuse("window", "is of TCP; expected \"tcp\": {\"window\": ...} in its place")
       .field("streams", &Transport::streams, integer(1, 1024),
              "streams (sockets) of a connection, over which every message is split evenly")
+      .field(
+          "slice", &Transport::slice_bytes,
+          written_where(quantity(Dimension::bytes, true), [](double bytes) { return bytes > 0; }),
+          "streams take slices of messages in turns, none shorter than this: a shorter message "
+          "travels on one stream; by default messages are split evenly, however short")
       .field("channels", &Transport::channels, integer(1, 1024),
              "connections between two workers over which messages of rings and trees are split "
              "evenly; other traffic uses one")

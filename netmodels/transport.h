@@ -47,8 +47,12 @@ struct Transport {
   double node_cap_Bps = kNone;
   /// Bytes per second that one connection moves: all messages under way from one worker to another.
   double connection_cap_Bps = kNone;
-  /// Streams (sockets) that a connection has. Every message is split evenly over them.
+  /// Streams (sockets) that a connection has. Every message is split evenly over them, or into
+  /// slices no shorter than `slice_bytes`, which the streams take in turns, from one message to the
+  /// next (Bagua-Net, rust/bagua-net/src/utils.rs `chunk_size`): a message of one slice has one
+  /// stream, and as many messages as there are streams travel beside one another.
   std::int64_t streams = 1;
+  double slice_bytes = 0;
   /// Connections between two workers over which a message of a ring or tree is split evenly, as
   /// over NCCL's channels; all other patterns use one of them.
   std::int64_t channels = 1;
@@ -79,14 +83,28 @@ struct Transport {
   /// latency: the limit of all messages between two workers, or of one connection of several.
   double connection_Bps(const NodeConnection& connection, double latency_s,
                         Pattern pattern = Pattern::collective) const;
+  /// Streams that carry one message of so many bytes: as many as it has slices.
+  std::int64_t streams_of(double nbytes) const;
+  /// What one message of so many bytes moves at most on this connection: its longest slice is a
+  /// stream's alone. `connection_Bps` limits it as well, together with the messages beside it.
+  double message_Bps(const NodeConnection& connection, double latency_s, Pattern pattern,
+                     double nbytes) const;
+  /// Whether a message may be slower than its connection.
+  bool limits_messages() const { return streams > 1 && slice_bytes > 0; }
   /// Whether there is any such limit.
   bool limits_connections() const;
-  /// Streams over which a message of a pattern is split.
-  std::int64_t streams_of(Pattern pattern) const;
+  /// Streams of all the connections that traffic of a pattern has between two workers.
+  std::int64_t all_streams(Pattern pattern) const;
   /// Whether an eager connection that holds so many messages and bytes takes one more of `nbytes`.
   bool takes(std::int64_t held_messages, double held_bytes, double nbytes, Pattern pattern) const;
   /// Seconds that the sender's stream is busy with so many messages that leave together.
   double overhead_s(int messages) const;
+
+ private:
+  /// Bytes of the longest part of a message that one stream carries.
+  double longest_slice(double nbytes) const;
+  /// Bytes per second of one stream on a route of this latency.
+  double stream_Bps(double latency_s) const;
 };
 
 FieldTable<Transport> transport_fields();

@@ -76,28 +76,77 @@ TEST(FirstBucket, IsThatOfTheOthersUnlessItIsGiven) {
 }
 
 constexpr double kReady_s = 1e-3;  // forward and backward of one_tensor_profile
+/// The only element's 4 ns on each hop of a ring may be hidden or not.
+constexpr double kHops_s = 50e-9;
 
-/// A step's one gradient waits for the clock, and then for a message to rank 0 and its answer.
+/// When the exchange of the one gradient of a step that begins at `now_s` begins: with the first
+/// cycle that finds it ready, after the negotiation. Cycles begin a period after one another, the
+/// cycle time or the negotiation if that is longer, and none goes on between steps.
+double exchange_begins_s(double now_s, double cycle_s, double negotiation_s, double& began_s) {
+  const double ready_s = now_s + kReady_s;
+  if (cycle_s == 0) return ready_s + negotiation_s;
+  double next_s = std::max(now_s, began_s + cycle_s);
+  while (next_s < ready_s) next_s += std::max(cycle_s, negotiation_s);
+  began_s = next_s;
+  return began_s + negotiation_s;
+}
+
 TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
-  for (const int nodes : {2, 4, 5})
-    for (const double cycle_s : {0.0, 0.3e-3, 0.7e-3, 5e-3}) {
-      Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
-      // Exchange and optimizer, which has more to do in the first step.
-      const double first_s = train(training).seconds() - kReady_s;
-      training.steps = 2;
-      const double later_s = train(training).seconds() - first_s - 2 * kReady_s;
-      training.algorithm["fusion_buffer"] = {{"cycle", std::to_string(cycle_s * 1e6) + "us"}};
-      training.steps = 4;
-      double end_s = 0;
-      for (long t = 0; t < training.steps; ++t) {
-        const double ready_s = end_s + kReady_s;
-        const double tick_s = cycle_s > 0 ? std::ceil(ready_s / cycle_s) * cycle_s : ready_s;
-        end_s = tick_s + 2 * training.cluster.inter.latency_s + (t == 0 ? first_s : later_s);
+  for (const int nodes : {2, 4, 8})
+    for (const int negotiations : {1, 2})
+      for (const double cycle_s : {0.0, 0.03e-3, 0.3e-3, 0.7e-3, 1.3e-3, 5e-3}) {
+        Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
+        // Exchange and optimizer; before the first step, something is prepared.
+        const double one_s = train(training).seconds();
+        training.steps = 2;
+        const double exchange_s = train(training).seconds() - one_s - kReady_s;
+        training.algorithm["fusion_buffer"] = {{"cycle", std::to_string(cycle_s * 1e6) + "us"},
+                                               {"negotiations", negotiations}};
+        training.steps = 4;
+        // Recursive doubling: a message each way in every round.
+        const double negotiation_s =
+            negotiations * std::log2(nodes) * training.cluster.inter.latency_s;
+        double end_s = one_s - kReady_s - exchange_s, began_s = -1;
+        for (long t = 0; t < training.steps; ++t)
+          end_s = exchange_begins_s(end_s, cycle_s, negotiation_s, began_s) + exchange_s;
+        EXPECT_NEAR(train(training).seconds(), end_s, kHops_s)
+            << nodes << " " << negotiations << " " << cycle_s;
       }
-      // Rank 0 knows the answer a latency before the others: the only element's 4 ns per hop may be
-      // hidden or not.
-      EXPECT_NEAR(train(training).seconds(), end_s, 20e-9) << nodes << " " << cycle_s;
-    }
+}
+
+/// Ranks beyond a power of two have a partner that speaks for them: its answer comes two latencies
+/// after the others', whose exchange waits for it.
+TEST(FusionBuffer, NegotiatesAmongAnyNumberOfRanks) {
+  for (const int nodes : {3, 5, 6, 7}) {
+    Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
+    const double before_s = train(training).seconds();
+    training.algorithm["fusion_buffer"] = {{"cycle", "0s"}};
+    const double rounds_s = std::floor(std::log2(nodes)) * training.cluster.inter.latency_s;
+    const double extra_s = train(training).seconds() - before_s;
+    EXPECT_GE(extra_s, rounds_s) << nodes;
+    EXPECT_LE(extra_s, rounds_s + 2 * training.cluster.inter.latency_s + 1e-12) << nodes;
+  }
+}
+
+/// Rounds inside nodes take the latency of these: 8 ranks agree in one round between 2 nodes.
+TEST(FusionBuffer, NegotiatesAcrossNodesInAsManyRoundsAsThereAreDoublingsOfNodes) {
+  Training training = of(test_profile("one_tensor_profile"), Json::object());
+  training.cluster = small_cluster(2, 4);
+  const double before_s = train(training).seconds();
+  training.algorithm["fusion_buffer"] = {{"cycle", "0s"}};
+  EXPECT_NEAR(train(training).seconds() - before_s,
+              2 * training.cluster.intra.latency_s + training.cluster.inter.latency_s, 1e-12);
+}
+
+/// A rank that is late by more than a cycle holds up the negotiation of the others, not the clock:
+/// nothing is exchanged before its gradient is there, and then in the cycle that finds it.
+TEST(FusionBuffer, CyclesGoOnWhileARankIsLate) {
+  Training training = of(test_profile("one_tensor_profile"), Json::object(), 4);
+  const double exchange_s = train(training).seconds() - kReady_s;
+  training.algorithm["fusion_buffer"] = {{"cycle", "700us"}};
+  training.cluster.slow_workers = {{2, 3}};  // ready after 3 ms: the cycle at 3.5 ms finds it
+  const double latency_s = training.cluster.inter.latency_s;
+  EXPECT_NEAR(train(training).seconds(), 3.5e-3 + 2 * latency_s + exchange_s, kHops_s);
 }
 
 TEST(FusionBuffer, HasNobodyToAskOnOneRank) {
@@ -107,7 +156,7 @@ TEST(FusionBuffer, HasNobodyToAskOnOneRank) {
   EXPECT_NEAR(train(training).seconds(), before_s, 1e-15);
 }
 
-/// Where the clock ticks once after backward, all is ready: pieces are filled one after another.
+/// Where a single cycle begins after backward, all is ready: pieces are filled one after another.
 TEST(FusionBuffer, FusesWhatIsReadyUpToItsSize) {
   const std::vector<std::size_t> ready = {1001, 101, 20003, 50, 5000};
   for (const std::size_t size : {1u, 4'500u, 85'000u, 1'000'000u}) {
@@ -130,7 +179,7 @@ TEST(FusionBuffer, FusesWhatIsReadyUpToItsSize) {
   }
 }
 
-/// What comes while an exchange is not decided yet goes with it, and no later than the clock.
+/// What becomes ready between two cycles goes with the later one.
 TEST(FusionBuffer, LongerCyclesFuseMore) {
   std::uint64_t before = UINT64_MAX;
   for (const char* cycle : {"0s", "200us", "500us", "10ms"}) {

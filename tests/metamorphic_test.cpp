@@ -35,6 +35,13 @@ std::vector<Knob> knobs() {
          t.cluster.intra.bridge_Bps = t.cluster.intra.bandwidth_Bps / 10;
        },
        false},
+      {"a host bridge that messages between nodes pass, too",
+       [](Training& t) {
+         t.cluster.intra.kind = IntraKind::pcie;
+         t.cluster.intra.gpudirect = false;
+         t.cluster.intra.bridge_Bps = t.cluster.inter.bandwidth_Bps / 2;
+       },
+       true},
       {"a narrow link between nodes",
        [](Training& t) {
          t.cluster.topology = {"torus", {{"dimensions", {2}}, {"bandwidth", "0.05GB/s"}}};
@@ -271,6 +278,28 @@ TEST(Knobs, ExecutionOptionsPayOff) {
             seconds({{"name", "gradient_allreduce"}, {"bucket", "10MiB"}}));
   EXPECT_LT(seconds({{"name", "decentralized"}, {"mode", "ring"}, {"hierarchical", true}}),
             seconds({{"name", "decentralized"}, {"mode", "ring"}, {"hierarchical", false}}));
+}
+
+/// Latency lengthens what Horovod's cycles negotiate, and so their period, as well as the
+/// exchanges.
+TEST(Knobs, LatencyNeverSpeedsUpAFusionBuffer) {
+  for (const char* cycle : {"1ms", "5ms"})
+    for (const int negotiations : {1, 2}) {
+      Training training = base({"", nullptr});
+      training.cluster = small_cluster(4, 2);
+      training.workload = "vgg16";
+      training.steps = 2;
+      training.algorithm = {{"name", "gradient_allreduce"},
+                            {"bucket", "0B"},
+                            {"fusion_buffer", {{"cycle", cycle}, {"negotiations", negotiations}}}};
+      double before_s = 0;
+      for (int halves = 0; halves <= 10; ++halves) {
+        training.cluster.inter.latency_s = halves * 0.5e-3;
+        const double seconds = train(training).seconds();
+        EXPECT_GE(seconds, before_s) << cycle << " " << negotiations << " " << halves;
+        before_s = seconds;
+      }
+    }
 }
 
 /// Pushes that are added some steps late are under way during these: it is what takes longer that

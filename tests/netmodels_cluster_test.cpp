@@ -233,6 +233,69 @@ TEST(LowerBound, knows_host_bridges_and_own_nics) {
   EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 1e-3);
 }
 
+/// Two nodes of two workers whose NICs of 1 GB/s reach workers by bridges.
+Cluster staged(double bridge_Bps) {
+  Cluster c = two_by_two();
+  c.intra.kind = IntraKind::pcie;
+  c.intra.bridge_Bps = bridge_Bps;
+  c.intra.gpudirect = false;
+  return c;
+}
+
+TEST(Staging, passes_port_and_bridge_at_both_ends) {
+  for (const Nics nics : {Nics::shared, Nics::per_worker}) {
+    Cluster c = staged(0.5e9);
+    c.nics = nics;
+    const auto network = make_network(c);
+    std::vector<LinkId> route;
+    network->route(1, 2, route);
+    std::vector<double> limits;
+    for (const LinkId id : route)
+      if (!network->link(id).unlimited()) limits.push_back(network->link(id).bandwidth_Bps);
+    EXPECT_THAT(limits, testing::ElementsAre(10e9, 0.5e9, 1e9, 1e9, 0.5e9, 10e9));
+    EXPECT_DOUBLE_EQ(network->message_time(1, 2, 1e6), 11e-6 + 2e-3);
+    EXPECT_DOUBLE_EQ(network->message_time(0, 1, 1e6), 1e-6 + 2e-3) << "as without it";
+    // Both NICs of a node are behind the one bridge.
+    EXPECT_DOUBLE_EQ(network->bisection().bandwidth_Bps, 0.5e9);
+    EXPECT_EQ(network->bisection().cut, "ports and host bridges of half of the nodes");
+  }
+}
+
+TEST(Staging, is_of_single_workers_too) {
+  Cluster c = staged(0.25e9);
+  c.workers_per_node = 1;
+  EXPECT_DOUBLE_EQ(make_network(c)->message_time(0, 1, 1e6), 11e-6 + 4e-3);
+  c.intra.gpudirect = true;
+  EXPECT_DOUBLE_EQ(make_network(c)->message_time(0, 1, 1e6), 10e-6 + 1e-3);
+  c.intra.gpudirect = false;
+  c.nodes = 1;
+  EXPECT_EQ(make_network(c)->links().size(), 0u);
+}
+
+TEST(Staging, adds_what_passes_the_bridge_to_the_lower_bound) {
+  std::vector<Traffic> sent(4);
+  sent[0] = {.bytes_intra = 1'000'000, .messages_intra = 1};
+  sent[1] = {.bytes_inter = 3'000'000, .messages_inter = 1};
+  Cluster c = staged(2e9);
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 11e-6 + 3e-3) << "the NIC";
+  c.intra.bridge_Bps = 0.5e9;
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 1e-6 + 8e-3) << "bridge: both messages";
+  c.intra.gpudirect = true;
+  EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 3e-3);
+}
+
+TEST(Staging, is_of_host_bridges_alone) {
+  const auto error = [](const char* kind, const char* direct) {
+    return error_of(std::string(R"({"nodes": 2, "intra": {"bandwidth": "10GB/s", "latency": "1us",
+                                    "kind": ")") +
+                    kind + R"(", "gpudirect": )" + direct + "}}");
+  };
+  for (const char* direct : {"true", "false"})
+    EXPECT_THAT(error("nvlink", direct),
+                HasSubstr("/cluster/intra/gpudirect: is of the host bridge"));
+  EXPECT_THAT(error("pcie", "\"no\""), HasSubstr("/cluster/intra/gpudirect"));
+}
+
 TEST(LowerBound, counts_the_latency_of_empty_messages) {
   std::vector<Traffic> sent(4);
   sent[1].messages_inter = 1;

@@ -92,6 +92,7 @@ TEST_P(Topologies, LatenciesAreEndToEndAndThoseOfTheLinksBetween) {
   for (int rank = 1; rank < network->ranks(); ++rank) {
     const bool inside = cluster.layout().same_node(0, rank);
     double expected = inside ? cluster.intra.latency_s : cluster.inter.latency_s;
+    if (!inside && cluster.intra.staged()) expected += cluster.intra.latency_s;
     for (const LinkId id : route_of(*network, 0, rank)) {
       const auto kind = network->vertex(network->link(id).from).kind;
       if (kind == Vertex::Kind::network_switch) expected += network->link(id).latency_s;

@@ -141,6 +141,12 @@ std::vector<NamedCluster> narrow_networks() {
   };
   Cluster bridged = joined_by("flat", kNodes, kWorkers);
   bridged.intra.kind = IntraKind::pcie;
+  Cluster staged =
+      bridged;  // messages inside and between nodes, of unlike latencies, share bridges
+  staged.intra.gpudirect = false;
+  staged.intra.bridge_Bps = 0.7e9;
+  Cluster staged_at_once = staged;
+  staged_at_once.intra.latency_s = 0;
   return {
       {"fat_tree", joined_by(narrow({{"kind", "fat_tree"}, {"k", 4}}), kRanks)},
       {"leaves",
@@ -156,6 +162,8 @@ std::vector<NamedCluster> narrow_networks() {
                               kRanks)},
       {"wan", joined_by(wan_of(4, 4), kRanks)},
       {"host_bridges", bridged},
+      {"staged", staged},
+      {"staged_without_latency_inside", staged_at_once},
   };
 }
 

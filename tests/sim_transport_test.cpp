@@ -154,6 +154,64 @@ TEST(Transport, StreamsMoveMoreTogether) {
   EXPECT_NEAR(last_end_s(windows, 1, 1), kLatency + kBytes / (3 * 1000 / (2 * kLatency)), 1e-12);
 }
 
+/// max(ceil(n / streams), slice) bytes in a slice, as Bagua-Net's `chunk_size`.
+TEST(Transport, AMessageHasAsManyStreamsAsSlices) {
+  constexpr double kMiB = 1 << 20;
+  const Transport even{.streams = 4}, sliced{.streams = 4, .slice_bytes = kMiB};
+  for (const double nbytes : {1.0, 1000.0, kMiB, 9 * kMiB}) EXPECT_EQ(even.streams_of(nbytes), 4);
+  const std::pair<double, int> expected[] = {{0, 1},
+                                             {1, 1},
+                                             {kMiB, 1},
+                                             {kMiB + 1, 2},
+                                             {1.5 * kMiB, 2},
+                                             {2 * kMiB, 2},
+                                             {2 * kMiB + 1, 3},
+                                             {3.5 * kMiB, 4},
+                                             {4 * kMiB, 4},
+                                             {4 * kMiB + 1, 4},
+                                             {100 * kMiB, 4}};
+  for (const auto& [nbytes, streams] : expected)
+    EXPECT_EQ(sliced.streams_of(nbytes), streams) << nbytes;
+}
+
+/// A message takes as long as its longest slice on a stream of its own.
+TEST(Transport, AMessageMovesNoFasterThanItsLongestSlice) {
+  constexpr double kStream_Bps = 0.05e9;
+  for (const int streams : {1, 2, 4})
+    for (const double slice : {0.1e6, 0.3e6, 0.4e6, 0.6e6, 1e6, 5e6}) {
+      const Transport transport{
+          .streams = streams, .slice_bytes = slice, .stream_cap_Bps = kStream_Bps};
+      const double longest = std::min(kBytes, std::max(std::ceil(kBytes / streams), slice));
+      EXPECT_NEAR(last_end_s(with(transport), 1, 1), kLatency + longest / kStream_Bps, 1e-9)
+          << streams << " " << slice;
+    }
+}
+
+/// The pointer goes on from one message to the next: so many short ones have a stream each.
+TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
+  constexpr double kStream_Bps = 0.05e9;
+  const Transport transport{.streams = 4, .slice_bytes = 2e6, .stream_cap_Bps = kStream_Bps};
+  for (const int messages : {1, 2, 4})
+    EXPECT_NEAR(last_end_s(with(transport), messages, 1), kLatency + kBytes / kStream_Bps, 1e-9);
+  EXPECT_NEAR(last_end_s(with(transport), 8, 1), kLatency + 2 * kBytes / kStream_Bps, 1e-9);
+}
+
+/// The parts of a message of a ring that travel on different channels are sliced by themselves.
+TEST(Transport, EveryChannelHasSlicesOfItsOwn) {
+  const NodeConnection connection{2, 0, 1, 0, 0};
+  const Transport transport{
+      .streams = 4, .slice_bytes = 1000, .channels = 2, .stream_cap_Bps = 100};
+  const auto Bps = [&](Pattern pattern, double nbytes) {
+    return transport.message_Bps(connection, 0, pattern, nbytes);
+  };
+  EXPECT_EQ(Bps(Pattern::collective, 1500), 200);  // a slice of 750 bytes on either channel
+  EXPECT_EQ(Bps(Pattern::collective, 3000), 300);  // 1,000 and 500 bytes on either
+  EXPECT_EQ(Bps(Pattern::collective, 16000), 800);
+  EXPECT_EQ(Bps(Pattern::point_to_point, 1000), 100);
+  EXPECT_EQ(Bps(Pattern::point_to_point, 3000), 300);
+  EXPECT_EQ(Bps(Pattern::point_to_point, 16000), 400);
+}
+
 TEST(Transport, LossLimitsEveryStream) {
   // 0.9 / sqrt(0.0004) = 45 segments of 1,000 bytes in a round trip of 20 us would be 2.25 GB/s.
   Cluster cluster =

@@ -1,41 +1,74 @@
 #include "algorithms/execution/fusion_buffer.h"
 
-#include <cmath>
+#include <algorithm>
+#include <limits>
 #include <vector>
 
+#include "algorithms/collectives/fold.h"
 #include "core/config/fields.h"
 #include "core/config/option_kinds.h"
 
 namespace trigram {
 namespace {
 
-// Control messages: a rank's own of what is ready, all ranks' of the same to rank 0, its answer.
-enum Tag { kReady, kReport, kAnswer };
+// Tags of control messages. `kReady` comes from the rank's own streams; every other tag has a
+// single source, so a rank that is a cycle ahead is never mistaken: `kFold` and `kUnfold` within
+// the pairs of a Fold, `kRound` + k from the partner of round k.
+enum Tag { kReady, kFold, kUnfold, kRound };
 
-void sleep_to_the_next_cycle(Stream& stream, double cycle_s) {
-  if (cycle_s == 0) return;
-  const double now_s = stream.now();
-  const double begin_s = std::ceil(now_s / cycle_s) * cycle_s;
-  if (begin_s > now_s) stream.sleep_for(begin_s - now_s);
-}
+/// The allreduce by which the ranks agree in a cycle: recursive doubling on the control plane, like
+/// MPI's for few bytes. It takes lg P latencies of the routes between the partners, and two more
+/// where P is no power of two.
+class Negotiation {
+ public:
+  Negotiation() = default;
+  explicit Negotiation(Context c) {
+    const Fold fold(c);
+    folded_ = fold.folded();
+    partner_ = fold.partner();
+    if (folded_) return;
+    const std::vector<int>& active = fold.active();
+    const auto own = static_cast<std::size_t>(std::find(active.begin(), active.end(), c.rank()) -
+                                              active.begin());
+    for (std::size_t distance = 1; distance < active.size(); distance *= 2)
+      peers_.push_back(active[own ^ distance]);
+  }
 
-/// The least of what the ranks say; empty when the world ends meanwhile.
-std::optional<std::size_t> least(Context c, std::size_t own) {
-  if (c.rank() > 0) {
-    c.control->post(0, kReport, static_cast<std::int64_t>(own));
-    const auto answer = c.control->receive(kAnswer);
-    if (!answer) return std::nullopt;
-    return static_cast<std::size_t>(answer->a);
+  /// The least of all ranks' numbers; empty when the world ends meanwhile.
+  std::optional<std::size_t> least(Control& control, std::size_t own) const {
+    if (folded_) {
+      tell(control, partner_, kFold, own);
+      return hear(control, kUnfold);
+    }
+    std::optional<std::size_t> least = own;
+    if (partner_ >= 0) least = lesser(own, hear(control, kFold));
+    for (std::size_t round = 0; least && round < peers_.size(); ++round) {
+      const int tag = kRound + static_cast<int>(round);
+      tell(control, peers_[round], tag, *least);
+      least = lesser(*least, hear(control, tag));
+    }
+    if (least && partner_ >= 0) tell(control, partner_, kUnfold, *least);
+    return least;
   }
-  for (int others = c.size() - 1; others > 0; --others) {
-    const auto report = c.control->receive(kReport);
-    if (!report) return std::nullopt;
-    own = std::min(own, static_cast<std::size_t>(report->a));
+
+ private:
+  static void tell(Control& control, int rank, int tag, std::size_t number) {
+    control.post(rank, tag, static_cast<std::int64_t>(number));
   }
-  for (int rank = 1; rank < c.size(); ++rank)
-    c.control->post(rank, kAnswer, static_cast<std::int64_t>(own));
-  return own;
-}
+  static std::optional<std::size_t> hear(Control& control, int tag) {
+    const auto message = control.receive(tag);
+    if (!message) return std::nullopt;
+    return static_cast<std::size_t>(message->a);
+  }
+  static std::optional<std::size_t> lesser(std::size_t own, std::optional<std::size_t> other) {
+    if (!other) return std::nullopt;
+    return std::min(own, *other);
+  }
+
+  bool folded_ = false;
+  int partner_ = -1;        // of the pair, see Fold
+  std::vector<int> peers_;  // by round
+};
 
 }  // namespace
 
@@ -45,7 +78,10 @@ Kind<std::optional<FusionCycle>> fusion_buffer_kind() {
           .field("size", &FusionCycle::buffer_bytes, byte_size(),
                  "Fused exchanges are no longer than this, but for a single longer bucket")
           .field("cycle", &FusionCycle::cycle_s, quantity(Dimension::duration),
-                 "Fusing begins at multiples of this time; 0s: as soon as a bucket is ready")));
+                 "Least time from the start of a cycle to that of the next; 0s: a cycle begins as "
+                 "soon as a bucket is ready")
+          .field("negotiations", &FusionCycle::negotiations, integer(1, 2),
+                 "Small allreduces by which the ranks agree in a cycle, one after the other")));
 }
 
 /// What the tasks share. Used by the main stream between iterations, else by the negotiation.
@@ -56,24 +92,42 @@ struct FusionBuffer::Agent {
   std::vector<Tensor> buckets;                   // parts of the gradients, one after another
   std::vector<std::shared_ptr<Work>> exchanges;  // of this iteration
   Control* control = nullptr;                    // of the negotiation
+  Negotiation negotiation;
+  double began_s = -std::numeric_limits<double>::infinity();  // the last cycle
 
-  /// Until all buckets of an iteration have been handed to `comm`.
-  void negotiate(Context c, Stream& comm, long step) {
+  /// Runs cycles until all buckets of an iteration have been handed to `comm`.
+  void run_cycles(Context c, Stream& comm, long step) {
     std::size_t ready = 0, begin = 0;  // begin: in elements
     for (std::size_t done = 0; done < buckets.size();) {
-      while (ready <= done) {
+      // Without a cycle time nothing but a bucket begins a cycle.
+      while (cycle.cycle_s == 0 && ready <= done) {
         const auto message = c.control->receive(kReady);
         if (!message) return;
         ready = static_cast<std::size_t>(message->a);
       }
-      sleep_to_the_next_cycle(*c.stream, cycle.cycle_s);
+      begin_cycle(*c.stream);
       while (const auto message = c.control->poll(kReady))
         ready = static_cast<std::size_t>(message->a);
-      const auto agreed = least(c, ready);
+      const auto agreed = negotiate(c, ready);
       if (!agreed) return;
       while (done < *agreed)
         begin = fuse(c, comm, {static_cast<int>(done), step}, done, *agreed, begin);
     }
+  }
+
+  /// Waits until the cycle time has passed since the last cycle began, if it has not.
+  void begin_cycle(Stream& stream) {
+    const double now_s = stream.now(), next_s = began_s + cycle.cycle_s;
+    if (next_s > now_s) stream.sleep_for(next_s - now_s);
+    began_s = std::max(now_s, next_s);
+  }
+
+  /// How many buckets are ready on all ranks; empty when the world ends meanwhile.
+  std::optional<std::size_t> negotiate(Context c, std::size_t ready) const {
+    std::optional<std::size_t> agreed = ready;
+    for (std::int64_t i = 0; agreed && i < cycle.negotiations; ++i)
+      agreed = negotiation.least(*c.control, *agreed);
+    return agreed;
   }
 
   /// Hands buckets from `done` on to `comm`, as many as fit; returns where the next one begins.
@@ -99,8 +153,10 @@ FusionBuffer::FusionBuffer(Context ctx, Run& run, const FusionCycle& cycle, Exch
       negotiation_(ctx.stream->fork("negotiation")),
       ready_(ctx.stream->fork("ready")) {
   for (const Bucket& bucket : run.workload.buckets()) agent_->buckets.push_back(bucket.grad);
-  ctx.stream->wait(
-      *negotiation_->submit(ctx, [agent = agent_](Context c) { agent->control = c.control; }));
+  ctx.stream->wait(*negotiation_->submit(ctx, [agent = agent_](Context c) {
+    agent->control = c.control;
+    agent->negotiation = Negotiation(c);
+  }));
 }
 
 FusionBuffer::~FusionBuffer() = default;
@@ -109,7 +165,7 @@ void FusionBuffer::step(Context ctx) {
   agent_->exchanges.clear();
   const auto negotiated =
       negotiation_->submit(ctx, [agent = agent_, comm = comm_.get(), step = run_.steps.current()](
-                                    Context c) { agent->negotiate(c, *comm, step); });
+                                    Context c) { agent->run_cycles(c, *comm, step); });
   // A stream that comes to a bucket when its gradient is there tells the negotiation.
   auto announce = [&](const Bucket& bucket) {
     ready_->submit(ctx, [control = agent_->control, count = bucket.index + 1](Context c) {

@@ -61,4 +61,8 @@ def assumptions(runs: list[Run]) -> str:
         sources = "".join(f"<li>{escape(x)}</li>" for x in profile.sources)
         title = f"{profile.name} ({profile.accelerator})" if profile.accelerator else profile.name
         parts.append(f"<h4>{escape(title)}</h4><ul>{assumed}{sources}</ul>")
+    of_options = dict.fromkeys(str(x) for run in runs for x in run.manifest.get("assumed") or [])
+    if of_options:
+        items = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in of_options)
+        parts.append(f"<h4>Options of the workload</h4><ul>{items}</ul>")
     return "".join(parts)

@@ -7,8 +7,12 @@
 
 namespace trigram {
 
-std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
-                                        std::size_t real_numel, const BucketSizes& sizes) {
+namespace {
+
+/// Closes the open bucket, of so many priced elements, after every tensor that `full` names.
+template <class Full>
+std::vector<BucketCut> cut(std::span<const std::size_t> priced_lengths, std::size_t real_numel,
+                           Full full) {
   const std::size_t priced_numel =
       std::accumulate(priced_lengths.begin(), priced_lengths.end(), std::size_t{0});
   // In 128 bits the product cannot overflow, whatever a profile says.
@@ -21,15 +25,34 @@ std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_leng
   std::size_t priced_before = 0;
   for (std::size_t i = 0; i < priced_lengths.size(); ++i) {
     open.priced_count += priced_lengths[i];
-    const bool full = open.priced_count * size_of(DType::f32) >= sizes.of(cuts.size());
-    if (!full && i + 1 < priced_lengths.size()) continue;
-    priced_before += open.priced_count;
     open.last = i + 1;
+    if (!full(open, cuts.size()) && i + 1 < priced_lengths.size()) continue;
+    priced_before += open.priced_count;
     open.count = real_cut(priced_before) - open.begin;
     cuts.push_back(open);
     open = {i + 1, 0, open.begin + open.count, 0, 0};
   }
   return cuts;
+}
+
+}  // namespace
+
+std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
+                                        std::size_t real_numel, const BucketSizes& sizes) {
+  return cut(priced_lengths, real_numel, [&](const BucketCut& open, std::size_t bucket) {
+    return open.priced_count * size_of(DType::f32) >= sizes.of(bucket);
+  });
+}
+
+std::vector<BucketCut> cut_into_groups(std::span<const std::size_t> priced_lengths,
+                                       std::size_t real_numel,
+                                       std::span<const std::size_t> tensors) {
+  TRIGRAM_CHECK(
+      std::accumulate(tensors.begin(), tensors.end(), std::size_t{0}) == priced_lengths.size(),
+      "buckets of other than all {} tensors", priced_lengths.size());
+  return cut(priced_lengths, real_numel, [&](const BucketCut& open, std::size_t bucket) {
+    return open.last - open.first == tensors[bucket];
+  });
 }
 
 FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel,
@@ -45,7 +68,8 @@ FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std
 
 void FlatWorkload::bucketize(const BucketSizes& sizes) {
   TRIGRAM_CHECK(buckets_.empty(), "bucketize() is called once");
-  cuts_ = cut_into_buckets(lengths_, weights_.numel(), sizes);
+  cuts_ = groups_.empty() ? cut_into_buckets(lengths_, weights_.numel(), sizes)
+                          : cut_into_groups(lengths_, weights_.numel(), groups_);
   for (const BucketCut& c : cuts_)
     buckets_.push_back({static_cast<int>(buckets_.size()),
                         weights_.slice(c.begin, c.count, c.priced_count),

@@ -26,6 +26,11 @@ struct BucketCut {
 std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
                                         std::size_t real_numel, const BucketSizes& sizes);
 
+/// The same where buckets hold so many tensors each, which are all.
+std::vector<BucketCut> cut_into_groups(std::span<const std::size_t> priced_lengths,
+                                       std::size_t real_numel,
+                                       std::span<const std::size_t> tensors);
+
 /// A workload's flat vectors in the order in which backward completes gradients, and their buckets.
 class FlatWorkload : public Workload {
  public:
@@ -40,11 +45,14 @@ class FlatWorkload : public Workload {
   FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel,
                std::vector<std::string_view> names = {});
 
+  /// From now on `bucketize` makes buckets of so many tensors each; by size if there are none.
+  void group(std::span<const std::size_t> tensors) { groups_ = {tensors.begin(), tensors.end()}; }
+
   /// Which tensors bucket i consists of.
   const BucketCut& cut(std::size_t i) const { return cuts_[i]; }
 
  private:
-  std::vector<std::size_t> lengths_;
+  std::vector<std::size_t> lengths_, groups_;
   std::vector<std::string_view> names_;
   Tensor weights_, gradients_;
   std::vector<BucketCut> cuts_;

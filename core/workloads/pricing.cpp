@@ -70,17 +70,29 @@ class PricedFactory final : public WorkloadFactory {
 
 class ProfileFactory final : public WorkloadFactory {
  public:
-  ProfileFactory(std::filesystem::path file, const std::string& pointer)
-      : file_(std::move(file)), profile_(std::make_shared<Profile>(load_profile(file_, pointer))) {}
+  ProfileFactory(std::filesystem::path file, const ProfileOptions& options,
+                 const std::string& pointer)
+      : file_(std::move(file)) {
+    Profile profile = load_profile(file_, pointer);
+    own_assumptions_ = profile.assumed.size();
+    groups_ = group_sizes(profile, options.buckets, child(pointer, "buckets"));
+    profile_ = std::make_shared<Profile>(adapted(std::move(profile), options));
+  }
   void check_ranks(int /*ranks*/) const override {}
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t /*seed*/) const override {
-    return std::make_unique<ProfileWorkload>(ctx, profile_);
+    return std::make_unique<ProfileWorkload>(ctx, profile_, groups_);
   }
   bool has_values() const override { return false; }
   std::vector<std::filesystem::path> input_files() const override { return {file_}; }
+  std::vector<std::string> assumed() const override {
+    return {profile_->assumed.begin() + static_cast<std::ptrdiff_t>(own_assumptions_),
+            profile_->assumed.end()};
+  }
 
  private:
   std::filesystem::path file_;
+  std::size_t own_assumptions_ = 0;  // those of the file, which reports read there
+  std::vector<std::size_t> groups_;
   std::shared_ptr<const Profile> profile_;
 };
 
@@ -105,8 +117,9 @@ std::unique_ptr<WorkloadFactory> make_model_workload_factory(std::unique_ptr<Mod
 }
 
 std::unique_ptr<WorkloadFactory> make_profile_workload_factory(const std::filesystem::path& file,
+                                                               const ProfileOptions& options,
                                                                const std::string& pointer) {
-  return std::make_unique<ProfileFactory>(file, pointer);
+  return std::make_unique<ProfileFactory>(file, options, pointer);
 }
 
 }  // namespace trigram

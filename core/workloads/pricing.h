@@ -6,6 +6,7 @@
 
 #include "core/config/fields.h"
 #include "core/workloads/model.h"
+#include "core/workloads/profile_options.h"
 #include "core/workloads/registry.h"
 
 namespace trigram {
@@ -23,8 +24,10 @@ std::unique_ptr<WorkloadFactory> make_model_workload_factory(std::unique_ptr<Mod
                                                              const Pricing& pricing,
                                                              const std::string& pointer);
 
-/// The workload of the profile in `file`, a phantom.
+/// The workload of the profile in `file`, a phantom. Throws ConfigError below `pointer` when the
+/// profile cannot be read, or has other tensors than its buckets.
 std::unique_ptr<WorkloadFactory> make_profile_workload_factory(const std::filesystem::path& file,
+                                                               const ProfileOptions& options,
                                                                const std::string& pointer);
 
 }  // namespace trigram

@@ -6,8 +6,11 @@
 
 namespace trigram {
 
-ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile)
-    : ProfileWorkload(ctx, profile, profile->numel(), profile->batch, {}) {}
+ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
+                                 std::span<const std::size_t> groups)
+    : ProfileWorkload(ctx, profile, profile->numel(), profile->batch, {}) {
+  group(groups);
+}
 
 ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                                  std::size_t real_numel, std::size_t batch, UntimedModel real)

@@ -19,8 +19,10 @@ struct UntimedModel {
 /// small model is trained with the timing of a large one.
 class ProfileWorkload final : public FlatWorkload {
  public:
-  /// The profile alone.
-  ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile);
+  /// The profile alone; in buckets of so many tensors each, if that is given, whatever size they
+  /// should have.
+  ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
+                  std::span<const std::size_t> groups = {});
   /// A model of `real_numel` elements and `batch` samples per step priced as `profile`.
   ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                   std::size_t real_numel, std::size_t batch, UntimedModel real);

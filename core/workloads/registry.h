@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/config/component.h"
@@ -26,6 +27,8 @@ class WorkloadFactory {
   /// Labelled samples that all ranks together train on in an epoch. 0: it has no data set, hence
   /// neither epochs nor an accuracy.
   virtual std::size_t samples() const { return 0; }
+  /// What the options have made of the input that nobody has measured, in sentences.
+  virtual std::vector<std::string> assumed() const { return {}; }
   /// Files whose content decides the results.
   virtual std::vector<std::filesystem::path> input_files() const = 0;
 };

@@ -35,6 +35,12 @@ void print_summary(const Cluster& cluster, const NetworkSummary& s) {
     print("bisection bandwidth",
           fmt::format("{}, {}", short_bandwidth(s.bisection.bandwidth_Bps), s.bisection.cut));
   }
+  if (cluster.intra.kind == IntraKind::pcie && cluster.nodes > 1)
+    print("from worker to NIC",
+          cluster.intra.staged()
+              ? fmt::format("by port and host bridge, {}, shared with messages inside the node",
+                            short_bandwidth(cluster.intra.bridge_bandwidth()))
+              : "beside the host bridge (GPUDirect)");
   print("diameter", fmt::format("{} links{}", s.diameter, of));
   print("largest latency", short_time(s.longest_latency_s) + of);
 }

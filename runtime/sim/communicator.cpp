@@ -64,11 +64,14 @@ std::uint64_t SimCommunicator::wire_bytes(const Transfer& transfer) const {
 }
 
 double SimCommunicator::message_cap_Bps(const Transfer& transfer) const {
-  if (is_collective(transfer.pattern) || transfer.peer == rank()) return 0;
   World& world = stream_.world();
-  if (world.cluster().transport.channels == 1 || world.layout().same_node(rank(), transfer.peer))
-    return 0;
-  const double cap_Bps = world.network().connection_cap(rank(), transfer.peer, transfer.pattern);
+  const Transport& transport = world.cluster().transport;
+  const bool by_pattern = transport.channels > 1 && !is_collective(transfer.pattern);
+  if (!by_pattern && !transport.limits_messages()) return 0;
+  if (transfer.peer == rank() || world.layout().same_node(rank(), transfer.peer)) return 0;
+  const double cap_Bps =
+      world.network().message_cap(rank(), transfer.peer, transfer.pattern,
+                                  static_cast<double>(transfer.tensor.priced_nbytes()));
   return std::isfinite(cap_Bps) ? cap_Bps : 0;
 }
 

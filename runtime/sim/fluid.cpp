@@ -230,7 +230,7 @@ std::span<TcpWindow* const> FluidCollectives::windows(Meeting& meeting,
                       ? &communicator.connection_to(destination).window()
                       : nullptr);
   }
-  const auto streams = static_cast<double>(transport.streams_of(meeting.traffic));
+  const auto streams = static_cast<double>(transport.all_streams(meeting.traffic));
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i] &&
         !all[i]->open(transport.tcp, streams, meeting.start_s, 2 * pattern.edges()[i].latency_s))

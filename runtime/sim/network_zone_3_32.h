@@ -136,9 +136,11 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   /// no rest, and no factor to be asked for with every message.
   void share_evenly() {
     const auto& links = network_.links();
-    even_ = std::any_of(links.begin(), links.end(), [this](const Link& own) {
-      return own.latency_s > 0 && network_.vertex(own.from).kind == Vertex::Kind::network_switch;
-    });
+    even_ =
+        network_.mixes_levels() || std::any_of(links.begin(), links.end(), [this](const Link& own) {
+          return own.latency_s > 0 &&
+                 network_.vertex(own.from).kind == Vertex::Kind::network_switch;
+        });
     if (!even_) return;
     get_iface()->get_network_model()->set_lat_factor_cb(
         [this](double, const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination,
@@ -195,14 +197,16 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (latency) *latency += even_ ? weight(route_) : network_.latency(route_);
   }
 
-  /// The latency of the link by which a message leaves; 1 where that has none and others have.
+  /// The latency of the link by which a message leaves; 1 where that has none and others have. A
+  /// NIC's is another link's where messages reach the NIC by the ports of workers.
   double weight(const std::vector<LinkId>& route) const {
     double all_s = 0;
     for (const LinkId id : route) {
       const Link& own = network_.link(id);
-      if (all_s == 0 && own.latency_s > 0 &&
-          network_.vertex(own.from).kind != Vertex::Kind::network_switch)
-        return own.latency_s;
+      const Vertex::Kind kind = network_.vertex(own.from).kind;
+      const bool leaves = kind != Vertex::Kind::network_switch &&
+                          !(kind == Vertex::Kind::nic && network_.mixes_levels());
+      if (all_s == 0 && own.latency_s > 0 && leaves) return own.latency_s;
       all_s += own.latency_s;
     }
     return all_s > 0 ? 1 : 0;

@@ -29,6 +29,15 @@ NamedCluster with_bridge(int nodes) {
   return {"pcie", cluster};
 }
 
+/// Whose messages between nodes pass ports and host bridges as well.
+NamedCluster staged(const char* name, Nics nics, int nodes, int workers) {
+  Cluster cluster = joined_by("flat", nodes, workers);
+  cluster.intra.kind = IntraKind::pcie;
+  cluster.intra.gpudirect = false;
+  cluster.nics = nics;
+  return {name, cluster};
+}
+
 NamedCluster with_own_nics(const Json& topology, int nodes, int workers) {
   Cluster cluster = joined_by(topology, nodes, workers);
   cluster.nics = Nics::per_worker;
@@ -72,6 +81,9 @@ std::vector<NamedCluster> small_networks() {
       {"flat", joined_by("flat", 5)},
       {"flat_nodes", joined_by("flat", 3, 3)},
       with_bridge(3),
+      staged("staged", Nics::shared, 3, 4),
+      staged("staged_own_nics", Nics::per_worker, 2, 3),
+      staged("staged_alone", Nics::shared, 4, 1),
       with_own_nics(torus({3, 2}), 6, 2),
       {"fat_tree_k2", joined_by({{"kind", "fat_tree"}, {"k", 2}}, 2)},
       {"fat_tree_k4", joined_by({{"kind", "fat_tree"}, {"k", 4}}, 16, 2)},

@@ -28,6 +28,23 @@ TEST(Buckets, TheFirstMayHaveItsOwnSize) {
   EXPECT_EQ(cut_into_buckets(lengths, 112, {0, 8 * 4}).size(), 4u);  // 8, then one by one
 }
 
+TEST(Buckets, MayBeAnyGroupsOfTensors) {
+  const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2}, tensors = {1, 3, 2};
+  const auto cuts = cut_into_groups(lengths, 112, tensors);
+  ASSERT_EQ(cuts.size(), 3u);
+  std::size_t first = 0, begin = 0;
+  const std::size_t counts[] = {3, 105, 4};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(cuts[i].first, first);
+    EXPECT_EQ(cuts[i].last, first + tensors[i]);
+    EXPECT_EQ(cuts[i].begin, begin);
+    EXPECT_EQ(cuts[i].count, counts[i]);
+    EXPECT_EQ(cuts[i].priced_count, counts[i]);
+    first += tensors[i];
+    begin += counts[i];
+  }
+}
+
 TEST(Buckets, ExactlyFullCloses) {
   const std::vector<std::size_t> lengths = {5, 5};
   EXPECT_EQ(cut_into_buckets(lengths, 10, 20).size(), 2u);

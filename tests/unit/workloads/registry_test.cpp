@@ -51,7 +51,7 @@ TEST(WorkloadRegistry, BadOptionsAreNamed) {
   EXPECT_THAT(error_of({{"name", "fashion_mnist"}, {"hidden", {16, 0}}}),
               HasSubstr("/workload/hidden/1"));
   EXPECT_THAT(error_of({{"name", "fashion_mnist"}, {"batch", 0}}), HasSubstr("/workload/batch"));
-  EXPECT_THAT(error_of({{"name", "vgg16"}, {"batch", 1}}), HasSubstr("/workload/batch"));
+  EXPECT_THAT(error_of({{"name", "vgg16"}, {"batches", 1}}), HasSubstr("/workload/batches"));
   EXPECT_THAT(error_of({{"name", "quadratic"}, {"dimension", 3}, {"tensors", 4}}),
               HasSubstr("/workload/tensors: expected at most the dimension, 3, not 4"));
 }
