@@ -98,6 +98,9 @@ class Communicator {
   /// with equal sizes (checked on receipt). A batch may hold a send and a receive with the same
   /// peer.
   virtual void transfer(std::span<const Transfer> batch) = 0;
+  /// Messages of `nbytes` that a rank can send to another before that one receives the first of them,
+  /// without waiting. 0 where a send may have to wait for its receive; all ranks agree.
+  virtual std::int64_t buffered(std::size_t /*nbytes*/) const { return 0; }
   /// Makes a collective by the world's own means: MPI's, NCCL's. False, with nothing done and on
   /// all ranks alike, where the world has none for such operands; then it is to be made of
   /// transfers. All ranks call it with the same operands, which it cannot check. Sums are formed in
@@ -128,6 +131,7 @@ class Subset final : public Communicator {
   /// The parent's, for a subset of all its ranks in their order; none otherwise.
   bool native(const Collective& collective) override;
   void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
+  std::int64_t buffered(std::size_t nbytes) const override { return parent_.buffered(nbytes); }
   bool couples() const override { return parent_.couples(); }
   bool untimed() const override { return parent_.untimed(); }
 

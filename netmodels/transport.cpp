@@ -69,6 +69,13 @@ bool Transport::takes(std::int64_t held_messages, double held_bytes, double nbyt
   return held_bytes + nbytes <= buffers * buffer_bytes;
 }
 
+std::int64_t Transport::held_at_once(double nbytes) const {
+  constexpr double kMany = 1e9;
+  const double fit = nbytes > 0 ? std::max(1.0, std::floor(buffer_bytes / nbytes)) : kMany;
+  return static_cast<std::int64_t>(
+      std::min({fit, kMany, slots > 0 ? static_cast<double>(slots) : kMany}));
+}
+
 double Transport::longest_slice(double nbytes) const {
   const double even = std::ceil(nbytes / static_cast<double>(streams));
   return std::min(nbytes, std::max(even, slice_bytes));

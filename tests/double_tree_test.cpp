@@ -75,21 +75,22 @@ std::size_t chunks(std::size_t n) {
 /// Schedules over networks that let them run.
 struct Case {
   const char* name;
-  SimOptions::Protocol protocol;
+  Transport::Protocol protocol;
   std::int64_t ahead;
 };
 const Case kCases[] = {
-    {"rendezvous", SimOptions::Protocol::rendezvous, 0},
-    {"eager in step", SimOptions::Protocol::eager, 0},
-    {"eager, 3 ahead", SimOptions::Protocol::eager, 3},
-    {"eager, all ahead", SimOptions::Protocol::eager, 1'000'000},
+    {"rendezvous", Transport::Protocol::rendezvous, 0},
+    {"eager in step", Transport::Protocol::eager, 0},
+    {"eager, 3 ahead", Transport::Protocol::eager, 3},
+    {"eager, all ahead", Transport::Protocol::eager, 1'000'000},
 };
 
-/// A simulated batch ends when what it sends has arrived.
+/// A batch ends when what it sends has arrived, where it is a rendezvous.
 double expected_s(const CostModel& costs, int ranks, std::size_t n, const Case& c) {
+  const bool eager = c.protocol == Transport::Protocol::eager;
   return double_tree_allreduce_s(
       costs, ranks, n, true, chunks(n),
-      {.ahead = c.ahead, .eager = c.protocol == SimOptions::Protocol::eager, .waits_sent = true});
+      {.ahead = c.ahead, .eager = eager, .waits_sent = !eager, .in_order = eager});
 }
 
 class DoubleTreeTimes : public ::testing::TestWithParam<int> {};
@@ -98,9 +99,7 @@ TEST_P(DoubleTreeTimes, AreThoseOfTheirMessages) {
   for (const CostModel& costs : {free_reductions(), charged_reductions()})
     for (const Case& c : kCases) {
       SCOPED_TRACE(c.name);
-      // The simulator's eager messages of no bytes can arrive before their latency is over.
-      std::vector<std::size_t> lengths = {1, 2, 1000, 20'003};
-      if (c.protocol == SimOptions::Protocol::rendezvous) lengths.push_back(0);
+      const std::vector<std::size_t> lengths = {0, 1, 2, 1000, 20'003};
       const TimedCollective collective = {"double_tree",
                                           [&](Context ctx, std::size_t n) {
                                             double_tree_allreduce(
@@ -110,7 +109,7 @@ TEST_P(DoubleTreeTimes, AreThoseOfTheirMessages) {
                                           [&](const CostModel& model, int ranks, std::size_t n) {
                                             return expected_s(model, ranks, n, c);
                                           }};
-      expect_closed_forms({collective}, costs, GetParam(), lengths, 1e-9, {.protocol = c.protocol});
+      expect_closed_forms({collective}, costs, GetParam(), lengths, 1e-9, {}, {.protocol = c.protocol});
     }
 }
 
@@ -196,8 +195,7 @@ TEST_P(DoubleTreeVolume, IsHalfTheVectorOverEveryEdgeOfATree) {
                    EXPECT_EQ(sent.messages_intra, expected.messages_intra);
                    EXPECT_EQ(sent.messages_inter, expected.messages_inter);
                    return ctx.stream->now();
-                 },
-                 {.protocol = SimOptions::Protocol::eager});
+                 });
     EXPECT_EQ(difference.size(), static_cast<std::size_t>(cluster.ranks()));
   }
 }
@@ -226,8 +224,7 @@ TEST(DoubleTreeSums, DoNotDependOnWhenMessagesLeave) {
           double hash = 0;
           for (const float value : ctx.device->download(x)) hash = 0.5 * hash + double{value};
           return hash;
-        },
-        {.protocol = SimOptions::Protocol::eager});
+        });
   };
   for (const Cluster& cluster : {round_cluster(7), round_cluster(5, 3)}) {
     const auto in_step = sums(cluster, 0);

@@ -22,7 +22,7 @@ TEST(SimAbsent, says_what_to_install) {
 TEST(SimAbsent, still_knows_its_options) {
   EXPECT_EQ(
       sim_fields().dump({}),
-      (Json{{"network_model", "alpha_beta"}, {"protocol", "rendezvous"}, {"fidelity", "message"}}));
+      (Json{{"network_model", "alpha_beta"}, {"fidelity", "message"}}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/context.h"
@@ -32,11 +33,11 @@ struct DoubleTree {
   std::size_t chunk_bytes = 0;
   /// Messages by which a rank runs ahead of the ranks that it sends to: it sends as many before it
   /// waits for something that depends on them. At most what the transport takes of one rank's
-  /// messages to another before that one asks for the first of them, less one; half of that where
-  /// nodes have several workers, whose chains carry both trees. So 0 where a send waits for its
-  /// receiver (rendezvous), and any number where the transport has buffers without limit. Sums do
-  /// not depend on it, nor do the messages, only when they leave.
-  std::int64_t ahead = 0;
+  /// messages to another before that one receives the first of them, less one; half of that where
+  /// nodes have several workers, whose chains carry both trees. So much it is where nothing is
+  /// given (Communicator::buffered): 0 where a send waits for its receiver. Sums do not depend on
+  /// it, nor do the messages, only when they leave.
+  std::optional<std::int64_t> ahead = {};
 };
 
 /// Bytes of a chunk as NCCL chooses them for the protocol Simple: one of the 8 slots of a 4 MiB

@@ -16,6 +16,7 @@ class MeteredCommunicator final : public Communicator {
   void transfer(std::span<const Transfer> batch) override;
   /// Counted as if made of messages, whatever the library does: `ring_messages`.
   bool native(const Collective& collective) override;
+  std::int64_t buffered(std::size_t nbytes) const override { return raw_.buffered(nbytes); }
   bool couples() const override { return raw_.couples(); }
   /// Reported, if priced as a whole, as one transfer.
   void coupled(const Rounds& rounds, const std::function<void()>& messages) override;

@@ -40,6 +40,11 @@ void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>&
   if (!fluid || stream_.untimed() || !fluid->make(stream_, rounds, messages)) messages();
 }
 
+std::int64_t SimCommunicator::buffered(std::size_t nbytes) const {
+  if (!stream_.world().eager()) return 0;
+  return stream_.world().cluster().transport.held_at_once(static_cast<double>(nbytes));
+}
+
 bool SimCommunicator::couples() const { return stream_.world().fluid() != nullptr; }
 
 bool SimCommunicator::untimed() const { return stream_.untimed(); }

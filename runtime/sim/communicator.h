@@ -26,6 +26,7 @@ class SimCommunicator final : public Communicator {
   int size() const override;
   void transfer(std::span<const Transfer> batch) override;
   void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
+  std::int64_t buffered(std::size_t nbytes) const override;
   bool couples() const override;
   bool untimed() const override;
 

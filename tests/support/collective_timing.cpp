@@ -127,9 +127,10 @@ std::vector<Slot> schedule(const std::vector<TimedCollective>& all, const CostMo
 
 /// Runs the slots; returns when the last rank ended each.
 std::vector<double> measure(const std::vector<Slot>& slots, const CostModel& costs, int ranks,
-                            const SimOptions& options) {
+                            const SimOptions& options, const Transport& transport) {
   std::vector<double> last_s(slots.size(), 0);
-  const Cluster cluster = cluster_of(costs, ranks);
+  Cluster cluster = cluster_of(costs, ranks);
+  cluster.transport = transport;
   make_sim_runtime(options, cluster)->launch(cluster.layout(), [&](const Context& raw) {
     auto meter = instrument(raw, {.phantom = true, .sink = {}});
     const Context ctx = meter->context();
@@ -197,10 +198,10 @@ std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& n
 
 void expect_closed_forms(const std::vector<TimedCollective>& collectives, const CostModel& costs,
                          int ranks, const std::vector<std::size_t>& lengths, double tolerance,
-                         const SimOptions& options) {
+                         const SimOptions& options, const Transport& transport) {
   const auto slots = schedule(collectives, costs, ranks, lengths);
   const auto last_s = values_from_child<double>(
-      [&] { return measure(slots, costs, ranks, options); }, std::chrono::seconds(110));
+      [&] { return measure(slots, costs, ranks, options, transport); }, std::chrono::seconds(110));
   ASSERT_EQ(last_s.size(), slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const double seconds = last_s[i] - slots[i].start_s, expected_s = slots[i].expected_s;

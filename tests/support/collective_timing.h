@@ -27,7 +27,7 @@ std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& n
 /// rank with the closed form. A failure names collective and length.
 void expect_closed_forms(const std::vector<TimedCollective>& collectives, const CostModel& costs,
                          int ranks, const std::vector<std::size_t>& lengths, double tolerance,
-                         const SimOptions& options = {});
+                         const SimOptions& options = {}, const Transport& transport = {});
 
 /// A network of 12.5 GB/s and 25 us, with reductions that are free, or charged as on a V100.
 CostModel free_reductions();

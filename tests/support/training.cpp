@@ -189,7 +189,7 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
     add("gradient_allreduce", "allreduce", allreduce);
   all.push_back({"gradient_allreduce_channels",
                  {{"name", "gradient_allreduce"},
-                  {"allreduce", {{"name", "ring"}, {"channels", 3}, {"in_flight", 2}}}}});
+                  {"allreduce", {{"name", "ring"}, {"channels", 3}}}}});
   all.push_back({"gradient_allreduce_segments",
                  {{"name", "gradient_allreduce"}, {"hierarchical", true}, {"segment", "100kB"}}});
   all.push_back({"parameter_server", {{"name", "parameter_server"}}});
