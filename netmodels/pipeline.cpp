@@ -34,11 +34,11 @@ class Edges {
     opening_ = std::any_of(windows.begin(), windows.end(), [](auto* w) { return w != nullptr; });
   }
 
+  double overhead_s(std::size_t p) const { return edges_[p].overhead_s; }
   /// Message `j` of `nbytes` is handed over at `at_s` by member p, whose next is `next`. Returns
   /// when the transport has taken it.
   double send(std::size_t p, std::size_t next, std::size_t j, double at_s, double nbytes) {
     const PipelineEdge& edge = edges_[p];
-    at_s += edge.overhead_s;
     if (limited_ && j >= held_) at_s = std::max(at_s, received_s_[row(j) + next]);
     double ready_s = at_s;
     if (opening_ && windows_[p] != nullptr)
@@ -113,6 +113,7 @@ std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const Pipeli
   nbytes.insert(nbytes.end(), nbytes.begin(), nbytes.end());
   std::vector<double> ready_s(pipeline.starts_s.begin(),
                               pipeline.starts_s.begin() + static_cast<std::ptrdiff_t>(P));
+  std::vector<double> taken_s(P);
   const auto size = static_cast<int>(P);
   std::size_t j = 0;
   for (const Pipeline::Phase& phase : pipeline.phases) {
@@ -120,11 +121,14 @@ std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const Pipeli
     for (int i = 0; i < phase.messages; ++i, ++j) {
       const auto first = static_cast<std::size_t>(
           ((pipeline.first_part - static_cast<int>(j % P)) % size + size) % size);
-      for (std::size_t p = 0; p < P; ++p)
-        ready_s[p] = ring.send(p, p + 1 < P ? p + 1 : 0, j, ready_s[p], nbytes[first + p]);
       for (std::size_t p = 0; p < P; ++p) {
-        ready_s[p] = std::max(ready_s[p], ring.arrive_s(p > 0 ? p - 1 : P - 1));
-        ring.received(p, j, ready_s[p]);
+        ready_s[p] += ring.overhead_s(p);
+        taken_s[p] = ring.send(p, p + 1 < P ? p + 1 : 0, j, ready_s[p], nbytes[first + p]);
+      }
+      for (std::size_t p = 0; p < P; ++p) {
+        const double received_s = std::max(ready_s[p], ring.arrive_s(p > 0 ? p - 1 : P - 1));
+        ring.received(p, j, received_s);
+        ready_s[p] = std::max(received_s, taken_s[p]);
         if (works) ready_s[p] += phase.work_s[p];
       }
     }
@@ -138,19 +142,25 @@ std::vector<double> chain_ends_s(const Pipeline& pipeline, std::span<const Pipel
                                  const Transport& transport, std::span<TcpWindow* const> windows) {
   const std::size_t last = edges.size();
   Edges chain(pipeline, edges, last + 1, transport, windows);
-  std::vector<double> ready_s = pipeline.starts_s;
+  // A member receives a message in one batch with the sending of the message before.
+  std::vector<double> called_s = pipeline.starts_s, taken_s = pipeline.starts_s;
   const Pipeline::Phase& phase = pipeline.phases[0];
   for (std::size_t j = 0; j < static_cast<std::size_t>(phase.messages); ++j)
     for (std::size_t p = 0; p <= last; ++p) {
+      double ready_s = taken_s[p];
       if (p > 0) {
-        ready_s[p] = std::max(ready_s[p], chain.arrive_s(p - 1));
-        chain.received(p, j, ready_s[p]);
-        if (!phase.work_s.empty()) ready_s[p] += phase.work_s[p];
+        const double received_s = std::max(called_s[p], chain.arrive_s(p - 1));
+        chain.received(p, j, received_s);
+        ready_s = std::max(received_s, taken_s[p]);
+        if (!phase.work_s.empty()) ready_s += phase.work_s[p];
       }
-      if (p < last) ready_s[p] = chain.send(p, p + 1, j, ready_s[p], pipeline.nbytes[j]);
+      called_s[p] = taken_s[p] = ready_s;
+      if (p == last) continue;
+      called_s[p] += chain.overhead_s(p);
+      taken_s[p] = chain.send(p, p + 1, j, called_s[p], pipeline.nbytes[j]);
     }
-  for (double& at_s : ready_s) at_s += phase.after_s;
-  return ready_s;
+  for (double& at_s : taken_s) at_s += phase.after_s;
+  return taken_s;
 }
 
 }  // namespace trigram

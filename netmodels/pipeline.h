@@ -45,7 +45,8 @@ struct Pipeline {
 ///   begin(p, j) = max(ready(p, j), free(p)),   free(p) = begin + bytes / B(p),
 ///   arrive(p, j) = free(p) + latency(p),       ready(p, j + 1) = arrive(p - 1, j) + work(p),
 ///
-/// where what the transport holds of a connection limits how far p is ahead of p + 1. `edges[p]`
+/// where what the transport holds of a connection until p + 1 has received it limits how far p is
+/// ahead. `edges[p]`
 /// leads from member p to the next; a chain has one less than members. `windows`, of the same
 /// places, are those of TCP that open by slow start; empty where all are open, null for edges that
 /// have none. Of more than 256 members whose nodes are alike, parts that differ by an element count

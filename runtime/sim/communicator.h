@@ -32,8 +32,8 @@ class SimCommunicator final : public Communicator {
 
   /// Returns when all that was sent has been delivered.
   void flush();
-  /// Throws where a message has been sent that nobody has received.
-  void check_all_received() const;
+  /// Ranks that messages have been sent to which nobody has received.
+  std::vector<int> silent_receivers() const;
   /// What is sent to `peer` goes along. Of eager transports.
   Connection& connection_to(int peer);
 

@@ -41,9 +41,9 @@ void Connection::take_what_fits() {
     message.taken_s = Simulation::clock();
     message.latency_s = world.latency_factor() * latency_s();
     if (between_nodes_ && transport.tcp.slow_start)
-      message.latency_s +=
-          window_.pause_s(transport.tcp, static_cast<double>(transport.all_streams(message.pattern)),
-                          message.taken_s, message.nbytes, rate_Bps_, 2 * message.latency_s);
+      message.latency_s += window_.pause_s(
+          transport.tcp, static_cast<double>(transport.all_streams(message.pattern)),
+          message.taken_s, message.nbytes, rate_Bps_, 2 * message.latency_s);
   }
 }
 
