@@ -1,6 +1,7 @@
 #include "netmodels/tcp.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/config/fields.h"
 #include "core/config/option_kinds.h"
@@ -11,7 +12,9 @@ namespace {
 FieldTable<Tcp> tcp_fields() {
   const auto opens = [](const Tcp& tcp) { return tcp.slow_start; };
   return FieldTable<Tcp>{}
-      .field("window", &Tcp::window_bytes, quantity(Dimension::bytes, true),
+      .field("window", &Tcp::window_bytes,
+             written_where(quantity(Dimension::bytes, true),
+                           [](double bytes) { return std::isfinite(bytes); }),
              "bytes of a stream under way: it moves at most this over the round-trip time")
       .field("slow_start", &Tcp::slow_start, boolean(), "whether windows open by slow start")
       .field("initial_window", &Tcp::initial_window_bytes, quantity(Dimension::bytes, true),

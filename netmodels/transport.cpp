@@ -123,6 +123,12 @@ FieldTable<Transport> transport_fields() {
              "windows of the streams between nodes: \"none\", \"linux\" with its defaults, or an "
              "object that says what is different from them")
       .refuse("window", "is of TCP; expected \"tcp\": {\"window\": ...} in its place")
+      .field("goodput", &Transport::goodput, number(0, 1, Open::below),
+             "share of a link's bandwidth that is left after headers")
+      .field("node_cap", &Transport::node_cap_Bps, limit(Dimension::bandwidth),
+             "what the software of a node moves at most, in each direction")
+      .field("connection_cap", &Transport::connection_cap_Bps, limit(Dimension::bandwidth),
+             "what all messages from one worker to another move at most")
       .field("streams", &Transport::streams, integer(1, 1024),
              "streams (sockets) of a connection, over which every message is split evenly")
       .field(
