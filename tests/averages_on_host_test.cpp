@@ -72,12 +72,12 @@ INSTANTIATE_TEST_SUITE_P(
 /// Two workers that average with each other in every step: each pays once a step, but for the
 /// first, and for an average that may still be under way at the end.
 TEST(AveragesOnHostInPairs, ArePaidByBothWorkers) {
-  constexpr long kSteps = 10;
-  Training training = vgg16({{"name", "adpsgd"}}, 2, kSteps);
+  constexpr long kMore = 10;
+  Training training = vgg16({{"name", "adpsgd"}}, 2, kMore);
   training.cluster.inter = {100e9, 1e-6};  // an average takes less time than a step
   const double added = added_s(training);
-  EXPECT_GT(added, (kSteps - 3) * kModel / kHost_Bps);
-  EXPECT_LT(added, kSteps * kModel / kHost_Bps);
+  EXPECT_GT(added, (kMore - 3) * kModel / kHost_Bps);
+  EXPECT_LT(added, kMore * kModel / kHost_Bps);
 }
 
 TEST(AveragesOnHostOfValues, LeaveWeightsAsTheyAre) {

@@ -24,9 +24,12 @@ TEST(ClosedForms, MatchTheTextbookOnPowersOfTwo) {
     EXPECT_DOUBLE_EQ(rabenseifner_allreduce_s(free, P, n, true), 2 * lg * a + 2 * moved);
     EXPECT_DOUBLE_EQ(recursive_halving_reduce_scatter_s(free, P, n, true), lg * a + moved);
     EXPECT_DOUBLE_EQ(recursive_doubling_allgather_s(free, P, n), lg * a + moved);
-    EXPECT_DOUBLE_EQ(binomial_broadcast_s(free, P, n), lg * (a + N * b));
-    EXPECT_DOUBLE_EQ(direct_alltoall_s(free, P, n), (p - 1) * a + moved);
-    EXPECT_NEAR(pipelined_broadcast_s(free, P, n, 8) / ((p - 2 + 8) * (a + N / 8 * b)), 1, 1e-14);
+    // On the longest path a rank of i children sends to all of them at once, i = lg P ... 1.
+    EXPECT_DOUBLE_EQ(binomial_broadcast_s(free, P, n), lg * a + lg * (lg + 1) / 2 * N * b);
+    EXPECT_DOUBLE_EQ(binomial_reduce_s(free, P, n, false), lg * (a + N * b));
+    EXPECT_DOUBLE_EQ(direct_alltoall_s(free, P, n), a + moved);
+    EXPECT_NEAR(pipelined_broadcast_s(free, P, n, 8) / ((p - 1) * a + (p - 2 + 8) * N / 8 * b), 1,
+                1e-14);
   }
 }
 
@@ -38,29 +41,19 @@ TEST(ClosedForms, ReductionsAreChargedWhereTheyHappen) {
     const std::size_t part = n / static_cast<std::size_t>(P);
     EXPECT_NEAR(ring_allreduce_s(kModel, P, n, true) - ring_allreduce_s(free, P, n, true),
                 (P - 1) * kModel.accumulate(part) + kModel.scale(part), 1e-15);
-    EXPECT_NEAR(binomial_reduce_s(kModel, P, n, false) - binomial_broadcast_s(free, P, n),
+    EXPECT_NEAR(binomial_reduce_s(kModel, P, n, false) - binomial_reduce_s(free, P, n, false),
                 floor_log2(P) * kModel.accumulate(n), 1e-15);
   }
 }
 
-/// Even chunks: 2(P-1) stages and W - 1 to fill the groups, of which every turn makes as many as
-/// there are for it.
-TEST(ClosedForms, ChannelledRingsWaitForEveryTurn) {
-  for (const int P : {4, 16, 64}) {
+/// Even chunks: as one ring, with a launch more for each chunk of a stage.
+TEST(ClosedForms, ChannelledRingsAreRings) {
+  for (const int P : {4, 16, 64})
     for (const int channels : {1, 4})
       EXPECT_NEAR(
-          channelled_ring_allreduce_s(kModel, P, 1 << 20, true, channels, 1) /
+          channelled_ring_allreduce_s(kModel, P, 1 << 20, true, channels) /
               (ring_allreduce_s(kModel, P, 1 << 20, true) + (channels - 1) * P * kModel.launch_s),
           1, 1e-12);
-    const CostModel free{.alpha_s = kModel.alpha_s, .beta_s = kModel.beta_s};
-    const double chunk = 4.0 * (1 << 20) / P * free.beta_s;
-    for (const int W : {2, 4}) {
-      const int turns = 2 * (P - 1) + W - 1;
-      EXPECT_NEAR(channelled_ring_allreduce_s(free, P, 1 << 20, false, 1, W) /
-                      (turns * free.alpha_s + 2 * (P - 1) * W * chunk),
-                  1, 1e-12);
-    }
-  }
 }
 
 TEST(ClosedForms, FoldedRanksAddTheStatedSteps) {

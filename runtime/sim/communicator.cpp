@@ -160,6 +160,9 @@ void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
   parcel->connection = eager ? &connection_to(transfer.peer) : nullptr;
   parcel->held_bytes = static_cast<double>(nbytes);
   in_flight.comm = box.put_init(parcel, nbytes);
+  // SimGrid takes a message without bytes for delivered as soon as it is sent to a permanent
+  // receiver; this much takes no time that a double could hold.
+  if (eager && nbytes == 0) in_flight.comm->set_remaining(1e-9);
   if (const double cap_Bps = message_cap_Bps(transfer); cap_Bps > 0)
     in_flight.comm->set_rate(cap_Bps);
 }

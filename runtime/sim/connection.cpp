@@ -1,6 +1,7 @@
 #include "runtime/sim/connection.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "runtime/sim/stream.h"
@@ -15,6 +16,9 @@ Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox
       rate_Bps_(destination == sender.rank()
                     ? sender.world().network().loopback_bandwidth()
                     : sender.world().network().bandwidth(sender.rank(), destination)),
+      at_once_(between_nodes_ && sender.world().cluster().transport.limits_messages()
+                   ? sender.world().cluster().transport.streams
+                   : 1),
       own_latency_s_(sender.world().network().latency(sender.rank(), destination)) {}
 
 /// At this date.
@@ -66,11 +70,27 @@ void Connection::start(Message& message) {
                             ? message.latency_s
                             : std::max(0.0, message.taken_s + message.latency_s - now_s);
   world.simulation().start(*message.comm, left_s / world.latency_factor());
-  started_.push_back(std::move(message.comm));
+  started_.push_back({std::move(message.comm), now_s + left_s});
+}
+
+/// A message of no bytes has nothing left from the start.
+bool Connection::Started::delivered() const {
+  constexpr double kRounding = 1 + 1e-12;
+  return comm->get_remaining() == 0 && earliest_s <= Simulation::clock() * kRounding;
+}
+
+bool Connection::idle() const {
+  return std::count_if(started_.begin(), started_.end(),
+                       [](const Started& s) { return !s.delivered(); }) < at_once_;
 }
 
 double Connection::next_delivery_s() const {
-  return Simulation::clock() + started_.back()->get_remaining() / rate_Bps_;
+  double next_s = std::numeric_limits<double>::infinity();
+  for (const Started& s : started_)
+    if (!s.delivered())
+      next_s = std::min(next_s, std::max(s.earliest_s, Simulation::clock() +
+                                                           s.comm->get_remaining() / rate_Bps_));
+  return next_s;
 }
 
 void Connection::received(double nbytes) {
@@ -80,21 +100,20 @@ void Connection::received(double nbytes) {
 }
 
 void Connection::forget_delivered() {
-  while (!started_.empty()) {
-    const bool last = started_.size() == 1;
-    if (last && !idle()) return;
-    // Those before the last have been delivered, or it would not have started.
-    started_.front()->wait();
+  std::erase_if(started_, [this](const Started& s) {
+    if (!s.delivered()) return false;
+    s.comm->wait();
     sender_.world().halt_if_ended();
-    started_.erase(started_.begin());
-  }
+    return true;
+  });
 }
 
 void Connection::flush() {
   while (!started_.empty()) {
-    started_.front()->wait();
+    const simgrid::s4u::CommPtr first = started_.front().comm;
+    first->wait();
     sender_.world().halt_if_ended();
-    started_.erase(started_.begin());
+    std::erase_if(started_, [&](const Started& s) { return s.comm == first; });
   }
 }
 

@@ -53,8 +53,8 @@ class Connection {
   void received(double nbytes);
   /// Starts what can start.
   void advance();
-  /// The message under way has been delivered, if there is any.
-  bool idle() const { return started_.empty() || started_.back()->get_remaining() == 0; }
+  /// Another message can start: as few are under way as the connection carries beside each other.
+  bool idle() const;
   /// No message is delivered before this date.
   double next_delivery_s() const;
   /// Messages that have been taken and not received.
@@ -65,6 +65,11 @@ class Connection {
   bool watched = false;  // by the DeliveryWatch
 
  private:
+  struct Started {
+    simgrid::s4u::CommPtr comm;
+    double earliest_s;  // before which it is not delivered, since its latency is not over
+    bool delivered() const;
+  };
   void take_what_fits();
   void start(Message& message);
   double latency_s() const;
@@ -74,11 +79,12 @@ class Connection {
   simgrid::s4u::Mailbox& mailbox_;
   const bool between_nodes_;
   const double rate_Bps_;       // of a message that is alone
+  const std::int64_t at_once_;  // messages that travel beside each other
   const double own_latency_s_;  // where that does not change
   std::deque<Message> queue_;
-  std::size_t taken_ = 0;                       // of the queue, from its front
-  std::vector<simgrid::s4u::CommPtr> started_;  // and not forgotten
-  std::int64_t held_messages_ = 0;              // taken, not received
+  std::size_t taken_ = 0;           // of the queue, from its front
+  std::vector<Started> started_;    // and not forgotten
+  std::int64_t held_messages_ = 0;  // taken, not received
   double held_bytes_ = 0;
   TcpWindow window_;
 };
