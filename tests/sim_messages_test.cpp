@@ -29,7 +29,9 @@ double time_of_message(const Cluster& cluster, int source, int destination, std:
   const auto times = simulate(
       cluster, [&](const Context& ctx) { return one_message(ctx, source, destination, nbytes); },
       options);
-  if (source != destination) EXPECT_EQ(times[static_cast<std::size_t>(source)], 0) << "taken";
+  if (source != destination) {
+    EXPECT_EQ(times[static_cast<std::size_t>(source)], 0) << "taken";
+  }
   return times[static_cast<std::size_t>(destination)];
 }
 
