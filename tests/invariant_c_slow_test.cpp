@@ -10,9 +10,12 @@ namespace {
 TEST(InvariantC, HoldsExactlyAt256Ranks) {
   // Messages that are under way at once share links in a number of steps that grows with the square
   // of the ranks, and each step with it too.
-  auto all = timed_collectives();
+  auto all = unfolded_collectives();
   std::erase_if(all, [](const TimedCollective& c) { return c.name.starts_with("direct_"); });
-  expect_closed_forms(all, charged_reductions(), 256, {0, 1000, 100'003, 25'000'000}, 1e-9);
+  const std::vector<std::size_t> lengths = {0, 1000, 100'003, 25'000'000};
+  expect_closed_forms(all, charged_reductions(), 256, lengths, 1e-9);
+  expect_closed_forms(folded_collectives(), charged_reductions(), 256, lengths, 1e-9, {},
+                      rendezvous());
 }
 
 TEST(InvariantC, HoldsAt1024Ranks) {

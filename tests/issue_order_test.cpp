@@ -74,11 +74,19 @@ std::vector<std::string> available_worlds() {
   return {"sim", "threads"};
 }
 
+/// Trees whose ranks run ahead as far as the transport buffers messages, so that the halves of a
+/// message lie in different batches; where nothing is buffered they do not (double_tree_test.cpp).
+bool runs_ahead(const NamedAlgorithm& algorithm) {
+  const Json allreduce = algorithm.spec.value("allreduce", Json());
+  return allreduce == "double_tree" || allreduce == "nccl";
+}
+
 class IssueOrder : public ::testing::TestWithParam<std::string> {
  protected:
   void check(int nodes, int workers) {
     for (const NamedAlgorithm& algorithm : every_algorithm()) {
       if (!fits(algorithm, small_cluster(nodes, workers))) continue;
+      if (runs_ahead(algorithm)) continue;
       SCOPED_TRACE(algorithm.name);
       Training training;
       training.algorithm = algorithm.spec;

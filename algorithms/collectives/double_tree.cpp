@@ -232,10 +232,11 @@ std::size_t double_tree_chunk_bytes(std::size_t nbytes, int nodes, int workers) 
 
 namespace {
 
-/// By how many messages of so many bytes ranks can run ahead without waiting.
-std::int64_t most_ahead(Context ctx, const Shape& shape, std::size_t chunk_bytes) {
-  const std::int64_t buffered = ctx.comm->buffered(chunk_bytes) / (shape.workers() > 1 ? 2 : 1);
-  return std::max<std::int64_t>(buffered - 1, 0);
+/// By how many messages of so many bytes ranks can run ahead without waiting, where both trees pass
+/// the same connection, up and down.
+std::int64_t most_ahead(Context ctx, std::size_t chunk_bytes) {
+  constexpr std::int64_t kFlows = 4;
+  return std::max<std::int64_t>(ctx.comm->buffered(chunk_bytes) / kFlows - 1, 0);
 }
 
 }  // namespace
@@ -247,7 +248,7 @@ void double_tree_allreduce(Context ctx, const Tensor& x, Reduce op, const Double
       options.chunk_bytes > 0
           ? options.chunk_bytes
           : double_tree_chunk_bytes(x.priced_nbytes(), shape.nodes(), shape.workers());
-  const std::int64_t ahead = options.ahead.value_or(most_ahead(ctx, shape, chunk_bytes));
+  const std::int64_t ahead = options.ahead.value_or(most_ahead(ctx, chunk_bytes));
   const Flows flows(shape, ctx.rank(), ahead);
   Stages(ctx, x, op, flows.all(), parts_within(longest_part(x, kTrees), chunk_bytes)).run();
 }

@@ -33,10 +33,10 @@ struct DoubleTree {
   std::size_t chunk_bytes = 0;
   /// Messages by which a rank runs ahead of the ranks that it sends to: it sends as many before it
   /// waits for something that depends on them. At most what the transport takes of one rank's
-  /// messages to another before that one receives the first of them, less one; half of that where
-  /// nodes have several workers, whose chains carry both trees. So much it is where nothing is
-  /// given (Communicator::buffered): 0 where a send waits for its receiver. Sums do not depend on
-  /// it, nor do the messages, only when they leave.
+  /// messages to another before that one receives the first of them, less one; a part of that where
+  /// both trees pass the same connection. Where nothing is given it is a quarter of what the world
+  /// buffers (Communicator::buffered), less one: 0 where a send waits for its receiver. Sums do not
+  /// depend on it, nor do the messages, only when they leave.
   std::optional<std::int64_t> ahead = {};
 };
 

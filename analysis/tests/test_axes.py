@@ -17,6 +17,8 @@ EXPECTED = {  # experiment: axes, whose order is of no account
     "convergence_bagua": {"/workload/priced_as"},
     "convergence_wagma": set(),
     "cross_region": set(),
+    "diloco_measured": {RATE},
+    "diloco_measured_ddp": {RATE},
     "eager_skew": {"/cluster/skew/rotates"},
     "slow_worker": {"/cluster/slow_workers"},
     "tasks_bandwidth": {RATE, "/workload"},

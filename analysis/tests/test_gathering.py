@@ -194,7 +194,7 @@ def test_assumptions_are_in_the_page(sweep):
     (path / "manifest.json").write_text(json.dumps(manifest))
     assert main(["report", str(sweep)]) == 0
     page = (sweep / "report.html").read_text()
-    assert "<b>assumed:</b> backward takes twice the time of forward" in page
+    assert "<b>assumed:</b> all 24 blocks take the same time" in page
 
 
 def test_foreign_and_older_runs_are_listed(sweep, capsys):

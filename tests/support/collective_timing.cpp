@@ -105,6 +105,10 @@ double pipelined_s(const CostModel& c, int P, std::size_t n) {
   return pipelined_broadcast_s(c, P, n, kSegments);
 }
 
+bool folds(const TimedCollective& collective) {
+  return collective.name.starts_with("recursive_") || collective.name.starts_with("rabenseifner_");
+}
+
 /// One measurement: starts when all ranks do, and leaves room before the next.
 struct Slot {
   const TimedCollective* collective;
@@ -184,6 +188,18 @@ std::vector<TimedCollective> timed_collectives() {
                  }),
                  pipelined_mean_s});
   all.push_back({"direct_alltoall", alltoall, direct_alltoall_s});
+  return all;
+}
+
+std::vector<TimedCollective> folded_collectives() {
+  std::vector<TimedCollective> all = timed_collectives();
+  std::erase_if(all, [](const TimedCollective& c) { return !folds(c); });
+  return all;
+}
+
+std::vector<TimedCollective> unfolded_collectives() {
+  std::vector<TimedCollective> all = timed_collectives();
+  std::erase_if(all, folds);
   return all;
 }
 

@@ -17,8 +17,18 @@ struct TimedCollective {
   std::function<double(const CostModel&, int ranks, std::size_t n)> expected_s;
 };
 
-/// Every collective, with its closed form.
+/// A transport that takes all that is sent.
+inline Transport unlimited() { return {.buffer_bytes = 1e18}; }
+/// One whose messages wait for their receivers.
+inline Transport rendezvous() { return {.protocol = Transport::Protocol::rendezvous}; }
+
+/// Every collective, with its closed form. Those whose ranks beyond a power of two are folded onto
+/// others have it where messages are rendezvous: an eager one may come beside what its receiver
+/// still waits for, and share its port.
 std::vector<TimedCollective> timed_collectives();
+/// Those of them, and all others.
+std::vector<TimedCollective> folded_collectives();
+std::vector<TimedCollective> unfolded_collectives();
 /// Those with that name.
 std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& names);
 
@@ -27,7 +37,7 @@ std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& n
 /// rank with the closed form. A failure names collective and length.
 void expect_closed_forms(const std::vector<TimedCollective>& collectives, const CostModel& costs,
                          int ranks, const std::vector<std::size_t>& lengths, double tolerance,
-                         const SimOptions& options = {}, const Transport& transport = {});
+                         const SimOptions& options = {}, const Transport& transport = unlimited());
 
 /// A network of 12.5 GB/s and 25 us, with reductions that are free, or charged as on a V100.
 CostModel free_reductions();

@@ -35,12 +35,16 @@ struct Trace {
 /// What one rank reported. The messages of a batch are reported right after it.
 void read(Trace& trace, const std::vector<Event>& events) {
   std::map<std::string, std::size_t> current;  // batch of each stream
+  std::map<std::string, double> begun_s;       // when it began
   std::vector<std::size_t> own;
   for (const Event& e : events) {
     if (e.kind == Event::transfer) {
       current[e.stream] = trace.batches.size();
       own.push_back(trace.batches.size());
-      trace.batches.push_back({e.rank, e.stream, e.begin_s});
+      // A batch that takes no time may end a rounding before it began.
+      double& begin_s = begun_s[e.stream];
+      begin_s = std::max(begin_s, e.begin_s);
+      trace.batches.push_back({e.rank, e.stream, begin_s});
     } else if (e.kind == Event::send) {
       trace.sent[{e.stream, e.rank, e.peer}].push_back({current.at(e.stream), e.bytes});
     } else if (e.kind == Event::recv) {
