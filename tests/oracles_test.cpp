@@ -73,7 +73,7 @@ TEST(ClosedForms, FoldedRanksAddTheStatedSteps) {
 TEST(ClosedForms, EmptyMessagesCostLatencyOnly) {
   EXPECT_DOUBLE_EQ(ring_allreduce_s(kModel, 5, 0, true), 8 * kModel.alpha_s);
   EXPECT_DOUBLE_EQ(rabenseifner_allreduce_s(kModel, 5, 0, true), 6 * kModel.alpha_s);
-  EXPECT_DOUBLE_EQ(pipelined_broadcast_s(kModel, 5, 0, 3), 6 * kModel.alpha_s);
+  EXPECT_DOUBLE_EQ(pipelined_broadcast_s(kModel, 5, 0, 3), 4 * kModel.alpha_s);
 }
 
 std::uint64_t total_bytes(const Traffic& traffic) {

@@ -50,7 +50,7 @@ TEST(SimMessages, without_latency_only_bytes_cost) {
   Cluster cluster = round_cluster(2);
   cluster.inter.latency_s = 0;
   EXPECT_NEAR(time_of_message(cluster, 0, 1, 1000), 1e-6, 1e-15);
-  EXPECT_EQ(time_of_message(cluster, 0, 1, 0), 0);
+  EXPECT_NEAR(time_of_message(cluster, 0, 1, 0), 0, 1e-15);
 }
 
 TEST(SimMessages, messages_inside_a_node_take_the_fabric) {
@@ -93,11 +93,12 @@ TEST(SimMessages, messages_that_share_a_nic_share_its_bandwidth) {
         {sends ? Transfer::send : Transfer::recv, phantom_bytes(1'000'000), peer}});
     return ctx.stream->now();
   });
-  for (const double t : times) EXPECT_NEAR(t, 10e-6 + 3e-3, 3e-12);
+  for (int receiver = 3; receiver < 6; ++receiver)
+    EXPECT_NEAR(times[static_cast<std::size_t>(receiver)], 10e-6 + 3e-3, 3e-12);
   // As fast as can be.
   std::vector<Traffic> sent(6);
   for (int rank = 0; rank < 3; ++rank) sent[static_cast<std::size_t>(rank)] = {0, 1'000'000, 0, 1};
-  EXPECT_NEAR(times[0], lower_bound(*make_network(round_cluster(2, 3)), sent), 3e-12);
+  EXPECT_NEAR(times[3], lower_bound(*make_network(round_cluster(2, 3)), sent), 3e-12);
 }
 
 TEST(SimMessages, a_batch_starts_at_once) {
@@ -111,7 +112,8 @@ TEST(SimMessages, a_batch_starts_at_once) {
     ctx.comm->transfer(batch);
     return ctx.stream->now();
   });
-  for (const double t : times) EXPECT_NEAR(t, 10e-6 + 6e-3, 6e-12);
+  for (std::size_t receiver = 1; receiver < times.size(); ++receiver)
+    EXPECT_NEAR(times[receiver], 10e-6 + 6e-3, 6e-12);
 }
 
 TEST(SimMessages, tcp_is_slower_by_its_documented_factors) {

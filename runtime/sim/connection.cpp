@@ -99,13 +99,18 @@ void Connection::received(double nbytes) {
   if (!queue_.empty()) advance();
 }
 
+/// Others may start messages while this actor waits, even for what has been delivered.
 void Connection::forget_delivered() {
-  std::erase_if(started_, [this](const Started& s) {
+  std::vector<simgrid::s4u::CommPtr> delivered;
+  std::erase_if(started_, [&](const Started& s) {
     if (!s.delivered()) return false;
-    s.comm->wait();
-    sender_.world().halt_if_ended();
+    delivered.push_back(s.comm);
     return true;
   });
+  for (const simgrid::s4u::CommPtr& comm : delivered) {
+    comm->wait();
+    sender_.world().halt_if_ended();
+  }
 }
 
 void Connection::flush() {
