@@ -19,6 +19,8 @@ constexpr double kNic_Bps = 1e9;  // of joined_by
 Cluster loaded(double load, double flow_bytes = 1e6, int seed = 1, int nodes = 4) {
   Cluster cluster = joined_by("flat", nodes);
   cluster.inter.background = {load, flow_bytes, seed};
+  // Both ranks of a message see when it has been delivered.
+  cluster.transport.protocol = Transport::Protocol::rendezvous;
   return cluster;
 }
 

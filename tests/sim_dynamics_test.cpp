@@ -19,14 +19,21 @@ using testing::HasSubstr;
 constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // of joined_by
 constexpr double kRate_Bps = 0.1e9, kDepth = 1e6;   // of the token buckets
 
-Cluster shaped(int nodes, double depth_bytes = kDepth) {
+/// Nodes whose messages both ranks see delivered, and which share what links give at any time.
+Cluster joined(int nodes) {
   Cluster cluster = joined_by("flat", nodes);
+  cluster.transport.protocol = Transport::Protocol::rendezvous;
+  return cluster;
+}
+
+Cluster shaped(int nodes, double depth_bytes = kDepth) {
+  Cluster cluster = joined(nodes);
   cluster.inter.shaping = {kRate_Bps, depth_bytes};
   return cluster;
 }
 
 Cluster changing(std::vector<LinkChange> profile) {
-  Cluster cluster = joined_by("flat", 2);
+  Cluster cluster = joined(2);
   cluster.inter.profile = std::move(profile);
   return cluster;
 }

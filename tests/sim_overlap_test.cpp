@@ -15,6 +15,7 @@ constexpr double kMessage_s = 10e-6 + 1e-3;  // of round_cluster
 Cluster slowed() {
   Cluster cluster = round_cluster(3);
   cluster.accelerator.overlap_slowdown = kSlowdown;
+  cluster.transport.protocol = Transport::Protocol::rendezvous;  // one message at a time
   return cluster;
 }
 

@@ -112,7 +112,9 @@ double exchange(const Context& ctx, const Pattern& p) {
   return ctx.stream->now();
 }
 
-void expect_ends(const Cluster& cluster, const Pattern& p, const std::vector<double>& expected) {
+/// Of messages that all share links: those of an eager connection follow each other.
+void expect_ends(Cluster cluster, const Pattern& p, const std::vector<double>& expected) {
+  cluster.transport.protocol = Transport::Protocol::rendezvous;
   const auto ends = simulate(cluster, [&](const Context& ctx) { return exchange(ctx, p); });
   ASSERT_EQ(ends.size(), expected.size());
   for (std::size_t r = 0; r < ends.size(); ++r)

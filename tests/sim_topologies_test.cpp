@@ -111,8 +111,8 @@ TEST(AllToAll, OnAFlatNetworkTakesTheNics) {
   expect_all_to_all(joined_by("flat", 24), 23 * kBytes / kNic_Bps);
 }
 
-// Zahavi 2010: shifts do not collide under D-mod-k, and an exchange with all is one of each shift at
-// once, so that it takes the time of a flat network.
+// Zahavi 2010: shifts do not collide under D-mod-k, and an exchange with all is one of each shift
+// at once, so that it takes the time of a flat network.
 TEST(AllToAll, OnFatTreesTakesTheNics) {
   constexpr std::size_t kNumel = 100'000;
   for (const int k : {4, 6}) {
@@ -127,7 +127,8 @@ TEST(AllToAll, OnFatTreesTakesTheNics) {
     });
     const int others = cluster.ranks() - 1;
     const double copy_s = 8.0 * kNumel / 100e9;  // of the own tensor
-    for (const double end : ends) EXPECT_NEAR(end, kLatency + others * 4.0 * kNumel / kNic_Bps + copy_s, 1e-9);
+    for (const double end : ends)
+      EXPECT_NEAR(end, kLatency + others * 4.0 * kNumel / kNic_Bps + copy_s, 1e-9);
   }
 }
 
@@ -163,7 +164,9 @@ TEST_P(Messages, AloneTakeWhatTheDescriptionSays) {
       ctx.comm->transfer(batch);
       return ctx.stream->now();
     });
-    EXPECT_NEAR(ends[0] / network->message_time(0, destination, kBytes), 1, 1e-9);
+    EXPECT_NEAR(
+        ends[static_cast<std::size_t>(destination)] / network->message_time(0, destination, kBytes),
+        1, 1e-9);
   }
 }
 
