@@ -52,8 +52,8 @@ class Workload {
   /// All parameters and all gradients; the buckets are parts of them.
   virtual Tensor weights() = 0;
   virtual Tensor gradients() = 0;
-  /// What the model keeps beside its parameters, such as the statistics of batch normalisation: no
-  /// gradient changes it. On ctx.device; of length 0 where there is nothing.
+  /// The model's buffers, such as the statistics of batch normalisation, which no gradient changes.
+  /// On ctx.device; of length 0 where the model has none.
   virtual Tensor buffers() { return {}; }
 
   /// One pass over the rank's next mini-batch, at the present weights.

@@ -224,7 +224,7 @@ class ClusterNetwork final : public Network {
            std::accumulate(swiftness.begin(), swiftness.begin() + nodes() / 2, 0.0);
   }
 
-  /// What a node hands to its NICs by way of the host.
+  /// Bytes per second that a node hands to its NICs by way of the host.
   double host_Bps(const Cluster& cluster) const {
     return std::min(workers_ * cluster.intra.bandwidth_Bps, cluster.intra.bridge_bandwidth());
   }

@@ -11,10 +11,9 @@
 
 namespace trigram {
 
-/// What the messages of a ring, chain or h-relation among some ranks of a network have in common:
-/// the edges from each member to the next, and the links that all of them pass together.
+/// The ways of the messages of a ring, chain or h-relation among some ranks of a network: the edges from each member to the next, and the links that all of them pass together.
 ///
-/// Of an h-relation there are the links and the latency alone: its time is that of `HRelation`.
+/// An h-relation has links and a latency only; `HRelation` gives its time.
 class CoupledRounds {
  public:
   /// `members` are ranks of the network, in the order of the pattern; a chain starts at `first` of

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// What is common to rings and chains: the edges, and what goes along them.
+/// The edges of a ring or chain, and the dates of the messages along them.
 class Edges {
  public:
   /// Of a collective of `members`, of which the edges may be a part that stands for all.

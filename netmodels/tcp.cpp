@@ -38,7 +38,7 @@ Kind<Tcp> tcp_kind() {
   const std::vector<std::string> names = {"none", "linux"};
   return {[fields, names](const Json& j, const std::string& pointer) {
             if (!j.is_object()) return index_of_name(names, j, pointer) == 0 ? Tcp{} : linux_tcp();
-            // What is given lies over what Linux does.
+            // The fields that are given replace those of Linux.
             Tcp base = linux_tcp();
             if (j.value("slow_start", Json(true)) == Json(false))
               base.slow_start = base.restart_after_idle = false;

@@ -109,7 +109,7 @@ TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
       const double back_s = 2 * bytes / training.cluster.accelerator.memory_Bps +
                             bytes / training.cluster.intra.bandwidth_Bps +
                             buckets * training.cluster.intra.latency_s + (buckets + 1) * 1e-3;
-      // What a sender waits for is the transport's matter: it is a latency or none.
+      // Depending on the transport, a sender waits for one latency or for none.
       const double latencies_s = buckets * training.cluster.intra.latency_s;
       EXPECT_NEAR(trained.seconds() - once_s, (kSteps - 1) * back_s, kSteps * latencies_s);
       EXPECT_GT(back_s, 50 * latencies_s);

@@ -16,7 +16,7 @@ class Replicas {
   /// Of `weights`, which are equal on all ranks; for the peers of a fixed graph over those that
   /// exchange. A rank whose node leader exchanges for it has no peers.
   Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights);
-  /// Of all weights, as they are.
+  /// Makes replicas of all weights at their present values.
   Replicas(Context ctx, Run& run, const PeerGraphSpec& graph)
       : Replicas(ctx, run, graph, run.workload.weights()) {}
 

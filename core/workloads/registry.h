@@ -27,7 +27,7 @@ class WorkloadFactory {
   /// Labelled samples that all ranks together train on in an epoch. 0: it has no data set, hence
   /// neither epochs nor an accuracy.
   virtual std::size_t samples() const { return 0; }
-  /// What the options have made of the input that nobody has measured, in sentences.
+  /// Assumptions that the options add to the input and that nobody has measured, as sentences.
   virtual std::vector<std::string> assumed() const { return {}; }
   /// Files whose content decides the results.
   virtual std::vector<std::filesystem::path> input_files() const = 0;

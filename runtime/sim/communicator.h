@@ -34,7 +34,7 @@ class SimCommunicator final : public Communicator {
   void flush();
   /// Ranks that messages have been sent to which nobody has received.
   std::vector<int> silent_receivers() const;
-  /// What is sent to `peer` goes along. Of eager transports.
+  /// The connection that carries messages to `peer`; eager transports alone have connections.
   Connection& connection_to(int peer);
 
  private:

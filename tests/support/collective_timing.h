@@ -26,7 +26,7 @@ inline Transport rendezvous() { return {.protocol = Transport::Protocol::rendezv
 /// others have it where messages are rendezvous: an eager one may come beside what its receiver
 /// still waits for, and share its port.
 std::vector<TimedCollective> timed_collectives();
-/// Those of them, and all others.
+/// The collectives that fold ranks onto others, and all other collectives.
 std::vector<TimedCollective> folded_collectives();
 std::vector<TimedCollective> unfolded_collectives();
 /// Those with that name.
