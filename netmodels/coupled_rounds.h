@@ -11,7 +11,8 @@
 
 namespace trigram {
 
-/// The ways of the messages of a ring, chain or h-relation among some ranks of a network: the edges from each member to the next, and the links that all of them pass together.
+/// The ways of the messages of a ring, chain or h-relation among some ranks of a network: the edges
+/// from each member to the next, and the links that all of them pass together.
 ///
 /// An h-relation has links and a latency only; `HRelation` gives its time.
 class CoupledRounds {

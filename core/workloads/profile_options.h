@@ -9,8 +9,8 @@
 #include "core/config/fields.h"
 #include "core/workloads/profile.h"
 
-// The options of a profile in a configuration: how fast the user's own machine is, with which batch,
-// and which tensors are exchanged together.
+// The options of a profile in a configuration: how fast the user's own machine is, with which
+// batch, and which tensors are exchanged together.
 
 namespace trigram {
 
