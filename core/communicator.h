@@ -19,7 +19,8 @@ enum class Pattern {
   leaders,         // the same among one worker of each node, as of a hierarchy
   all_to_all,      // every rank to every other
   point_to_point,  // between peers of a graph, pairs
-  server,          // between workers and servers
+  server,          // from workers to servers, and between both where they take turns
+  answer,          // from servers to workers that go on sending to them
 };
 
 /// Whether it is of rings and trees.
@@ -27,7 +28,8 @@ constexpr bool is_collective(Pattern pattern) {
   return pattern == Pattern::collective || pattern == Pattern::leaders;
 }
 
-/// One half of a message. First-in-first-out per (stream, source, destination); no tags.
+/// One half of a message. First-in-first-out per (stream, source, destination), answers by
+/// themselves: a rank that is a server and a worker has connections for each. No tags.
 struct Transfer {
   enum Kind { send, recv } kind;
   Tensor tensor;
@@ -98,8 +100,8 @@ class Communicator {
   /// with equal sizes (checked on receipt). A batch may hold a send and a receive with the same
   /// peer.
   virtual void transfer(std::span<const Transfer> batch) = 0;
-  /// Messages of `nbytes` that a rank can send to another before that one receives the first of them,
-  /// without waiting. 0 where a send may have to wait for its receive; all ranks agree.
+  /// Messages of `nbytes` that a rank can send to another before that one receives the first of
+  /// them, without waiting. 0 where a send may have to wait for its receive; all ranks agree.
   virtual std::int64_t buffered(std::size_t /*nbytes*/) const { return 0; }
   /// Makes a collective by the world's own means: MPI's, NCCL's. False, with nothing done and on
   /// all ranks alike, where the world has none for such operands; then it is to be made of

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace trigram {
@@ -12,64 +13,59 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 /// The edges of a ring or chain, and the dates of the messages along them.
 class Edges {
  public:
-  /// Of a collective of `members`, of which the edges may be a part that stands for all.
-  Edges(const Pipeline& pipeline, std::span<const PipelineEdge> edges, std::size_t members,
-        const Transport& transport, std::span<TcpWindow* const> windows)
+  /// Of a collective, of which the edges may be a part that stands for all.
+  Edges(const Pipeline& pipeline, std::span<const PipelineEdge> edges, const Transport& transport,
+        std::span<PipelineConnection> connections)
       : transport_(transport),
+        traffic_(pipeline.traffic),
         edges_(edges),
-        windows_(windows),
+        connections_(connections),
         streams_(static_cast<double>(transport.all_streams(pipeline.traffic))),
-        free_s_(edges.size(), kNever),
-        arrive_s_(edges.size(), kNever) {
-    const double longest = *std::max_element(pipeline.nbytes.begin(), pipeline.nbytes.end());
-    const double buffers =
-        transport.buffer_bytes *
-        static_cast<double>(is_collective(pipeline.traffic) ? transport.channels : 1);
-    double held = longest > 0 ? std::max(1.0, std::floor(buffers / longest)) : 1e9;
-    if (transport.slots > 0) held = std::min(held, static_cast<double>(transport.slots));
-    held_ = static_cast<std::size_t>(held);
-    // A member is never further ahead of the next than the data that it needs has come around.
-    limited_ = held_ < members;
-    if (limited_) received_s_.assign(held_ * (edges.size() + 1), kNever);
-    opening_ = std::any_of(windows.begin(), windows.end(), [](auto* w) { return w != nullptr; });
-  }
+        arrive_s_(edges.size(), kNever) {}
 
   double overhead_s(std::size_t p) const { return edges_[p].overhead_s; }
-  /// Message `j` of `nbytes` is handed over at `at_s` by member p, whose next is `next`. Returns
-  /// when the transport has taken it.
-  double send(std::size_t p, std::size_t next, std::size_t j, double at_s, double nbytes) {
+  /// Member p hands a message over at `at_s`. Returns when the transport has taken it.
+  double send(std::size_t p, double at_s, double nbytes) {
     const PipelineEdge& edge = edges_[p];
-    if (limited_ && j >= held_) at_s = std::max(at_s, received_s_[row(j) + next]);
+    PipelineConnection& connection = connections_[p];
+    at_s = take_s(connection, at_s, nbytes);
     double ready_s = at_s;
-    if (opening_ && windows_[p] != nullptr)
-      ready_s += windows_[p]->pause_s(transport_.tcp, streams_, at_s, nbytes, 1 / edge.per_byte_s,
-                                      2 * edge.latency_s);
-    free_s_[p] = std::max(ready_s, free_s_[p]) + nbytes * edge.per_byte_s;
-    arrive_s_[p] = free_s_[p] + edge.latency_s;
+    if (connection.window)
+      ready_s += connection.window->pause_s(transport_.tcp, streams_, at_s, nbytes,
+                                            1 / edge.per_byte_s, 2 * edge.latency_s);
+    connection.free_s = std::max(ready_s, connection.free_s) + nbytes * edge.per_byte_s;
+    arrive_s_[p] = connection.free_s + edge.latency_s;
     return at_s;
   }
+  /// When the last message of member p arrives.
   double arrive_s(std::size_t p) const { return arrive_s_[p]; }
-  void received(std::size_t p, std::size_t j, double at_s) {
-    if (limited_) received_s_[row(j) + p] = at_s;
-  }
-  std::size_t size() const { return edges_.size(); }
+  /// The last message of member p has been received.
+  void received(std::size_t p, double at_s) { connections_[p].held.back().received_s = at_s; }
 
  private:
-  std::size_t row(std::size_t j) const { return j % held_ * (edges_.size() + 1); }
+  /// When there is room for a message that is handed over at `at_s`.
+  double take_s(PipelineConnection& connection, double at_s, double nbytes) const {
+    auto& held = connection.held;
+    while (!held.empty() &&
+           (held.front().received_s <= at_s ||
+            !transport_.takes(std::ssize(held), connection.held_bytes, nbytes, traffic_))) {
+      at_s = std::max(at_s, held.front().received_s);
+      connection.held_bytes -= held.front().nbytes;
+      held.pop_front();
+    }
+    if (held.empty()) connection.held_bytes = 0;
+    held.push_back({nbytes, kNever});
+    connection.held_bytes += nbytes;
+    return at_s;
+  }
 
   const Transport& transport_;
+  const Pattern traffic_;
   std::span<const PipelineEdge> edges_;
-  std::span<TcpWindow* const> windows_;
+  std::span<PipelineConnection> connections_;
   const double streams_;
-  std::vector<double> free_s_, arrive_s_;
-  std::size_t held_ = 0;  // messages that a connection holds
-  bool limited_ = false, opening_ = false;
-  std::vector<double> received_s_;  // of the last `held_` messages, by member
+  std::vector<double> arrive_s_;
 };
-
-}  // namespace
-
-namespace {
 
 template <class T, class Same>
 bool repeats(std::span<const T> all, std::size_t period, Same same) {
@@ -80,7 +76,8 @@ bool repeats(std::span<const T> all, std::size_t period, Same same) {
 
 /// After how many members of a ring everything is the same again, as after the workers of a node;
 /// all of them where it never is. Parts that differ by an element count as equal.
-std::size_t period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges) {
+std::size_t period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
+                      std::span<const PipelineConnection> connections) {
   constexpr std::size_t kFew = 256;  // rings for which it is not worth the rounding of parts
   constexpr double kAlike = 0.999;
   const std::size_t P = edges.size();
@@ -88,13 +85,18 @@ std::size_t period_of(const Pipeline& pipeline, std::span<const PipelineEdge> ed
       std::minmax_element(pipeline.nbytes.begin(), pipeline.nbytes.end());
   if (P <= kFew || *shortest < kAlike * *longest) return P;
   const auto equal = [](double a, double b) { return a == b; };
+  const auto alike = [](const PipelineConnection& a, const PipelineConnection& b) {
+    return a == b && !a.window;
+  };
   for (const std::size_t period : {1, 2, 4, 8, 16})
     if (P % period == 0 &&
         repeats(edges, period,
                 [](const PipelineEdge& a, const PipelineEdge& b) { return a == b; }) &&
         repeats(std::span<const double>(pipeline.starts_s), period, equal) &&
+        repeats(connections, period, alike) &&
         std::all_of(pipeline.phases.begin(), pipeline.phases.end(), [&](const auto& phase) {
-          return repeats(std::span<const double>(phase.work_s), period, equal);
+          return repeats(std::span<const double>(phase.work_s), period, equal) &&
+                 repeats(std::span<const double>(phase.after_s), period, equal);
         }))
       return period;
   return P;
@@ -103,10 +105,11 @@ std::size_t period_of(const Pipeline& pipeline, std::span<const PipelineEdge> ed
 }  // namespace
 
 std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
-                                const Transport& transport, std::span<TcpWindow* const> windows) {
+                                const Transport& transport,
+                                std::span<PipelineConnection> connections) {
   const std::size_t members = edges.size();
-  const std::size_t P = windows.empty() ? period_of(pipeline, edges) : members;
-  Edges ring(pipeline, edges.first(P), members, transport, windows);
+  const std::size_t P = period_of(pipeline, edges, connections);
+  Edges ring(pipeline, edges.first(P), transport, connections);
   std::vector<double> nbytes = pipeline.nbytes;  // twice around, so that places need no remainder
   if (P < members)
     nbytes.assign(P, *std::max_element(pipeline.nbytes.begin(), pipeline.nbytes.end()));
@@ -123,25 +126,31 @@ std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const Pipeli
           ((pipeline.first_part - static_cast<int>(j % P)) % size + size) % size);
       for (std::size_t p = 0; p < P; ++p) {
         ready_s[p] += ring.overhead_s(p);
-        taken_s[p] = ring.send(p, p + 1 < P ? p + 1 : 0, j, ready_s[p], nbytes[first + p]);
+        taken_s[p] = ring.send(p, ready_s[p], nbytes[first + p]);
       }
       for (std::size_t p = 0; p < P; ++p) {
-        const double received_s = std::max(ready_s[p], ring.arrive_s(p > 0 ? p - 1 : P - 1));
-        ring.received(p, j, received_s);
+        const std::size_t before = p > 0 ? p - 1 : P - 1;
+        const double received_s = std::max(ready_s[p], ring.arrive_s(before));
+        ring.received(before, received_s);
         ready_s[p] = std::max(received_s, taken_s[p]);
         if (works) ready_s[p] += phase.work_s[p];
       }
     }
-    for (double& at_s : ready_s) at_s += phase.after_s;
+    if (!phase.after_s.empty())
+      for (std::size_t p = 0; p < P; ++p) ready_s[p] += phase.after_s[p];
   }
-  for (std::size_t p = P; p < members; ++p) ready_s.push_back(ready_s[p - P]);
+  for (std::size_t p = P; p < members; ++p) {
+    ready_s.push_back(ready_s[p - P]);
+    connections[p] = connections[p - P];
+  }
   return ready_s;
 }
 
 std::vector<double> chain_ends_s(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
-                                 const Transport& transport, std::span<TcpWindow* const> windows) {
+                                 const Transport& transport,
+                                 std::span<PipelineConnection> connections) {
   const std::size_t last = edges.size();
-  Edges chain(pipeline, edges, last + 1, transport, windows);
+  Edges chain(pipeline, edges, transport, connections);
   // A member receives a message in one batch with the sending of the message before.
   std::vector<double> called_s = pipeline.starts_s, taken_s = pipeline.starts_s;
   const Pipeline::Phase& phase = pipeline.phases[0];
@@ -150,16 +159,16 @@ std::vector<double> chain_ends_s(const Pipeline& pipeline, std::span<const Pipel
       double ready_s = taken_s[p];
       if (p > 0) {
         const double received_s = std::max(called_s[p], chain.arrive_s(p - 1));
-        chain.received(p, j, received_s);
+        chain.received(p - 1, received_s);
         ready_s = std::max(received_s, taken_s[p]);
         if (!phase.work_s.empty()) ready_s += phase.work_s[p];
       }
       called_s[p] = taken_s[p] = ready_s;
       if (p == last) continue;
       called_s[p] += chain.overhead_s(p);
-      taken_s[p] = chain.send(p, p + 1, j, called_s[p], pipeline.nbytes[j]);
+      taken_s[p] = chain.send(p, called_s[p], pipeline.nbytes[j]);
     }
-  for (double& at_s : taken_s) at_s += phase.after_s;
+  for (std::size_t p = 0; p < phase.after_s.size(); ++p) taken_s[p] += phase.after_s[p];
   return taken_s;
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstddef>
+#include <deque>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,16 +21,35 @@ struct PipelineEdge {
   bool operator==(const PipelineEdge&) const = default;
 };
 
+/// What a connection keeps from one collective to the next.
+struct PipelineConnection {
+  /// A message that the transport has taken.
+  struct Held {
+    double nbytes, received_s;
+    bool operator==(const Held&) const = default;
+  };
+  double free_s = -std::numeric_limits<double>::infinity();  // when the last message has left
+  std::deque<Held> held = {};
+  double held_bytes = 0;
+  TcpWindow* window = nullptr;  // that opens by slow start; null where it is open
+
+  /// Everything has become later than was thought.
+  void delay(double seconds) {
+    free_s += seconds;
+    for (Held& message : held) message.received_s += seconds;
+  }
+  bool operator==(const PipelineConnection&) const = default;
+};
+
 /// A collective in which every member passes on what it has received from the one before, message
 /// after message: a ring (reduce-scatter, allgather, allreduce) or a chain (broadcast, reduce).
 /// Messages are sent as by an eager transport (runtime/sim/connection.h).
 struct Pipeline {
-  /// Messages of a phase, of each member; then `work_s` of each after a message that it has
-  /// received (empty where nobody works), and `after_s` at the end of the phase.
+  /// Messages of a phase, of each member; then what each computes after a message that it has
+  /// received, and at the end of the phase. Empty where nobody does.
   struct Phase {
     int messages = 0;
-    std::vector<double> work_s;
-    double after_s = 0;
+    std::vector<double> work_s, after_s;
   };
   std::array<Phase, 2> phases;
   /// On the wire. Of a ring: of the parts, of which the member at place p of P sends part
@@ -46,16 +67,15 @@ struct Pipeline {
 ///   arrive(p, j) = free(p) + latency(p),       ready(p, j + 1) = arrive(p - 1, j) + work(p),
 ///
 /// where what the transport holds of a connection until p + 1 has received it limits how far p is
-/// ahead. `edges[p]`
-/// leads from member p to the next; a chain has one less than members. `windows`, of the same
-/// places, are those of TCP that open by slow start; empty where all are open, null for edges that
-/// have none. Of more than 256 members whose nodes are alike, parts that differ by an element count
-/// as long as the longest, which costs less than a thousandth.
+/// ahead. `edges[p]` leads from member p to the next; a chain has one less than members.
+/// `connections`, of the same places, say when they are free of what went before, and are told when
+/// they are free again. Of more than 256 members whose nodes are alike, parts that differ by an
+/// element count as long as the longest, which costs less than a thousandth.
 std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
                                 const Transport& transport,
-                                std::span<TcpWindow* const> windows = {});
+                                std::span<PipelineConnection> connections);
 std::vector<double> chain_ends_s(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
                                  const Transport& transport,
-                                 std::span<TcpWindow* const> windows = {});
+                                 std::span<PipelineConnection> connections);
 
 }  // namespace trigram

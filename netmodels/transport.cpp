@@ -14,6 +14,11 @@ Kind<double> limit(Dimension dimension) {
                        [](double value) { return std::isfinite(value); });
 }
 
+/// Libraries of parameter servers queue what they send in their own memory.
+bool is_queued(Pattern pattern) {
+  return pattern == Pattern::server || pattern == Pattern::answer;
+}
+
 FieldTable<Efficiency> efficiency_fields() {
   const Kind<double> share = number(0, 1, Open::below);
   return FieldTable<Efficiency>{}
@@ -34,7 +39,8 @@ double Efficiency::of(Pattern pattern) const {
     case Pattern::leaders: return leaders;
     case Pattern::all_to_all: return all_to_all;
     case Pattern::point_to_point: return point_to_point;
-    case Pattern::server: return server;
+    case Pattern::server:
+    case Pattern::answer: return server;
   }
   return 1;
 }
@@ -58,20 +64,21 @@ double Transport::connection_Bps(const NodeConnection& connection, double latenc
 }
 
 std::int64_t Transport::all_streams(Pattern pattern) const {
-  return streams * (is_collective(pattern) ? channels : 1);
+  return streams * channels_of(pattern);
 }
 
 bool Transport::takes(std::int64_t held_messages, double held_bytes, double nbytes,
                       Pattern pattern) const {
-  if (held_messages == 0) return true;
+  if (held_messages == 0 || is_queued(pattern)) return true;
   if (slots > 0 && held_messages >= slots) return false;
-  const auto buffers = static_cast<double>(is_collective(pattern) ? channels : 1);
-  return held_bytes + nbytes <= buffers * buffer_bytes;
+  return held_bytes + nbytes <= static_cast<double>(channels_of(pattern)) * buffer_bytes;
 }
 
-std::int64_t Transport::held_at_once(double nbytes) const {
+std::int64_t Transport::held_at_once(double nbytes, Pattern pattern) const {
   constexpr double kMany = 1e9;
-  const double fit = nbytes > 0 ? std::max(1.0, std::floor(buffer_bytes / nbytes)) : kMany;
+  if (is_queued(pattern)) return static_cast<std::int64_t>(kMany);
+  const double buffers_bytes = static_cast<double>(channels_of(pattern)) * buffer_bytes;
+  const double fit = nbytes > 0 ? std::max(1.0, std::floor(buffers_bytes / nbytes)) : kMany;
   return static_cast<std::int64_t>(
       std::min({fit, kMany, slots > 0 ? static_cast<double>(slots) : kMany}));
 }
@@ -91,7 +98,7 @@ double Transport::message_Bps(const NodeConnection& connection, double latency_s
                               double nbytes) const {
   const double all_Bps = connection_Bps(connection, latency_s, pattern);
   if (!limits_messages() || nbytes <= 0) return all_Bps;
-  const auto parts = static_cast<double>(is_collective(pattern) ? channels : 1);
+  const auto parts = static_cast<double>(channels_of(pattern));
   return std::min(all_Bps, nbytes / longest_slice(nbytes / parts) * stream_Bps(latency_s));
 }
 

@@ -96,13 +96,15 @@ struct Transport {
   /// Streams of all the connections that traffic of a pattern has between two workers.
   std::int64_t all_streams(Pattern pattern) const;
   /// Whether an eager connection that holds so many messages and bytes takes one more of `nbytes`.
-  /// Messages of `nbytes` that it holds of a connection at most, of traffic that has one channel.
-  std::int64_t held_at_once(double nbytes) const;
   bool takes(std::int64_t held_messages, double held_bytes, double nbytes, Pattern pattern) const;
+  /// Messages of `nbytes` that an eager connection holds at most.
+  std::int64_t held_at_once(double nbytes, Pattern pattern) const;
   /// Seconds that the sender's stream is busy with so many messages that leave together.
   double overhead_s(int messages) const;
 
  private:
+  /// Connections between two workers that traffic of a pattern has.
+  std::int64_t channels_of(Pattern pattern) const { return is_collective(pattern) ? channels : 1; }
   /// Bytes of the longest part of a message that one stream carries.
   double longest_slice(double nbytes) const;
   /// Bytes per second of one stream on a route of this latency.

@@ -95,6 +95,8 @@ TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
       Training training;
       training.workload = "resnet50";
       training.cluster = small_cluster(2, 2);
+      // An eager one would let leaders go on before their broadcasts have arrived.
+      training.cluster.transport.protocol = Transport::Protocol::rendezvous;
       training.cluster.accelerator.launch_overhead_s = 0;
       training.cluster.accelerator.synchronize_overhead_s = 1e-3;
       training.steps = kSteps;

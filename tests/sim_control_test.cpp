@@ -109,7 +109,7 @@ TEST(SimControl, messages_do_not_load_the_links) {
         {ctx.rank() == 0 ? Transfer::send : Transfer::recv, phantom_bytes(1'000'000), peer}});
     return ctx.stream->now();
   });
-  for (const double t : times) EXPECT_NEAR(t, 10e-6 + 1e-3, 1e-12);
+  EXPECT_NEAR(times.at(1), 10e-6 + 1e-3, 1e-12);
 }
 
 }  // namespace

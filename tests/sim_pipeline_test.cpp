@@ -35,16 +35,17 @@ Cluster nodes_of(int ranks, int workers, double latency_s) {
 
 double late_s(int rank, double most_s) { return most_s * ((rank * 7) % 5) / 4; }
 
-/// When each rank is through a ring allreduce of `bytes` to which rank r comes late, by the
-/// recursion: step s of r begins when chunk s has come from r - 1 and the link of r is free.
+/// When each rank is through `rings` ring allreduces of `bytes`, one after another, to the first of
+/// which rank r comes late, by the recursion: step s of r begins when chunk s has come from r - 1
+/// and the link of r is free.
 std::vector<double> recursion(const Cluster& cluster, double bytes, double most_late_s,
-                              std::size_t held) {
+                              std::size_t held, int rings = 1) {
   const int P = cluster.ranks(), workers = static_cast<int>(cluster.workers_per_node);
   const double c = bytes / P;
   std::vector<double> ready(static_cast<std::size_t>(P)), free(ready.size(), 0);
   for (int r = 0; r < P; ++r) ready[static_cast<std::size_t>(r)] = late_s(r, most_late_s);
   std::vector<std::vector<double>> received;  // by step, then rank
-  for (int s = 0; s < 2 * (P - 1); ++s) {
+  for (int s = 0; s < rings * 2 * (P - 1); ++s) {
     std::vector<double> arrive(ready.size());
     std::vector<double> taken = ready;
     for (std::size_t r = 0; r < ready.size(); ++r) {
@@ -66,13 +67,14 @@ std::vector<double> recursion(const Cluster& cluster, double bytes, double most_
 
 /// The same, simulated.
 std::vector<double> ring_ends(const Cluster& cluster, std::size_t bytes, double most_late_s,
-                              Fidelity fidelity) {
+                              Fidelity fidelity, int rings = 1) {
   return simulate(cluster,
                   [&](const Context& raw) {
                     const auto meter = instrument(raw, {.phantom = true, .sink = {}});
                     const Context ctx = meter->context();
                     ctx.stream->sleep_for(late_s(ctx.rank(), most_late_s));
-                    ring_allreduce(ctx, phantom_bytes(bytes), Reduce::sum);
+                    for (int i = 0; i < rings; ++i)
+                      ring_allreduce(ctx, phantom_bytes(bytes), Reduce::sum);
                     return ctx.stream->now();
                   },
                   {.fidelity = fidelity});
@@ -129,6 +131,20 @@ TEST(RingsOfFewSlots, WaitForRoom) {
       expect_ends(ring_ends(cluster, bytes, 0.01, fidelity), expected,
                   fmt::format("{} slots, fidelity {}", slots, static_cast<int>(fidelity)));
   }
+}
+
+/// A rank that is through a ring begins the next one; its link may still be busy with the last.
+TEST(RingsInARow, FindLinksBusyWithTheRingBefore) {
+  for (const auto& [ranks, workers] : {std::pair{4, 1}, {8, 2}, {32, 8}})
+    for (const double late : {0.0, 0.01}) {
+      const Cluster cluster = nodes_of(ranks, workers, 100e-6);
+      const std::size_t bytes = static_cast<std::size_t>(ranks) * 100'000;
+      const auto expected = recursion(cluster, static_cast<double>(bytes), late, 1'000'000, 3);
+      for (const Fidelity fidelity : {Fidelity::message, Fidelity::fluid, Fidelity::automatic})
+        expect_ends(ring_ends(cluster, bytes, late, fidelity, 3), expected,
+                    fmt::format("{} ranks, late by {} s, fidelity {}", ranks, late,
+                                static_cast<int>(fidelity)));
+    }
 }
 
 /// A ring pays the latency between nodes twice for each node, not for each worker; in lock step it

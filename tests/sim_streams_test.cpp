@@ -128,7 +128,7 @@ TEST(SimStreams, streams_fork_streams) {
     }));
     return inner_time;
   });
-  for (const double t : times) EXPECT_NEAR(t, 10e-6, 1e-15);
+  EXPECT_NEAR(times.at(1), 10e-6, 1e-15);
 }
 
 TEST(SimStreams, messages_of_different_streams_do_not_mix) {

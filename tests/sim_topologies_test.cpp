@@ -209,7 +209,7 @@ TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
     ctx.comm->transfer(batch);
     return ctx.stream->now();
   });
-  EXPECT_NEAR(ends.at(0), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-9);
+  EXPECT_NEAR(ends.at(1), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Small, Messages, ::testing::ValuesIn(small_networks()), TestName{});
@@ -265,7 +265,8 @@ TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
     EXPECT_GT(parts.inside_s, 2 * parts.between_s);
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + parts.between_s), 1, 0.01);
     cluster.intra.kind = IntraKind::pcie;
-    const double more_s = 2 * (kWorkers - 1 - kRounds) * 4.0 * n / Bps;
+    // Of the reduction alone: the root's messages of the broadcast share its port anyway.
+    const double more_s = (kWorkers - 1 - kRounds) * 4.0 * n / Bps;
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + more_s + parts.between_s),
                 1, 0.01);
   }

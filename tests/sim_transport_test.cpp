@@ -190,7 +190,8 @@ TEST(Transport, AMessageMovesNoFasterThanItsLongestSlice) {
 /// The pointer goes on from one message to the next: so many short ones have a stream each.
 TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
   constexpr double kStream_Bps = 0.05e9;
-  const Transport transport{.streams = 4, .slice_bytes = 2e6, .stream_cap_Bps = kStream_Bps};
+  const Transport transport{
+      .buffer_bytes = 8 * kBytes, .streams = 4, .slice_bytes = 2e6, .stream_cap_Bps = kStream_Bps};
   for (const int messages : {1, 2, 4})
     EXPECT_NEAR(last_end_s(with(transport), messages, 1), kLatency + kBytes / kStream_Bps, 1e-9);
   EXPECT_NEAR(last_end_s(with(transport), 8, 1), kLatency + 2 * kBytes / kStream_Bps, 1e-9);

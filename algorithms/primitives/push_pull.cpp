@@ -153,11 +153,11 @@ void PushPull::push(Context c, const Partition& x, std::vector<Transfer>& batch)
 void PushPull::pull(Context c, const Partition& x, std::vector<Transfer>& batch) const {
   const int server = server_of(x);
   if (server != c.rank()) {
-    if (works()) batch.push_back({Transfer::recv, x.grad, server, Pattern::server});
+    if (works()) batch.push_back({Transfer::recv, x.grad, server, Pattern::answer});
     return;
   }
   for (const int worker : workers_.ranks)
-    if (worker != server) batch.push_back({Transfer::send, x.grad, worker, Pattern::server});
+    if (worker != server) batch.push_back({Transfer::send, x.grad, worker, Pattern::answer});
 }
 
 void PushPull::average(Context c, const Partition& x) const {

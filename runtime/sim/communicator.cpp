@@ -42,7 +42,7 @@ void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>&
 
 std::int64_t SimCommunicator::buffered(std::size_t nbytes) const {
   if (!stream_.world().eager()) return 0;
-  return stream_.world().cluster().transport.held_at_once(static_cast<double>(nbytes));
+  return stream_.world().cluster().transport.held_at_once(static_cast<double>(nbytes), Pattern::point_to_point);
 }
 
 bool SimCommunicator::couples() const { return stream_.world().fluid() != nullptr; }
@@ -90,7 +90,7 @@ void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
     if (t.peer == rank()) continue;
     const bool sends = t.kind == Transfer::send;
-    overlap.started(sends ? &mailbox_to(t.peer) : &mailbox_from(t.peer), sends, rank(), t.peer);
+    overlap.started(sends ? &mailbox_to(t.peer, t.pattern) : &mailbox_from(t.peer, t.pattern), sends, rank(), t.peer);
   }
 }
 
@@ -118,7 +118,7 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
   World& world = stream_.world();
   for (const Transfer& t : batch) {
     if (t.kind != Transfer::send) continue;
-    connection_to(t.peer).forget_delivered();
+    connection_to(t.peer, t.pattern).forget_delivered();
     if (FluidCollectives* fluid = world.fluid()) fluid->flows().message_starts(rank(), t.peer);
     if (world.overlap() && t.peer != rank()) world.overlap()->sent(rank(), t.peer);
   }
@@ -131,7 +131,7 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
     if (batch[i].kind == Transfer::recv) finish(batch[i], in_flight[i]);
   for (const Transfer& t : batch) {
     if (t.kind != Transfer::send) continue;
-    const Connection& connection = connection_to(t.peer);
+    const Connection& connection = connection_to(t.peer, t.pattern);
     if (!connection.all_taken())
       stream_.block({.kind = Wait::receiver, .peer = t.peer},
                     [&] { return connection.all_taken(); });
@@ -139,7 +139,7 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
 }
 
 void SimCommunicator::send(const Transfer& transfer, InFlight& in_flight) {
-  connection_to(transfer.peer)
+  connection_to(transfer.peer, transfer.pattern)
       .send({.comm = std::move(in_flight.comm),
              .nbytes = in_flight.parcel->held_bytes,
              .pattern = transfer.pattern});
@@ -148,16 +148,16 @@ void SimCommunicator::send(const Transfer& transfer, InFlight& in_flight) {
 void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
   Parcel*& parcel = in_flight.parcel;
   if (transfer.kind == Transfer::recv) {
-    in_flight.comm = mailbox_from(transfer.peer).get_init();
+    in_flight.comm = mailbox_from(transfer.peer, transfer.pattern).get_init();
     in_flight.comm->set_dst_data(reinterpret_cast<void**>(&parcel), sizeof parcel);
     return;
   }
   const bool eager = stream_.world().eager();
-  auto& box = eager ? connection_to(transfer.peer).mailbox() : mailbox_to(transfer.peer);
+  auto& box = eager ? connection_to(transfer.peer, transfer.pattern).mailbox() : mailbox_to(transfer.peer, transfer.pattern);
   const std::uint64_t nbytes = wire_bytes(transfer);
   parcel = stream_.world().parcels().take();
   parcel->pack(transfer.tensor);
-  parcel->connection = eager ? &connection_to(transfer.peer) : nullptr;
+  parcel->connection = eager ? &connection_to(transfer.peer, transfer.pattern) : nullptr;
   parcel->held_bytes = static_cast<double>(nbytes);
   in_flight.comm = box.put_init(parcel, nbytes);
   // SimGrid takes a message without bytes for delivered as soon as it is sent to a permanent
@@ -186,14 +186,15 @@ void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
   parcel.connection->received(parcel.held_bytes);
 }
 
-Connection& SimCommunicator::connection_to(int peer) {
-  if (connections_.last_peer == peer) return *connections_.last;
-  Connection*& known = connections_.all[peer];
-  if (!known) {
-    auto& made = owned_.emplace_back(std::make_unique<Connection>(stream_, peer, mailbox_to(peer)));
-    known = made.get();
-  }
-  connections_.last_peer = peer;
+Connection& SimCommunicator::connection_to(int peer, Pattern pattern) {
+  const int key = this->key(peer, pattern);
+  if (connections_.last_key == key) return *connections_.last;
+  Connection*& known = connections_.all[key];
+  if (!known)
+    known =
+        owned_.emplace_back(std::make_unique<Connection>(stream_, peer, mailbox_to(peer, pattern)))
+            .get();
+  connections_.last_key = key;
   connections_.last = known;
   return *known;
 }
@@ -210,17 +211,19 @@ std::vector<int> SimCommunicator::silent_receivers() const {
 }
 
 simgrid::s4u::Mailbox& SimCommunicator::look_up(ByPeer<simgrid::s4u::Mailbox>& mailboxes, int peer,
-                                                int source, int destination) {
-  auto& box = mailboxes.all[peer];
+                                                Pattern pattern, bool outward) {
+  const int key = this->key(peer, pattern);
+  auto& box = mailboxes.all[key];
   if (!box) {
     World& world = stream_.world();
     check_peer(rank(), peer, size(), stream_.name());
-    box =
-        simgrid::s4u::Mailbox::by_name(fmt::format("{}/{}/{}", stream_.id(), source, destination));
+    const int source = outward ? rank() : peer, destination = outward ? peer : rank();
+    box = simgrid::s4u::Mailbox::by_name(fmt::format("{}/{}/{}{}", stream_.id(), source,
+                                                     destination, key % 2 ? "/answers" : ""));
     // A permanent receiver takes messages before they are asked for.
     if (world.eager()) box->set_receiver(world.main_actor(destination));
   }
-  mailboxes.last_peer = peer;
+  mailboxes.last_key = key;
   mailboxes.last = box;
   return *box;
 }

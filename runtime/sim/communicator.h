@@ -34,22 +34,24 @@ class SimCommunicator final : public Communicator {
   void flush();
   /// Ranks that messages have been sent to which nobody has received.
   std::vector<int> silent_receivers() const;
-  /// The connection that carries messages to `peer`; eager transports alone have connections.
-  Connection& connection_to(int peer);
+  /// The connection that carries messages of a pattern to `peer`; eager transports alone have
+  /// connections.
+  Connection& connection_to(int peer, Pattern pattern = Pattern::collective);
 
  private:
   struct InFlight {
     simgrid::s4u::CommPtr comm;
     Parcel* parcel = nullptr;
   };
-  /// What there is for each peer in one direction. Most often the peer is that of the message
-  /// before.
+  /// What there is for each peer in one direction, for answers and for all else. Most often it is
+  /// that of the message before.
   template <class T>
   struct ByPeer {
-    int last_peer = -1;
+    int last_key = -1;
     T* last = nullptr;
     std::unordered_map<int, T*> all;
   };
+  static int key(int peer, Pattern pattern) { return 2 * peer + (pattern == Pattern::answer); }
 
   /// Seconds that the software spends on a batch before it leaves.
   double overhead_s(std::span<const Transfer> batch) const;
@@ -68,14 +70,16 @@ class SimCommunicator final : public Communicator {
   /// Eager: what is received is waited for, and that what is sent has been taken.
   void receive_and_send(std::span<const Transfer> batch, InFlight* in_flight);
   void send(const Transfer& transfer, InFlight& in_flight);
-  simgrid::s4u::Mailbox& mailbox_to(int peer) {
-    return outward_.last_peer == peer ? *outward_.last : look_up(outward_, peer, rank(), peer);
+  simgrid::s4u::Mailbox& mailbox_to(int peer, Pattern pattern) {
+    return outward_.last_key == key(peer, pattern) ? *outward_.last
+                                                   : look_up(outward_, peer, pattern, true);
   }
-  simgrid::s4u::Mailbox& mailbox_from(int peer) {
-    return inward_.last_peer == peer ? *inward_.last : look_up(inward_, peer, peer, rank());
+  simgrid::s4u::Mailbox& mailbox_from(int peer, Pattern pattern) {
+    return inward_.last_key == key(peer, pattern) ? *inward_.last
+                                                  : look_up(inward_, peer, pattern, false);
   }
-  simgrid::s4u::Mailbox& look_up(ByPeer<simgrid::s4u::Mailbox>& mailboxes, int peer, int source,
-                                 int destination);
+  simgrid::s4u::Mailbox& look_up(ByPeer<simgrid::s4u::Mailbox>& mailboxes, int peer,
+                                 Pattern pattern, bool outward);
 
   SimStream& stream_;
   // Of the call in progress, if its batch is small: what every message touches lies together.

@@ -157,18 +157,16 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds&
   // The end of a chain sends to nobody: after it, around the circle, is the beginning.
   if (rounds.pattern == Rounds::chain && rounds.sent.empty()) meeting.first = (place + 1) % size;
   const Accelerator& accelerator = world_.cluster().accelerator;
-  const auto seconds = [&](const Cost& cost) {
-    return cost.nothing() ? 0 : accelerator.seconds(cost);
+  const auto set = [&](std::vector<double>& by_place, const Cost& cost) {
+    if (cost.nothing()) return;
+    by_place.resize(size);
+    by_place[place] = accelerator.seconds(cost);
   };
   for (std::size_t i = 0; i < rounds.phases.size(); ++i) {
     auto& phase = meeting.pipeline.phases[i];
     phase.messages = rounds.phases[i].rounds;
-    const double each_s = seconds(rounds.phases[i].each);
-    if (each_s > 0) {
-      phase.work_s.resize(size);
-      phase.work_s[place] = each_s;
-    }
-    phase.after_s = std::max(phase.after_s, seconds(rounds.phases[i].after));
+    set(phase.work_s, rounds.phases[i].each);
+    set(phase.after_s, rounds.phases[i].after);
   }
 }
 
@@ -200,42 +198,54 @@ std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRoun
     if (!by_place.empty()) std::rotate(by_place.begin(), by_place.begin() + first, by_place.end());
   };
   from_first(pipeline.starts_s);
-  for (auto& phase : pipeline.phases) from_first(phase.work_s);
+  for (auto& phase : pipeline.phases) {
+    from_first(phase.work_s);
+    from_first(phase.after_s);
+  }
   const Transport& transport = world_.cluster().transport;
-  const auto opening = windows(meeting, pattern);
-  std::vector<double> ends = meeting.pattern == Rounds::ring
-                                 ? ring_ends_s(pipeline, pattern.edges(), transport, opening)
-                                 : chain_ends_s(pipeline, pattern.edges(), transport, opening);
+  Connections& connections = this->connections(meeting, pattern);
+  std::vector<double> ends =
+      meeting.pattern == Rounds::ring
+          ? ring_ends_s(pipeline, pattern.edges(), transport, connections.all)
+          : chain_ends_s(pipeline, pattern.edges(), transport, connections.all);
   const double last_s = *std::max_element(ends.begin(), ends.end());
-  if (opening.empty())
-    for (TcpWindow* window : meeting.circle.windows[&pattern])
-      if (window) window->sent(last_s);
+  for (std::size_t i = 0; i < connections.windows.size(); ++i)
+    if (connections.windows[i] && !connections.all[i].window)
+      connections.windows[i]->sent(last_s);
   std::rotate(ends.begin(), ends.end() - first, ends.end());
   return ends;
 }
 
-/// The windows of the edges, unless all are open.
-std::span<TcpWindow* const> FluidCollectives::windows(Meeting& meeting,
-                                                      const CoupledRounds& pattern) {
+FluidCollectives::Connections& FluidCollectives::connections(Meeting& meeting,
+                                                             const CoupledRounds& pattern) {
+  Connections& connections = meeting.circle.connections[&pattern];
+  connections.all.resize(pattern.edges().size());
+  if (world_.cluster().transport.tcp.slow_start) open_windows(meeting, pattern, connections);
+  return connections;
+}
+
+/// Slow start counts in a meeting in which any window is not open yet.
+void FluidCollectives::open_windows(Meeting& meeting, const CoupledRounds& pattern,
+                                    Connections& connections) {
   const Transport& transport = world_.cluster().transport;
-  if (!transport.tcp.slow_start) return {};
-  Circle& circle = meeting.circle;
-  auto& all = circle.windows[&pattern];
+  const Circle& circle = meeting.circle;
   const std::size_t size = circle.members.size();
-  for (std::size_t i = all.size(); i < pattern.edges().size(); ++i) {
+  auto& windows = connections.windows;
+  for (std::size_t i = windows.size(); i < pattern.edges().size(); ++i) {
     const int source = circle.members[(meeting.first + i) % size];
     const int destination = circle.members[(meeting.first + i + 1) % size];
     auto& communicator = world_.stream(circle.stream, source).communicator();
-    all.push_back(pattern.edges()[i].between_nodes
-                      ? &communicator.connection_to(destination).window()
-                      : nullptr);
+    windows.push_back(pattern.edges()[i].between_nodes
+                          ? &communicator.connection_to(destination).window()
+                          : nullptr);
   }
   const auto streams = static_cast<double>(transport.all_streams(meeting.traffic));
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i] &&
-        !all[i]->open(transport.tcp, streams, meeting.start_s, 2 * pattern.edges()[i].latency_s))
-      return all;
-  return {};
+  bool opening = false;
+  for (std::size_t i = 0; i < windows.size() && !opening; ++i)
+    opening = windows[i] && !windows[i]->open(transport.tcp, streams, meeting.start_s,
+                                              2 * pattern.edges()[i].latency_s);
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    connections.all[i].window = opening ? windows[i] : nullptr;
 }
 
 /// Ranks are through one after another, and later by as much as sharing links makes the last one.
@@ -243,6 +253,7 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
                                const CoupledRounds& pattern, std::vector<double> ends_s) {
   const double last_s =
       std::max(*std::max_element(ends_s.begin(), ends_s.end()), Simulation::clock());
+  auto& connections = meeting->circle.connections[&pattern].all;
   double bytes = 0;
   for (std::size_t j = 0; j < meeting->pipeline.nbytes.size(); ++j)
     bytes += meeting->pipeline.nbytes[j];
@@ -251,10 +262,13 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
     bytes *= static_cast<double>(rounds) / static_cast<double>(meeting->pipeline.nbytes.size());
   }
   const auto flow = flows_.start(pattern, bytes, meeting->start_s, last_s - meeting->start_s,
-                                 [meeting, ends_s, last_s](double date_s) {
+                                 [meeting, ends_s, last_s, &connections](double date_s) {
+                                   const double later_s = date_s - last_s;
+                                   if (later_s > 0)
+                                     for (auto& connection : connections) connection.delay(later_s);
                                    for (std::size_t i = 0; i < ends_s.size(); ++i)
                                      if (!meeting->ends[i]->reached())
-                                       meeting->ends[i]->reach(ends_s[i] + (date_s - last_s));
+                                       meeting->ends[i]->reach(ends_s[i] + later_s);
                                  });
   std::map<double, std::vector<std::size_t>> sooner;
   for (std::size_t i = 0; i < ends_s.size(); ++i)

@@ -66,6 +66,11 @@ class FluidCollectives {
     double start_s = 0;                                 // when the last has come
     std::vector<std::shared_ptr<Milestone>> ends = {};  // by place
   };
+  /// Of the edges of a pattern.
+  struct Connections {
+    std::vector<PipelineConnection> all;
+    std::vector<TcpWindow*> windows;  // null for edges inside nodes; empty where none opens
+  };
   /// Ranks that meet again and again on one stream.
   struct Circle {
     StreamId stream;
@@ -73,9 +78,9 @@ class FluidCollectives {
     std::unordered_map<int, std::size_t> place;  // of a rank among them
     std::map<std::tuple<Rounds::Pattern, Pattern, std::size_t>, CoupledRounds>
         patterns;  // by traffic and first place, too
-    std::map<const CoupledRounds*, std::vector<TcpWindow*>> windows;  // by edge; null: none
-    std::deque<std::shared_ptr<Meeting>> meetings;                    // to which not all have come
-    std::vector<std::size_t> attended;                                // meetings, by place
+    std::map<const CoupledRounds*, Connections> connections;
+    std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
+    std::vector<std::size_t> attended;              // meetings, by place
     std::size_t over = 0;     // meetings to which all have come
     bool has_rivals = false;  // on its stream
   };
@@ -91,7 +96,8 @@ class FluidCollectives {
   void start(const std::shared_ptr<Meeting>& meeting);
   void flow(const std::shared_ptr<Meeting>& meeting);
   std::vector<double> ends_s(Meeting& meeting, const CoupledRounds& pattern);
-  std::span<TcpWindow* const> windows(Meeting& meeting, const CoupledRounds& pattern);
+  Connections& connections(Meeting& meeting, const CoupledRounds& pattern);
+  void open_windows(Meeting& meeting, const CoupledRounds& pattern, Connections& connections);
   void pass_on(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern,
                std::vector<double> ends_s);
   void flow_at_once(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern);

@@ -44,7 +44,8 @@ std::exception_ptr World::run(const Task& rank_main) {
   simulation_.run([this] { failure_ = hang(); });
   ended_ = true;
   if (!failure_) failure_ = unobserved_failure();
-  if (!failure_) failure_ = unreceived();
+  if (const auto lines = unreceived(); !failure_ && !lines.empty())
+    failure_ = std::make_exception_ptr(hang_error(lines));
   return failure_;
 }
 
@@ -133,15 +134,15 @@ std::exception_ptr World::unobserved_failure() const {
   return nullptr;
 }
 
-/// Its sender does not wait for a message that an eager transport has taken, but nobody ever will
-/// receive it.
-std::exception_ptr World::unreceived() const {
+/// The messages that an eager transport has taken and nobody has received: their senders do not
+/// wait for them, but at the end of a run, or where nobody goes on, nobody will ever receive them.
+std::vector<std::string> World::unreceived() const {
   std::vector<std::string> lines;
   for (const auto& stream : streams_)
     for (const int peer : stream->communicator().silent_receivers())
       lines.push_back(
           wait_text(stream->rank(), stream->name(), {.kind = Wait::receiver, .peer = peer}));
-  return lines.empty() ? nullptr : std::make_exception_ptr(hang_error(lines));
+  return lines;
 }
 
 std::exception_ptr World::hang() const {
@@ -151,6 +152,7 @@ std::exception_ptr World::hang() const {
   for (const auto& stream : streams_)
     if (stream->waiting().kind != Wait::none)
       lines.push_back(wait_text(stream->rank(), stream->name(), stream->waiting()));
+  for (std::string& line : unreceived()) lines.push_back(std::move(line));
   return std::make_exception_ptr(hang_error(lines));
 }
 

@@ -105,7 +105,7 @@ class World {
   [[noreturn]] void fail(std::exception_ptr failure);
   std::exception_ptr unobserved_failure() const;
   std::exception_ptr hang() const;
-  std::exception_ptr unreceived() const;
+  std::vector<std::string> unreceived() const;
   Group& group(StreamId id);
 
   SimOptions options_;

@@ -27,9 +27,12 @@ struct Setting {
   std::string world = "sim";
 };
 
+/// In lock step, so that all ranks are through a collective at the same time.
 Path follow(const Setting& s) {
+  Cluster cluster = flat_cluster(s.ranks);
+  cluster.transport.protocol = Transport::Protocol::rendezvous;
   return paths(train({.world = s.world,
-                      .cluster = flat_cluster(s.ranks),
+                      .cluster = cluster,
                       .algorithm = s.algorithm,
                       .steps = s.steps,
                       .lr = s.lr,

@@ -122,7 +122,7 @@ TEST(BuiltInProfile, BertLargeHasThePublishedShapeAndStepTime) {
   EXPECT_EQ(p.numel(), 334'094'338u);
   EXPECT_EQ(p.batch, 6u);
   EXPECT_NEAR(p.forward_s() + p.backward_s(), 0.53, 1e-9);
-  EXPECT_NEAR(p.backward_s(), 2 * p.forward_s(), 1e-9);
+  EXPECT_NEAR(p.backward_s(), 1.578 * p.forward_s(), 5e-4);
   std::size_t blocks = 0;
   for (const ProfileTensor& row : p.tensors)
     if (row.tensor.starts_with("encoder.")) blocks += row.numel;
