@@ -89,8 +89,11 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
       share_ = transport.efficiency.of(traffic_);
       bandwidth_Bps *= share_;
     }
-    edges_.push_back({inside ? 0 : transport.overhead_s(1), network.latency(routes[i]),
-                      1 / bandwidth_Bps, !inside});
+    edges_.push_back({.overhead_s = inside ? 0 : transport.overhead_s(1),
+                      .busy_s = inside ? 0 : transport.per_message_s(),
+                      .latency_s = network.latency(routes[i]),
+                      .per_byte_s = 1 / bandwidth_Bps,
+                      .between_nodes = !inside});
     if (bandwidth_Bps < bandwidth_Bps_) {
       bandwidth_Bps_ = bandwidth_Bps;
       slowest_source_ = source;

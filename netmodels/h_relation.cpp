@@ -24,8 +24,10 @@ void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
     any_between_ = any_between_ || !inside;
     double& all_there = to_[static_cast<std::size_t>(message.to)];
     all_there += nbytes;
+    const double busy_s =
+        inside ? 0 : static_cast<double>(message.messages) * transport.per_message_s();
     connections_s_ =
-        std::max({connections_s_, all_there / network_.connection_cap(source, message.to),
+        std::max({connections_s_, busy_s + all_there / network_.connection_cap(source, message.to),
                   nbytes / network_.message_cap(source, message.to, traffic_,
                                                 nbytes / static_cast<double>(message.messages))});
     route_.clear();

@@ -33,7 +33,8 @@ class Edges {
     if (connection.window)
       ready_s += connection.window->pause_s(transport_.tcp, streams_, at_s, nbytes,
                                             1 / edge.per_byte_s, 2 * edge.latency_s);
-    connection.free_s = std::max(ready_s, connection.free_s) + nbytes * edge.per_byte_s;
+    connection.free_s =
+        std::max(ready_s, connection.free_s) + edge.busy_s + nbytes * edge.per_byte_s;
     arrive_s_[p] = connection.free_s + edge.latency_s;
     return at_s;
   }

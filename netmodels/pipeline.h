@@ -14,7 +14,8 @@ namespace trigram {
 
 /// The way from one member of a pipeline to the next.
 struct PipelineEdge {
-  double overhead_s = 0;  // of the sender's software, before each message
+  double overhead_s = 0;  // of the sender's software, before it hands a message over
+  double busy_s = 0;      // of the connection, before the bytes of a message leave
   double latency_s = 0;
   double per_byte_s = 0;  // of the narrowest link
   bool between_nodes = false;
@@ -63,7 +64,7 @@ struct Pipeline {
 /// When each member has received and sent all its messages: the longest path through members and
 /// messages,
 ///
-///   begin(p, j) = max(ready(p, j), free(p)),   free(p) = begin + bytes / B(p),
+///   begin(p, j) = max(ready(p, j), free(p)),   free(p) = begin + busy(p) + bytes / B(p),
 ///   arrive(p, j) = free(p) + latency(p),       ready(p, j + 1) = arrive(p - 1, j) + work(p),
 ///
 /// where what the transport holds of a connection until p + 1 has received it limits how far p is

@@ -106,10 +106,13 @@ bool Transport::limits_connections() const {
   return connection_cap_Bps != kNone || stream_cap_Bps != kNone || tcp.exists() || loss > 0;
 }
 
+double Transport::per_message_s() const {
+  return message_overhead_s + (streams > 1 ? static_cast<double>(streams) * stream_overhead_s : 0);
+}
+
 double Transport::overhead_s(int messages) const {
   if (messages == 0) return 0;
-  const double parts_s = streams > 1 ? static_cast<double>(streams) * stream_overhead_s : 0;
-  return stage_overhead_s + messages * (message_overhead_s + parts_s);
+  return stage_overhead_s + (protocol == Protocol::rendezvous ? messages * per_message_s() : 0);
 }
 
 FieldTable<Transport> transport_fields() {
@@ -160,9 +163,9 @@ FieldTable<Transport> transport_fields() {
       .field("segment", &Transport::segment_bytes, quantity(Dimension::bytes, true),
              "payload of a packet (maximum segment size)")
       .field("message_overhead", &Transport::message_overhead_s, quantity(Dimension::duration),
-             "time that the sender spends on each message")
+             "time that a connection spends on each message before its bytes leave")
       .field("stream_overhead", &Transport::stream_overhead_s, quantity(Dimension::duration),
-             "time that the sender spends on each part of a message that is split over streams")
+             "time that it spends on each part of a message that is split over streams")
       .field("stage_overhead", &Transport::stage_overhead_s, quantity(Dimension::duration),
              "time that the sender spends on each batch of messages, a stage of a collective")
       .field("efficiency", &Transport::efficiency, nested(efficiency_fields()),

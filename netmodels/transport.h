@@ -70,12 +70,14 @@ struct Transport {
   /// every packet.
   double loss = 0, loss_constant = 1.22;
   double segment_bytes = 1448;  // Ethernet's 1,500 less headers with timestamps
-  /// Seconds that the sender's stream is busy with each message, and with each batch of messages
-  /// that are sent together (a stage of a collective), before they leave.
-  double message_overhead_s = 0, stage_overhead_s = 0;
-  /// Seconds that it is busy besides with each part of a message that is split: who sends on one
-  /// stream alone need not deal out parts and wait for all of them.
-  double stream_overhead_s = 0;
+  /// Seconds that the sender's stream is busy with each batch of messages that are sent together (a
+  /// stage of a collective), before they leave.
+  double stage_overhead_s = 0;
+  /// Seconds that a connection is busy with each message before its bytes leave; and besides with
+  /// each part of a message that is split: who sends on one stream alone need not deal out parts and
+  /// wait for all of them. A rendezvous, which sends one message at a time, spends them as the
+  /// sender's stream.
+  double message_overhead_s = 0, stream_overhead_s = 0;
 
   Efficiency efficiency = {};
 
@@ -99,6 +101,8 @@ struct Transport {
   bool takes(std::int64_t held_messages, double held_bytes, double nbytes, Pattern pattern) const;
   /// Messages of `nbytes` that an eager connection holds at most.
   std::int64_t held_at_once(double nbytes, Pattern pattern) const;
+  /// Seconds that a connection is busy with each message before its bytes leave.
+  double per_message_s() const;
   /// Seconds that the sender's stream is busy with so many messages that leave together.
   double overhead_s(int messages) const;
 

@@ -74,7 +74,7 @@ TEST(Slices, TakeTheTimeOfTheirMessages) {
   cluster.transport.message_overhead_s = 10e-6;
   for (const std::size_t slices : {1, 3, 8}) {
     const Rings rings = {.slice_bytes = (kChunk + slices - 1) / slices};
-    // The software is busy with all slices of a stage before they leave.
+    // The connection is busy with each slice before it leaves.
     const double stage_s = static_cast<double>(slices) * 10e-6 + cluster.inter.latency_s +
                            kChunk / cluster.inter.bandwidth_Bps;
     EXPECT_NEAR(seconds(cluster, rings, P * kChunk / 4), 2 * (P - 1) * stage_s, 1e-9) << slices;

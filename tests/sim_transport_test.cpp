@@ -235,15 +235,15 @@ TEST(Transport, MessagesInsideANodeAreFree) {
                       .stream_cap_Bps = 1e6,
                       .tcp = {.window_bytes = 1},
                       .loss = 0.5,
-                      .message_overhead_s = 1,
                       .stage_overhead_s = 1,
+                      .message_overhead_s = 1,
                       .stream_overhead_s = 1};
   EXPECT_EQ(last_end_s(with(all, 1, 2), 1, 1), last_end_s(with({}, 1, 2), 1, 1));
 }
 
 TEST(Transport, SoftwareIsBusyWithEveryStageAndMessage) {
   const Cluster plain = with({}, 8);
-  const Cluster busy = with({.message_overhead_s = 3e-6, .stage_overhead_s = 5e-6}, 8);
+  const Cluster busy = with({.stage_overhead_s = 5e-6, .message_overhead_s = 3e-6}, 8);
   EXPECT_NEAR(last_end_s(busy, 3, 1) - last_end_s(plain, 3, 1), 5e-6 + 3 * 3e-6, 1e-12);
   // A message that is not split has no parts.
   const Cluster one = with({.streams = 1, .stream_overhead_s = 2e-6}, 8);

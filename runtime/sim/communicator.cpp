@@ -51,9 +51,7 @@ bool SimCommunicator::untimed() const { return stream_.untimed(); }
 
 double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
   const Transport& transport = stream_.world().cluster().transport;
-  if (transport.message_overhead_s == 0 && transport.stage_overhead_s == 0 &&
-      transport.stream_overhead_s == 0)
-    return 0;
+  if (transport.overhead_s(1) == 0) return 0;
   int messages = 0;
   for (const Transfer& t : batch)
     messages += t.kind == Transfer::send && !stream_.world().layout().same_node(rank(), t.peer);

@@ -19,6 +19,7 @@ Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox
       at_once_(between_nodes_ && sender.world().cluster().transport.limits_messages()
                    ? sender.world().cluster().transport.streams
                    : 1),
+      busy_s_(between_nodes_ ? sender.world().cluster().transport.per_message_s() : 0),
       own_latency_s_(sender.world().network().latency(sender.rank(), destination)) {}
 
 /// At this date.
@@ -66,9 +67,9 @@ void Connection::advance() {
 void Connection::start(Message& message) {
   World& world = sender_.world();
   const double now_s = Simulation::clock();
-  const double left_s = now_s == message.taken_s
-                            ? message.latency_s
-                            : std::max(0.0, message.taken_s + message.latency_s - now_s);
+  const double left_s = busy_s_ + (now_s == message.taken_s
+                                       ? message.latency_s
+                                       : std::max(0.0, message.taken_s + message.latency_s - now_s));
   world.simulation().start(*message.comm, left_s / world.latency_factor());
   started_.push_back({std::move(message.comm), now_s + left_s});
 }

@@ -18,7 +18,8 @@ class SimStream;
 /// what its buffer has room for (Transport::takes); room comes back when the receiver has received.
 ///
 /// A message that follows another pays its latency while that one is still being transmitted: it
-/// begins to move when its own latency is over and the one before has arrived.
+/// begins to move when its own latency is over and the one before has arrived, after the time that
+/// the connection is busy with it (Transport::per_message_s).
 class Connection {
  public:
   struct Message {
@@ -80,6 +81,7 @@ class Connection {
   const bool between_nodes_;
   const double rate_Bps_;       // of a message that is alone
   const std::int64_t at_once_;  // messages that travel beside each other
+  const double busy_s_;         // before the bytes of a message leave
   const double own_latency_s_;  // where that does not change
   std::deque<Message> queue_;
   std::size_t taken_ = 0;           // of the queue, from its front

@@ -334,10 +334,10 @@ CASES = {
         "/algorithm/bucket",
         "expected one of its options, H",
     ),
-    "option of a workload without any": (
+    "option of another workload": (
         experiment(workload={"name": "bert_large", "priced_as": "vgg16"}),
         "/workload/priced_as",
-        "expected none here",
+        "expected one of step_time, batch, buckets",
     ),
     "no such cluster": (experiment(cluster="nowhere.json"), "/cluster", "nowhere.json"),
     "no such profile": (experiment(workload="profile:nowhere.csv"), "/workload", "nowhere.csv"),

@@ -218,7 +218,8 @@ class Networks(CommandTest):
         tcp = ("network_model", "tcp", 'expected "alpha_beta" where links have shaping, a profile or '
                "background")
         fluid = ("fidelity", "fluid", 'expected "message" or "auto" where links have a profile or '
-                 "background, or the accelerator an overlap_slowdown")
+                 'background, the accelerator an overlap_slowdown, or the transport the protocol '
+                 '"rendezvous"')
         for change, refusals in (
             ({"shaping": {"rate": "1Gbps"}}, [tcp]),
             ({"profile": [{"at": "1s", "bandwidth": 0.5}]}, [tcp, fluid]),
@@ -243,7 +244,7 @@ class Networks(CommandTest):
 
         for fidelity, change, expected in (  # a ring in each of six steps; evaluations do not count
             ("auto", {"nodes": 4, "workers_per_node": 1}, counted(6, 0)),
-            ("auto", {}, counted(0, 6)),  # workers of a node share its NIC
+            ("auto", {}, counted(6, 0)),  # a ring that passes each NIC once
             ("fluid", {}, counted(6, 0)),
             ("auto", {"inter": changing}, {"collectives_fluid": 0}),
             ("message", {}, {}),
