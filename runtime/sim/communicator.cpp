@@ -177,11 +177,13 @@ void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
   if (!parcel.fits(transfer.tensor))
     check_match(parcel.shape(), transfer.peer, transfer.tensor, rank(), stream_.name());
   parcel.unpack(transfer.tensor);
-  world.parcels().give_back(&parcel);
-  if (!parcel.connection) return;
+  Connection* const connection = parcel.connection;
+  const double held_bytes = parcel.held_bytes;
+  world.parcels().give_back(&parcel);  // others may take it before this actor goes on
+  if (!connection) return;
   if (FluidCollectives* fluid = world.fluid()) fluid->flows().message_ends(transfer.peer, rank());
   if (world.overlap() && transfer.peer != rank()) world.overlap()->received(transfer.peer, rank());
-  parcel.connection->received(parcel.held_bytes);
+  connection->received(held_bytes);
 }
 
 Connection& SimCommunicator::connection_to(int peer, Pattern pattern) {
