@@ -157,11 +157,13 @@ RingRun run_ring(const Cluster& cluster, const Ring& ring, const SimOptions& opt
 
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs) {
   const double messages = messages_of(cluster, ring);
+  Cluster in_lock_step = cluster;  // as the one written by hand
+  in_lock_step.transport.protocol = Transport::Protocol::rendezvous;
   Comparison all;
   for (int i = 0; i < pairs; ++i) {
     const int cpu = sched_getcpu();
     Child by_hand = start(cpu, hand_written_ring(cluster, ring));
-    Child full_stack = start(cpu, full_stack_ring(cluster, ring, {}));
+    Child full_stack = start(cpu, full_stack_ring(in_lock_step, ring, {}));
     all.pairs.push_back({result(by_hand, messages), result(full_stack, messages)});
   }
   return all;
