@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/codecs/minmax_uint8.h"
 #include "core/metering/meter.h"
 #include "experiments/calibrate/device_probes.h"
 
@@ -67,38 +68,45 @@ LinkSpec link_of(const LineFit& fit) { return {1 / fit.seconds_per_unit, fit.ove
 struct RateOfProbe {
   const char* probe;
   double Accelerator::*Bps;
+  int launches = 1;  // of one call, as the simulator counts them
 };
+constexpr CodecLaunches kCoded = MinMaxUInt8::kLaunches;
 constexpr RateOfProbe kRates[] = {{"sgd", &Accelerator::memory_Bps},
                                   {"axpby", &Accelerator::reduction_Bps},
                                   {"copy", &Accelerator::copy_Bps},
-                                  {"encode", &Accelerator::codec_Bps},
-                                  {"decode", &Accelerator::codec_Bps}};
+                                  {"encode", &Accelerator::codec_Bps,
+                                   kCoded.encode_call + kCoded.encode_vector},
+                                  {"decode", &Accelerator::codec_Bps,
+                                   kCoded.decode_call + kCoded.decode_vector}};
 
-double Accelerator::*rate_of(const Probe& probe) {
+const RateOfProbe* rate_of(const Probe& probe) {
   for (const RateOfProbe& rate : kRates)
-    if (probe.name == rate.probe) return rate.Bps;
+    if (probe.name == rate.probe) return &rate;
   return nullptr;
 }
 
-/// All operations have the launch overhead in common, those of one kind a rate, too.
+/// All operations have the launch overhead in common, those of one kind a rate, too. What launches
+/// several times counts as so many operations, each of a part.
 void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
   std::vector<double Accelerator::*> rates;
   std::vector<std::vector<Sample>> kinds;
   for (const Probe& probe : probes) {
-    const auto rate = rate_of(probe);
+    const RateOfProbe* rate = rate_of(probe);
     if (!rate) continue;
-    if (rates.empty() || rates.back() != rate) {
-      rates.push_back(rate);
+    if (rates.empty() || rates.back() != rate->Bps) {
+      rates.push_back(rate->Bps);
       kinds.emplace_back();
     }
-    kinds.back().insert(kinds.back().end(), probe.samples.begin(), probe.samples.end());
+    for (const Sample& sample : probe.samples)
+      kinds.back().push_back({sample.size / rate->launches, sample.seconds / rate->launches});
   }
   const std::vector<LineFit> fits = fit_lines(kinds);
   for (std::size_t i = 0; i < rates.size(); ++i) {
     accelerator.*rates[i] = 1 / fits[i].seconds_per_unit;
     accelerator.launch_overhead_s = fits[i].overhead_s;
     for (Probe& probe : probes)
-      if (rate_of(probe) == rates[i]) probe.fit = fits[i];
+      if (const RateOfProbe* rate = rate_of(probe); rate && rate->Bps == rates[i])
+        probe.fit = {rate->launches * fits[i].overhead_s, fits[i].seconds_per_unit};
   }
 }
 
