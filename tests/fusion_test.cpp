@@ -94,10 +94,8 @@ double exchange_begins_s(double now_s, double cycle_s, double negotiation_s, dou
 TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
   for (const int nodes : {2, 4, 8})
     for (const int negotiations : {1, 2})
-      for (const double cycle_s : {0.0, 0.031e-3, 0.33e-3, 0.7e-3, 1.3e-3, 5e-3}) {
+      for (const double cycle_s : {0.0, 0.03e-3, 0.3e-3, 0.7e-3, 1.3e-3, 5e-3}) {
         Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
-        // In lock step all ranks end an exchange at the same time, and all exchanges take as long.
-        training.cluster.transport.protocol = Transport::Protocol::rendezvous;
         // Exchange and optimizer; before the first step, something is prepared.
         const double one_s = train(training).seconds();
         training.steps = 2;
@@ -111,7 +109,9 @@ TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
         double end_s = one_s - kReady_s - exchange_s, began_s = -1;
         for (long t = 0; t < training.steps; ++t)
           end_s = exchange_begins_s(end_s, cycle_s, negotiation_s, began_s) + exchange_s;
-        EXPECT_NEAR(train(training).seconds(), end_s, kHops_s)
+        // Eight ranks leave a ring at unlike times, by less than a latency.
+        const double skew_s = nodes == 8 ? training.cluster.inter.latency_s : 0;
+        EXPECT_NEAR(train(training).seconds(), end_s, kHops_s + skew_s)
             << nodes << " " << negotiations << " " << cycle_s;
       }
 }
