@@ -14,7 +14,7 @@ HRelation::HRelation(const Network& network, const Cluster& cluster, Pattern tra
 
 void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
   const Transport& transport = cluster_.transport;
-  to_.assign(static_cast<std::size_t>(network_.ranks()), 0);
+  to_s_.assign(static_cast<std::size_t>(network_.ranks()), 0);
   int messages = 0;
   for (const Rounds::Sent& message : sent) {
     const bool inside = cluster_.node_of(source) == cluster_.node_of(message.to);
@@ -22,12 +22,11 @@ void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
     if (!inside) nbytes = std::round(nbytes / transport.efficiency.of(traffic_));
     messages += !inside;
     any_between_ = any_between_ || !inside;
-    double& all_there = to_[static_cast<std::size_t>(message.to)];
-    all_there += nbytes;
-    const double busy_s =
-        inside ? 0 : static_cast<double>(message.messages) * transport.per_message_s();
+    double& connection_s = to_s_[static_cast<std::size_t>(message.to)];
+    connection_s += nbytes / network_.connection_cap(source, message.to);
+    if (!inside) connection_s += static_cast<double>(message.messages) * transport.per_message_s();
     connections_s_ =
-        std::max({connections_s_, busy_s + all_there / network_.connection_cap(source, message.to),
+        std::max({connections_s_, connection_s,
                   nbytes / network_.message_cap(source, message.to, traffic_,
                                                 nbytes / static_cast<double>(message.messages))});
     route_.clear();

@@ -45,7 +45,7 @@ class HRelation {
   std::vector<double> all_, between_;
   bool any_between_ = false;
   double overhead_s_ = 0, connections_s_ = 0;
-  std::vector<double> to_;     // scratch: bytes by destination
+  std::vector<double> to_s_;   // scratch: seconds of the connection to each destination
   std::vector<LinkId> route_;  // scratch
 };
 

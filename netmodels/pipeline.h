@@ -22,7 +22,7 @@ struct PipelineEdge {
   bool operator==(const PipelineEdge&) const = default;
 };
 
-/// What a connection keeps from one collective to the next.
+/// The state of a connection that outlasts a collective.
 struct PipelineConnection {
   /// A message that the transport has taken.
   struct Held {

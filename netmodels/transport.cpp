@@ -15,9 +15,7 @@ Kind<double> limit(Dimension dimension) {
 }
 
 /// Libraries of parameter servers queue what they send in their own memory.
-bool is_queued(Pattern pattern) {
-  return pattern == Pattern::server || pattern == Pattern::answer;
-}
+bool is_queued(Pattern pattern) { return pattern == Pattern::server || pattern == Pattern::answer; }
 
 FieldTable<Efficiency> efficiency_fields() {
   const Kind<double> share = number(0, 1, Open::below);

@@ -184,21 +184,19 @@ TEST_P(DoubleTreeVolume, IsHalfTheVectorOverEveryEdgeOfATree) {
   add_double_tree(traffic, all_ranks(cluster.layout()), n, static_cast<std::size_t>(workers),
                   chunks(n));
   for (const std::int64_t ahead : {0, 5}) {
-    const auto difference =
-        simulate(cluster,
-                 [&](const Context& raw) {
-                   auto meter = instrument(raw, {.phantom = true, .sink = {}});
-                   const Context ctx = meter->context();
-                   double_tree_allreduce(ctx, ctx.device->empty(n), Reduce::sum,
-                                         {.chunk_bytes = kChunkBytes, .ahead = ahead});
-                   const Counters sent = meter->counters();
-                   const Sent& expected = traffic.of(ctx.rank());
-                   EXPECT_EQ(sent.bytes_intra, expected.bytes_intra);
-                   EXPECT_EQ(sent.bytes_inter, expected.bytes_inter);
-                   EXPECT_EQ(sent.messages_intra, expected.messages_intra);
-                   EXPECT_EQ(sent.messages_inter, expected.messages_inter);
-                   return ctx.stream->now();
-                 });
+    const auto difference = simulate(cluster, [&](const Context& raw) {
+      auto meter = instrument(raw, {.phantom = true, .sink = {}});
+      const Context ctx = meter->context();
+      double_tree_allreduce(ctx, ctx.device->empty(n), Reduce::sum,
+                            {.chunk_bytes = kChunkBytes, .ahead = ahead});
+      const Counters sent = meter->counters();
+      const Sent& expected = traffic.of(ctx.rank());
+      EXPECT_EQ(sent.bytes_intra, expected.bytes_intra);
+      EXPECT_EQ(sent.bytes_inter, expected.bytes_inter);
+      EXPECT_EQ(sent.messages_intra, expected.messages_intra);
+      EXPECT_EQ(sent.messages_inter, expected.messages_inter);
+      return ctx.stream->now();
+    });
     EXPECT_EQ(difference.size(), static_cast<std::size_t>(cluster.ranks()));
   }
 }
@@ -214,20 +212,17 @@ INSTANTIATE_TEST_SUITE_P(Nodes, DoubleTreeVolume,
 /// How far a rank runs ahead decides when messages leave, not how they are added up.
 TEST(DoubleTreeSums, DoNotDependOnWhenMessagesLeave) {
   const auto sums = [](const Cluster& cluster, std::int64_t ahead) {
-    return simulate(
-        cluster,
-        [&](const Context& ctx) {
-          const Tensor x = ctx.device->empty(1003);
-          std::vector<float> values(1003);
-          for (std::size_t i = 0; i < values.size(); ++i)
-            values[i] =
-                1e-3f * static_cast<float>((31 * i + 17 * std::size_t(ctx.rank())) % 1021) / 7;
-          ctx.device->upload(x, std::as_bytes(std::span(values)));
-          double_tree_allreduce(ctx, x, Reduce::avg, {.chunk_bytes = 400, .ahead = ahead});
-          double hash = 0;
-          for (const float value : ctx.device->download(x)) hash = 0.5 * hash + double{value};
-          return hash;
-        });
+    return simulate(cluster, [&](const Context& ctx) {
+      const Tensor x = ctx.device->empty(1003);
+      std::vector<float> values(1003);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = 1e-3f * static_cast<float>((31 * i + 17 * std::size_t(ctx.rank())) % 1021) / 7;
+      ctx.device->upload(x, std::as_bytes(std::span(values)));
+      double_tree_allreduce(ctx, x, Reduce::avg, {.chunk_bytes = 400, .ahead = ahead});
+      double hash = 0;
+      for (const float value : ctx.device->download(x)) hash = 0.5 * hash + double{value};
+      return hash;
+    });
   };
   for (const Cluster& cluster : {round_cluster(7), round_cluster(5, 3)}) {
     const auto in_step = sums(cluster, 0);

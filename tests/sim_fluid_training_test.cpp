@@ -122,10 +122,9 @@ TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
     const long buckets = training.steps * std::ssize(automatic.buckets);
     // A rotation goes by messages, the ring of codes after it as a flow.
     const long rotations = GetParam().name == "bytegrad" ? buckets : 0;
-    const Json expected_notes = {
-        {"collectives_fluid", buckets - (rotations > 0 ? 0 : first)},
-        {"collectives_by_messages", rotations > 0 ? rotations : first},
-        {"collectives_sharing_links", 0}};
+    const Json expected_notes = {{"collectives_fluid", buckets - (rotations > 0 ? 0 : first)},
+                                 {"collectives_by_messages", rotations > 0 ? rotations : first},
+                                 {"collectives_sharing_links", 0}};
     EXPECT_EQ(notes, expected_notes);
   }
 }

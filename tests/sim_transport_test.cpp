@@ -293,7 +293,8 @@ TEST(Transport, IsChecked) {
 }
 
 TEST(Transport, SurvivesARoundTrip) {
-  const Json described = {{"goodput", 0.9}, {"tcp", {{"window", "4MiB"}}}, {"stage_overhead", "20us"}};
+  const Json described = {
+      {"goodput", 0.9}, {"tcp", {{"window", "4MiB"}}}, {"stage_overhead", "20us"}};
   const Json dumped = transport_fields().dump(transport_fields().parse(described, ""));
   EXPECT_EQ(transport_fields().dump(transport_fields().parse(dumped, "")), dumped);
   EXPECT_FALSE(dumped.contains("node_cap"));

@@ -41,7 +41,8 @@ TEST(ThroughHost, TakesAllBytesOfANode) {
       const Training training = vgg16(1, workers, {{"hierarchical", true}});
       const double launches_s = kRounds * training.cluster.accelerator.launch_overhead_s;
       const double all_s = kModel / host_Bps + launches_s;
-      const double hidden_s = workers > 1 ? 2 * kPartition / training.cluster.intra.bandwidth_Bps : 0;
+      const double hidden_s =
+          workers > 1 ? 2 * kPartition / training.cluster.intra.bandwidth_Bps : 0;
       EXPECT_LE(added_s(training, host_Bps), all_s + 1e-9) << workers;
       EXPECT_GE(added_s(training, host_Bps), all_s - hidden_s - 1e-9) << workers;
     }

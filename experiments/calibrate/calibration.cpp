@@ -71,13 +71,12 @@ struct RateOfProbe {
   int launches = 1;  // of one call, as the simulator counts them
 };
 constexpr CodecLaunches kCoded = MinMaxUInt8::kLaunches;
-constexpr RateOfProbe kRates[] = {{"sgd", &Accelerator::memory_Bps},
-                                  {"axpby", &Accelerator::reduction_Bps},
-                                  {"copy", &Accelerator::copy_Bps},
-                                  {"encode", &Accelerator::codec_Bps,
-                                   kCoded.encode_call + kCoded.encode_vector},
-                                  {"decode", &Accelerator::codec_Bps,
-                                   kCoded.decode_call + kCoded.decode_vector}};
+constexpr RateOfProbe kRates[] = {
+    {"sgd", &Accelerator::memory_Bps},
+    {"axpby", &Accelerator::reduction_Bps},
+    {"copy", &Accelerator::copy_Bps},
+    {"encode", &Accelerator::codec_Bps, kCoded.encode_call + kCoded.encode_vector},
+    {"decode", &Accelerator::codec_Bps, kCoded.decode_call + kCoded.decode_vector}};
 
 const RateOfProbe* rate_of(const Probe& probe) {
   for (const RateOfProbe& rate : kRates)

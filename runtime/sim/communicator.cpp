@@ -42,7 +42,8 @@ void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>&
 
 std::int64_t SimCommunicator::buffered(std::size_t nbytes) const {
   if (!stream_.world().eager()) return 0;
-  return stream_.world().cluster().transport.held_at_once(static_cast<double>(nbytes), Pattern::point_to_point);
+  return stream_.world().cluster().transport.held_at_once(static_cast<double>(nbytes),
+                                                          Pattern::point_to_point);
 }
 
 bool SimCommunicator::couples() const { return stream_.world().fluid() != nullptr; }
@@ -88,7 +89,8 @@ void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
     if (t.peer == rank()) continue;
     const bool sends = t.kind == Transfer::send;
-    overlap.started(sends ? &mailbox_to(t.peer, t.pattern) : &mailbox_from(t.peer, t.pattern), sends, rank(), t.peer);
+    overlap.started(sends ? &mailbox_to(t.peer, t.pattern) : &mailbox_from(t.peer, t.pattern),
+                    sends, rank(), t.peer);
   }
 }
 
@@ -151,7 +153,8 @@ void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
     return;
   }
   const bool eager = stream_.world().eager();
-  auto& box = eager ? connection_to(transfer.peer, transfer.pattern).mailbox() : mailbox_to(transfer.peer, transfer.pattern);
+  auto& box = eager ? connection_to(transfer.peer, transfer.pattern).mailbox()
+                    : mailbox_to(transfer.peer, transfer.pattern);
   const std::uint64_t nbytes = wire_bytes(transfer);
   parcel = stream_.world().parcels().take();
   parcel->pack(transfer.tensor);
@@ -218,8 +221,8 @@ simgrid::s4u::Mailbox& SimCommunicator::look_up(ByPeer<simgrid::s4u::Mailbox>& m
     World& world = stream_.world();
     check_peer(rank(), peer, size(), stream_.name());
     const int source = outward ? rank() : peer, destination = outward ? peer : rank();
-    box = simgrid::s4u::Mailbox::by_name(fmt::format("{}/{}/{}{}", stream_.id(), source,
-                                                     destination, key % 2 ? "/answers" : ""));
+    box = simgrid::s4u::Mailbox::by_name(
+        fmt::format("{}/{}/{}{}", stream_.id(), source, destination, key % 2 ? "/answers" : ""));
     // A permanent receiver takes messages before they are asked for.
     if (world.eager()) box->set_receiver(world.main_actor(destination));
   }

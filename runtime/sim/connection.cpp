@@ -67,9 +67,10 @@ void Connection::advance() {
 void Connection::start(Message& message) {
   World& world = sender_.world();
   const double now_s = Simulation::clock();
-  const double left_s = busy_s_ + (now_s == message.taken_s
-                                       ? message.latency_s
-                                       : std::max(0.0, message.taken_s + message.latency_s - now_s));
+  const double left_s =
+      busy_s_ + (now_s == message.taken_s
+                     ? message.latency_s
+                     : std::max(0.0, message.taken_s + message.latency_s - now_s));
   world.simulation().start(*message.comm, left_s / world.latency_factor());
   started_.push_back({std::move(message.comm), now_s + left_s});
 }

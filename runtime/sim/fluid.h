@@ -81,8 +81,8 @@ class FluidCollectives {
     std::map<const CoupledRounds*, Connections> connections;
     std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
     std::vector<std::size_t> attended;              // meetings, by place
-    std::size_t over = 0;     // meetings to which all have come
-    bool has_rivals = false;  // on its stream
+    std::size_t over = 0;                           // meetings to which all have come
+    bool has_rivals = false;                        // on its stream
   };
 
   Circle& circle(const SimStream& stream, std::span<const int> members);

@@ -45,8 +45,8 @@ struct Comparison {
 
 /// Compares the ring of algorithms/collectives over the whole stack (metering, timed device,
 /// communicator) with one written by hand on SimGrid's S4U: an actor per rank, mailboxes looked up
-/// once, receive posted before send, one wait for each; same engine settings, platform, chunks. Both
-/// sides of a message meet (Transport::Protocol::rendezvous).
+/// once, receive posted before send, one wait for each; same engine settings, platform, chunks.
+/// Both sides of a message meet (Transport::Protocol::rendezvous).
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs);
 
 /// The full stack alone.
