@@ -179,12 +179,14 @@ class Metamorphic : public ::testing::TestWithParam<NamedAlgorithm> {};
 /// Asynchronous servers exchange with whoever asks first, a fusion buffer what is there when its
 /// clock ticks: a small delay changes all that follows, now and then to something luckier. So it
 /// does where some servers of a round have more than others, whose messages it may pull apart, or
-/// where workers go on to the next step before all have come to it.
+/// where workers go on to the next step before all have come to it: those of a node that gossip
+/// over its NIC at once, or not.
 bool depends_on_luck(const NamedAlgorithm& algorithm) {
   return algorithm.spec.at("name") == "async_parameter_server" ||
          algorithm.spec.at("name") == "ssp" || algorithm.spec.contains("fusion_buffer") ||
          algorithm.spec.value("assignment", "") == "djb2" ||
-         algorithm.spec.value("priority", "") == "need";
+         algorithm.spec.value("priority", "") == "need" || algorithm.name == "gossipgrad_ring" ||
+         algorithm.name == "dpsgd_in_buckets";
 }
 
 TEST_P(Metamorphic, EveryKnobSlowsDownAsItMust) {

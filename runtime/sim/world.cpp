@@ -134,14 +134,17 @@ std::exception_ptr World::unobserved_failure() const {
   return nullptr;
 }
 
-/// The messages that an eager transport has taken and nobody has received: their senders do not
-/// wait for them, but at the end of a run, or where nobody goes on, nobody will ever receive them.
+/// The messages that an eager transport has taken and nobody will ever receive: their senders do
+/// not wait for them, and their receivers wait for nothing any more.
 std::vector<std::string> World::unreceived() const {
   std::vector<std::string> lines;
   for (const auto& stream : streams_)
-    for (const int peer : stream->communicator().silent_receivers())
+    for (const int peer : stream->communicator().silent_receivers()) {
+      const SimStream* receiver = groups_.at(stream->id()).streams[static_cast<std::size_t>(peer)];
+      if (receiver && receiver->waiting().kind != Wait::none) continue;
       lines.push_back(
           wait_text(stream->rank(), stream->name(), {.kind = Wait::receiver, .peer = peer}));
+    }
   return lines;
 }
 
