@@ -89,7 +89,7 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
       share_ = transport.efficiency.of(traffic_);
       bandwidth_Bps *= share_;
     }
-    edges_.push_back({.overhead_s = inside ? 0 : transport.overhead_s(1),
+    edges_.push_back({.overhead_s = inside ? 0 : transport.stage_overhead_s,
                       .busy_s = inside ? 0 : transport.per_message_s(),
                       .latency_s = network.latency(routes[i]),
                       .per_byte_s = 1 / bandwidth_Bps,

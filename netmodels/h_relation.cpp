@@ -15,12 +15,10 @@ HRelation::HRelation(const Network& network, const Cluster& cluster, Pattern tra
 void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
   const Transport& transport = cluster_.transport;
   to_s_.assign(static_cast<std::size_t>(network_.ranks()), 0);
-  int messages = 0;
   for (const Rounds::Sent& message : sent) {
     const bool inside = cluster_.node_of(source) == cluster_.node_of(message.to);
     auto nbytes = static_cast<double>(message.bytes);
     if (!inside) nbytes = std::round(nbytes / transport.efficiency.of(traffic_));
-    messages += !inside;
     any_between_ = any_between_ || !inside;
     double& connection_s = to_s_[static_cast<std::size_t>(message.to)];
     connection_s += nbytes / network_.connection_cap(source, message.to);
@@ -36,7 +34,7 @@ void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
       if (!inside) between_[static_cast<std::size_t>(link)] += nbytes;
     }
   }
-  overhead_s_ = std::max(overhead_s_, transport.overhead_s(messages));
+  if (any_between_) overhead_s_ = transport.stage_overhead_s;
 }
 
 double HRelation::fullest_s(const std::vector<double>& load) const {

@@ -110,7 +110,7 @@ double Transport::per_message_s() const {
 
 double Transport::overhead_s(int messages) const {
   if (messages == 0) return 0;
-  return stage_overhead_s + (protocol == Protocol::rendezvous ? messages * per_message_s() : 0);
+  return stage_overhead_s + messages * per_message_s();
 }
 
 FieldTable<Transport> transport_fields() {

@@ -75,8 +75,8 @@ struct Transport {
   double stage_overhead_s = 0;
   /// Seconds that a connection is busy with each message before its bytes leave; and besides with
   /// each part of a message that is split: who sends on one stream alone need not deal out parts
-  /// and wait for all of them. A rendezvous, which sends one message at a time, spends them as the
-  /// sender's stream.
+  /// and wait for all of them. A rendezvous, and emulated networks, spend them as the sender's
+  /// stream.
   double message_overhead_s = 0, stream_overhead_s = 0;
 
   Efficiency efficiency = {};

@@ -56,6 +56,7 @@ double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
   int messages = 0;
   for (const Transfer& t : batch)
     messages += t.kind == Transfer::send && !stream_.world().layout().same_node(rank(), t.peer);
+  if (stream_.world().eager()) return messages > 0 ? transport.stage_overhead_s : 0;
   return transport.overhead_s(messages);
 }
 

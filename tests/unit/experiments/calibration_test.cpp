@@ -91,12 +91,14 @@ Accelerator made_up() {
 
 /// Times that an accelerator of such rates would take, by the probes' names.
 Calibration measured_on(const Accelerator& a, const LinkSpec& link) {
-  const auto rate = [&](double per_s) { return samples_of(a.launch_overhead_s, 1 / per_s); };
+  const auto rate = [&](double per_s, int launches = 1) {
+    return samples_of(launches * a.launch_overhead_s, 1 / per_s);
+  };
   Calibration c;
   c.probes = {{"sgd", rate(a.memory_Bps), {}},
               {"axpby", rate(a.reduction_Bps), {}},
               {"copy", rate(a.copy_Bps), {}},
-              {"encode", rate(a.codec_Bps), {}},
+              {"encode", rate(a.codec_Bps, 3), {}},  // of minmax_uint8
               {"decode", rate(a.codec_Bps), {}},
               {"gemm", samples_of(0, 1 / a.flops_per_s), {}, "FLOP"},
               {"sendrecv", samples_of(link.latency_s, 1 / link.bandwidth_Bps), {}}};
