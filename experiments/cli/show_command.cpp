@@ -9,6 +9,7 @@
 #include "experiments/exit_codes.h"
 #include "experiments/show/network_drawing.h"
 #include "netmodels/cluster_network.h"
+#include "netmodels/connection_limits.h"
 #include "netmodels/network_summary.h"
 
 namespace trigram {
@@ -45,6 +46,35 @@ void print_summary(const Cluster& cluster, const NetworkSummary& s) {
   print("largest latency", short_time(s.longest_latency_s) + of);
 }
 
+std::string range(const std::string& least, const std::string& most) {
+  return least == most ? least : least + " to " + most;
+}
+
+/// What one connection moves, and why: a message between two workers has no more, however wide the
+/// links are.
+void print_connections(const Cluster& cluster, const Network& network) {
+  const auto line = [&](bool inside, Pattern pattern) {
+    std::string text;
+    for (const ConnectionLimit& limit : connection_limits(cluster, network, pattern)) {
+      if (limit.inside != inside) continue;
+      const std::string latency =
+          range(short_time(limit.least_latency_s), short_time(limit.most_latency_s));
+      text += fmt::format("{}{} by {}, latency {}", text.empty() ? "" : "; ",
+                          range(short_bandwidth(limit.least_Bps), short_bandwidth(limit.most_Bps)),
+                          limit.by, latency);
+    }
+    return text;
+  };
+  const auto print = [](const std::string& what, const std::string& value) {
+    if (!value.empty()) fmt::print("{:20} {}\n", what, value);
+  };
+  print("inside a node", line(true, Pattern::point_to_point));
+  print("between nodes", line(false, Pattern::point_to_point));
+  if (cluster.transport.channels > 1)
+    print(fmt::format("on {} channels", cluster.transport.channels),
+          line(false, Pattern::collective));
+}
+
 int show_network(const std::string& name, const std::string& picture) {
   const ClusterFile file = read_cluster_file(name, "config");
   const Cluster cluster = parse_cluster(file.description, file.pointer);
@@ -59,6 +89,7 @@ int show_network(const std::string& name, const std::string& picture) {
       throw ConfigError("--output", fmt::format("{} cannot be written", picture));
   }
   print_summary(cluster, summarize(*network));
+  print_connections(cluster, *network);
   return kOk;
 }
 

@@ -269,6 +269,23 @@ class Networks(CommandTest):
         self.assertEqual(shown["diameter"], "5 links")  # 2 + 1 between routers, and two NICs
         self.assertEqual(shown["largest latency"], "56 us")
 
+    def test_what_limits_connections(self) -> None:
+        """One connection moves its window in a round trip, and no more than the narrowest link."""
+        described = {
+            **cluster(4, "flat", workers_per_node=2),
+            "inter": {"bandwidth": "10Gbps", "latency": "5ms"},
+            "intra": {"bandwidth": "50GB/s", "latency": "5us"},
+        }
+        shown = self.show(described)
+        self.assertEqual(shown["inside a node"], "50 GB/s by links, latency 5 us")
+        self.assertEqual(shown["between nodes"], "1.25 GB/s by links, latency 5 ms")
+        windows = {"tcp": {"window": "1MB", "slow_start": False}, "channels": 2}
+        shown = self.show({**described, "transport": windows})
+        self.assertEqual(shown["between nodes"], "0.1 GB/s by TCP's window, latency 5 ms")
+        self.assertEqual(shown["on 2 channels"], "0.2 GB/s by TCP's window, latency 5 ms")
+        shown = self.show({**described, "transport": {**windows, "stream_cap": "50MB/s"}})
+        self.assertEqual(shown["between nodes"], "0.05 GB/s by the streams' cap, latency 5 ms")
+
     @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
     def test_a_sweep_of_topologies(self) -> None:
         narrow = {"bandwidth": "1Gbps"}

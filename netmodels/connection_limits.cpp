@@ -1,0 +1,93 @@
+#include "netmodels/connection_limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "netmodels/variation.h"
+
+namespace trigram {
+namespace {
+
+/// More nodes than this send from this many of them.
+constexpr int kMostSources = 2048, kSampledSources = 64;
+
+struct Limit {
+  double Bps;
+  std::string by;
+};
+
+double links_Bps(const Network& network, std::span<const LinkId> route) {
+  double narrowest = std::numeric_limits<double>::infinity();
+  for (const LinkId id : route) {
+    const Link& link = network.link(id);
+    narrowest = std::min({narrowest, link.bandwidth_Bps, link.credit_Bps});
+  }
+  return narrowest;
+}
+
+/// The lowest of all limits of one connection.
+Limit limit_of(const Cluster& cluster, const Network& network, int source, int destination,
+               std::span<const LinkId> route, Pattern pattern) {
+  Limit lowest{links_Bps(network, route), "links"};
+  const auto per_node = static_cast<int>(cluster.workers_per_node);
+  if (source / per_node == destination / per_node) return lowest;
+  const auto consider = [&](double Bps, const char* by) {
+    if (Bps < lowest.Bps) lowest = {Bps, by};
+  };
+  const Transport& t = cluster.transport;
+  consider(t.connection_cap_Bps *
+               connection_swiftness(t.variation,
+                                    {network.nodes(), source / per_node, destination / per_node,
+                                     source % per_node, destination % per_node}),
+           "the connection's cap");
+  const auto streams = static_cast<double>(t.all_streams(pattern));
+  consider(streams * t.stream_cap_Bps, "the streams' cap");
+  const double round_trip_s = 2 * network.latency(route);
+  if (round_trip_s > 0) {
+    consider(streams * t.tcp.window_bytes / round_trip_s, "TCP's window");
+    if (t.loss > 0)
+      consider(streams * t.segment_bytes * t.loss_constant / std::sqrt(t.loss) / round_trip_s,
+               "losses");
+  }
+  return lowest;
+}
+
+void add(std::vector<ConnectionLimit>& found, bool inside, const Limit& limit, double latency_s) {
+  auto same = std::find_if(found.begin(), found.end(), [&](const ConnectionLimit& c) {
+    return c.inside == inside && c.by == limit.by;
+  });
+  if (same == found.end()) {
+    found.push_back({inside, limit.by, limit.Bps, limit.Bps, latency_s, latency_s});
+    return;
+  }
+  same->least_Bps = std::min(same->least_Bps, limit.Bps);
+  same->most_Bps = std::max(same->most_Bps, limit.Bps);
+  same->least_latency_s = std::min(same->least_latency_s, latency_s);
+  same->most_latency_s = std::max(same->most_latency_s, latency_s);
+}
+
+}  // namespace
+
+std::vector<ConnectionLimit> connection_limits(const Cluster& cluster, const Network& network,
+                                               Pattern pattern) {
+  const auto per_node = static_cast<int>(cluster.workers_per_node);
+  const int nodes = network.nodes();
+  std::vector<ConnectionLimit> found;
+  std::vector<LinkId> route;
+  const auto follow = [&](int source, int destination) {
+    route.clear();
+    network.route(source, destination, route);
+    add(found, source / per_node == destination / per_node,
+        limit_of(cluster, network, source, destination, route, pattern), network.latency(route));
+  };
+  if (per_node > 1) follow(0, 1);
+  const int step = nodes > kMostSources ? nodes / kSampledSources : 1;
+  for (int from = 0; from < nodes; from += step)
+    for (int to = 0; to < nodes; ++to)
+      if (from != to) follow(from * per_node, to * per_node);
+  return found;
+}
+
+}  // namespace trigram
