@@ -98,7 +98,12 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   }
 
   /// Starts a message whose latency is over in `latency_s`, which may not be that of its route.
+  ///
+  /// A latency shorter than the dates that SimGrid tells apart (surf/precision) is none: it comes
+  /// of rounding, and its inverse as a weight would be lost in the solver's sums.
   void start(simgrid::s4u::Comm& message, double latency_s) {
+    constexpr double kPrecision_s = 1e-12;
+    if (latency_s < kPrecision_s) latency_s = 0;
     latency_s_ = latency_s;
     message.start();
     latency_s_ = -1;
