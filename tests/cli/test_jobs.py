@@ -250,6 +250,8 @@ class Jobs(JobTest):
             )
             self.addCleanup(process.kill)
             self.wait_for(lambda: list(self.results.glob(f"*.tmp.*.{process.pid}/metrics.jsonl")))
+            # The file is there before the world is.
+            self.wait_for(lambda: "a world begins" in self.log(0).rsplit("process ", 1)[-1])
             process.send_signal(number)
             _, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 130, err)
