@@ -46,7 +46,10 @@ Kind<Tcp> tcp_kind() {
             merged.update(j);
             return fields.parse(merged, pointer);
           },
-          [fields](const Tcp& tcp) { return tcp.exists() ? fields.dump(tcp) : Json("none"); },
+          [fields](const Tcp& tcp) {
+            if (tcp == linux_tcp()) return Json("linux");
+            return tcp.exists() ? fields.dump(tcp) : Json("none");
+          },
           Json{{"oneOf", {schema_of_names(names), fields.schema()}}}};
 }
 

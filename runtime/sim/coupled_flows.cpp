@@ -34,7 +34,8 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   if (meets) meet(links);
   count(flowing_, links, 1);
   flows_.push_back(flow);
-  world_.simulation().at(end_s, [this, flow, end_s] {
+  // A collective may have begun, and be over, before it was known when its last member came.
+  world_.simulation().at(std::max(end_s, Simulation::clock()), [this, flow, end_s] {
     if (flow->alone) end(flow, end_s);
   });
   if (meets || !foreseeable_) simulate(flow);

@@ -24,6 +24,16 @@ class Papers(CommandTest):
         self.assertIn("order: 13 of 13 pairs", checked)
         self.assertIn("holds", checked.splitlines())
 
+    def test_a_collective_that_was_over_before_it_was_known_to_have_begun(self) -> None:
+        """Servers' sums, of which a rank learns later than they begin; the simulator's clock was set back once."""
+        row = {"/cluster/nodes": 2, "/algorithm": "../systems/byteps.json"}
+        (fluid,) = self.manifests_of("vgg16_scaling", "--set", f"/zip={json.dumps([row])}")
+        (messages,) = self.manifests_of("vgg16_scaling", "--set", f"/zip={json.dumps([row])}", "--force",
+                                        "--set", "/runtime/fidelity=message")[-1:]
+        self.assertEqual(fluid["status"], "done")
+        steps = [run["summary"]["step_s"] for run in (fluid, messages)]
+        self.assertAlmostEqual(steps[0] / steps[1], 1, delta=0.02)
+
     def test_a_slow_worker_slows_those_who_wait(self) -> None:
         rates: dict[str, list[float]] = {}  # without and with it
         for run in self.manifests_of("slow_worker"):
