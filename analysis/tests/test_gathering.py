@@ -140,8 +140,8 @@ def test_runs_of_a_configuration_here_name_it():
                                "/cluster/accelerator/launch_overhead=1ms"),
                               ({"runtime": {"name": "sim", "protocol": "eager"}}, "/runtime/protocol=eager"),
                               ({"runtime": {"name": "threads"}}, "'/runtime={\"name\": \"threads\"}'"),
-                              ({"cluster": cluster | {"transport": {"streams": 1, "window": "1MB"}}},
-                               "/cluster/transport/window=1MB"),
+                              ({"cluster": cluster | {"transport": cluster["transport"] | {"streams": 1, "buffer": "1MB"}}},
+                               "/cluster/transport/buffer=1MB"),
                               ({"optimizer": {"name": "sgd", "lr": 0.5}}, "/optimizer/lr=0.5")):
         other = results.Run(Path("x"), {"experiment": experiment | changed, "sweep": sweep})
         expected = "trigram run configs/vgg16_bandwidth.json" + (f" --set {settings}" if settings else "")
