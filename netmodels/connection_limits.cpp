@@ -18,11 +18,14 @@ struct Limit {
   std::string by;
 };
 
-double links_Bps(const Network& network, std::span<const LinkId> route) {
-  double narrowest = std::numeric_limits<double>::infinity();
+/// The narrowest link of a route. Links that are wider for bursts count as they are in the long
+/// run.
+Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
+  Limit narrowest{std::numeric_limits<double>::infinity(), "links"};
   for (const LinkId id : route) {
     const Link& link = network.link(id);
-    narrowest = std::min({narrowest, link.bandwidth_Bps, link.credit_Bps});
+    const double Bps = std::min(link.bandwidth_Bps, link.credit_Bps);
+    if (Bps < narrowest.Bps) narrowest = {Bps, link.shaped() ? "a token bucket" : "links"};
   }
   return narrowest;
 }
@@ -30,13 +33,17 @@ double links_Bps(const Network& network, std::span<const LinkId> route) {
 /// The lowest of all limits of one connection.
 Limit limit_of(const Cluster& cluster, const Network& network, int source, int destination,
                std::span<const LinkId> route, Pattern pattern) {
-  Limit lowest{links_Bps(network, route), "links"};
   const auto per_node = static_cast<int>(cluster.workers_per_node);
-  if (source / per_node == destination / per_node) return lowest;
-  const auto consider = [&](double Bps, const char* by) {
-    if (Bps < lowest.Bps) lowest = {Bps, by};
-  };
+  const bool inside = source / per_node == destination / per_node;
   const Transport& t = cluster.transport;
+  Limit lowest = narrowest_of(network, route);
+  if (inside) return lowest;
+  const auto consider = [&](double Bps, const char* by) {
+    if (Bps <= lowest.Bps) lowest = {Bps, by};
+  };
+  consider(t.node_cap_Bps * std::min(node_swiftness(t.variation, source / per_node),
+                                     node_swiftness(t.variation, destination / per_node)),
+           "the software of nodes");
   consider(t.connection_cap_Bps *
                connection_swiftness(t.variation,
                                     {network.nodes(), source / per_node, destination / per_node,
@@ -51,6 +58,7 @@ Limit limit_of(const Cluster& cluster, const Network& network, int source, int d
       consider(streams * t.segment_bytes * t.loss_constant / std::sqrt(t.loss) / round_trip_s,
                "losses");
   }
+  lowest.Bps *= t.efficiency.of(pattern);
   return lowest;
 }
 

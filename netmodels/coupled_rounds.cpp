@@ -106,7 +106,8 @@ bool can_couple(const Cluster& cluster) {
   const LinkSpec& nics = cluster.inter;
   return nics.profile.empty() && nics.background.load == 0 &&
          cluster.accelerator.overlap_slowdown == 1 &&
-         cluster.transport.protocol == Transport::Protocol::eager;
+         cluster.transport.protocol == Transport::Protocol::eager &&
+         !cluster.transport.limits_messages();
 }
 
 bool foreseeable(const Cluster& cluster) {

@@ -16,6 +16,7 @@ namespace trigram {
 namespace {
 
 std::string short_time(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
   return seconds < 1e-3 ? fmt::format("{:.4g} us", 1e6 * seconds)
                         : fmt::format("{:.4g} ms", 1e3 * seconds);
 }
@@ -50,8 +51,8 @@ std::string range(const std::string& least, const std::string& most) {
   return least == most ? least : least + " to " + most;
 }
 
-/// What one connection moves, and why: a message between two workers has no more, however wide the
-/// links are.
+/// What one connection moves in the long run, and why: a message between two workers has no more,
+/// however wide the links are.
 void print_connections(const Cluster& cluster, const Network& network) {
   const auto line = [&](bool inside, Pattern pattern) {
     std::string text;

@@ -123,10 +123,11 @@ void check_emulated(const Experiment& e) {
 void check_changing(const Experiment& e) {
   if (!e.world().simulated) return;
   if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
-    throw ConfigError("/runtime/fidelity",
-                      "expected \"message\" or \"auto\" where links have a profile or background, "
-                      "the accelerator an overlap_slowdown, or the transport the protocol "
-                      "\"rendezvous\"");
+    throw ConfigError(
+        "/runtime/fidelity",
+        "expected \"message\" or \"auto\" where links have a profile or background, "
+        "the accelerator an overlap_slowdown, or the transport slices or the protocol "
+        "\"rendezvous\"");
   if (e.runtime.at("network_model") != "tcp") return;
   const LinkSpec& nics = e.cluster.inter;
   if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)

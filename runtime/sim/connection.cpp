@@ -7,6 +7,17 @@
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
+namespace {
+
+/// By how much links that vary are at most wider than they are described.
+double widest_factor(const Network& network) {
+  double factor = 1;
+  for (const LinkChange& change : network.profile())
+    factor = std::max(factor, change.bandwidth_factor);
+  return factor;
+}
+
+}  // namespace
 
 Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox& mailbox)
     : sender_(sender),
@@ -16,6 +27,7 @@ Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox
       rate_Bps_(destination == sender.rank()
                     ? sender.world().network().loopback_bandwidth()
                     : sender.world().network().bandwidth(sender.rank(), destination)),
+      fastest_Bps_(rate_Bps_ * widest_factor(sender.world().network())),
       at_once_(between_nodes_ && sender.world().cluster().transport.limits_messages()
                    ? sender.world().cluster().transport.streams
                    : 1),
@@ -91,7 +103,7 @@ double Connection::next_delivery_s() const {
   for (const Started& s : started_)
     if (!s.delivered())
       next_s = std::min(next_s, std::max(s.earliest_s, Simulation::clock() +
-                                                           s.comm->get_remaining() / rate_Bps_));
+                                                           s.comm->get_remaining() / fastest_Bps_));
   return next_s;
 }
 

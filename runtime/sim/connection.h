@@ -80,6 +80,7 @@ class Connection {
   simgrid::s4u::Mailbox& mailbox_;
   const bool between_nodes_;
   const double rate_Bps_;       // of a message that is alone
+  const double fastest_Bps_;    // while links that vary are at their widest
   const std::int64_t at_once_;  // messages that travel beside each other
   const double busy_s_;         // before the bytes of a message leave
   const double own_latency_s_;  // where that does not change

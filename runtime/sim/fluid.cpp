@@ -210,7 +210,7 @@ std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRoun
           : chain_ends_s(pipeline, pattern.edges(), transport, connections.all);
   const double last_s = *std::max_element(ends.begin(), ends.end());
   for (std::size_t i = 0; i < connections.windows.size(); ++i)
-    if (connections.windows[i] && !connections.all[i].window) connections.windows[i]->sent(last_s);
+    if (connections.windows[i]) connections.windows[i]->sent(last_s);
   std::rotate(ends.begin(), ends.end() - first, ends.end());
   return ends;
 }

@@ -83,6 +83,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (is_of_others(from)) return route_of_others(rank_of(from), to, links, latency);
     if (from == to) {
       links.push_back(loopback_->get_impl());
+      told_s_ = 0;
+      factor_ = 1;
       return;
     }
     route_.clear();
@@ -94,24 +96,19 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (!spare_.empty())
       if (auto* own = connection(static_cast<int>(from), static_cast<int>(to)))
         links.push_back(own);
-    if (latency) *latency += even_ ? weight(route_) : latency_of(route_);
+    if (latency) *latency += told(route_, latency_s_);
   }
 
   /// Starts a message whose latency is over in `latency_s`, which may not be that of its route.
-  ///
-  /// A latency shorter than the dates that SimGrid tells apart (surf/precision) is none: it comes
-  /// of rounding, and its inverse as a weight would be lost in the solver's sums.
+  /// Dates that differ by less than SimGrid tells apart (surf/precision) are one.
   void start(simgrid::s4u::Comm& message, double latency_s) {
     constexpr double kPrecision_s = 1e-12;
-    if (latency_s < kPrecision_s) latency_s = 0;
-    latency_s_ = latency_s;
+    latency_s_ = latency_s < kPrecision_s ? 0 : latency_s;
     message.start();
+    // SimGrid does not weigh a flow that has no latency left.
+    if (latency_s_ == 0 && told_s_ > 0)
+      network_model().get_started_action_set()->back().set_sharing_penalty(told_s_);
     latency_s_ = -1;
-    // Flows share links by the inverse of the latencies that their routes had.
-    if (even_ || natural_s_ == latency_s || natural_s_ == 0) return;
-    auto& action = network_model().get_started_action_set()->back();
-    if (latency_s > 0) action.set_sharing_penalty_no_update(natural_s_);
-    else action.set_sharing_penalty(natural_s_);
   }
 
   /// Token buckets at the links that have them.
@@ -136,37 +133,32 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   /// Makes flows share links evenly, whatever their latencies.
   ///
   /// SimGrid weighs a flow by the inverse of its route's latency, before the latency is multiplied
-  /// by its factor. So routes get the latency by which messages leave, the same for all that can
-  /// meet in a link, and the rest comes with the factor. Where topologies add no latency, there is
-  /// no rest, and no factor to be asked for with every message.
+  /// by its factor. So it is told a latency that is the same for all flows that can meet in a link:
+  /// that of the route, or where topologies add to it, that by which messages leave. The factor
+  /// makes of it what is left of the latency of the message that starts.
   void share_evenly() {
     const auto& links = network_.links();
-    even_ =
+    adds_latency_ =
         network_.mixes_levels() || std::any_of(links.begin(), links.end(), [this](const Link& own) {
           return own.latency_s > 0 &&
                  network_.vertex(own.from).kind == Vertex::Kind::network_switch;
         });
-    if (!even_) return;
+    even_ = true;
     get_iface()->get_network_model()->set_lat_factor_cb(
-        [this](double, const simgrid::s4u::Host* source, const simgrid::s4u::Host* destination,
-               const auto&, const auto&) {
-          route_.clear();
-          if (is_coupled(source->get_netpoint()->id()))
-            network_.route(coupled_->slowest_source(), coupled_->slowest_destination(), route_);
-          else
-            network_.route(static_cast<int>(rank_of(source->get_netpoint()->id())),
-                           static_cast<int>(destination->get_netpoint()->id()), route_);
-          const double latency_s = latency_of(route_);
-          const double given_s = weight(route_);
-          return given_s > 0 ? latency_s / given_s : 1;
-        });
+        [this](double, const simgrid::s4u::Host*, const simgrid::s4u::Host*, const auto&,
+               const auto&) { return factor_; });
   }
 
  private:
-  /// Of the message that starts.
-  double latency_of(const std::vector<LinkId>& route) {
-    natural_s_ = network_.latency(route, latency_factor_);
-    return latency_s_ >= 0 ? latency_s_ : natural_s_;
+  /// What SimGrid is told of the latency of a flow that starts, with `left_s` of it to come; all of
+  /// it where that is negative.
+  double told(const std::vector<LinkId>& route, double left_s) {
+    const double natural_s = network_.latency(route, latency_factor_);
+    const double latency_s = left_s >= 0 ? left_s : natural_s;
+    told_s_ = adds_latency_ ? weight(route) : natural_s;
+    if (told_s_ == 0 && latency_s > 0) told_s_ = 1;  // which is the weight of flows without any
+    factor_ = told_s_ > 0 ? latency_s / told_s_ : 1;
+    return even_ ? told_s_ : latency_s;
   }
   simgrid::kernel::resource::Model& network_model() {
     if (!model_)
@@ -189,7 +181,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     network_.route_of_others(static_cast<int>(from), static_cast<int>(to), route_);
     for (const LinkId id : route_)
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
-    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_, latency_factor_);
+    if (latency) *latency += told(route_, -1);
   }
   /// All links of a round, one that two messages pass twice, with the latency of a slowest message.
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
@@ -199,7 +191,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     for (const LinkId id : coupled_->links()) links.push_back(links_[static_cast<std::size_t>(id)]);
     route_.clear();
     network_.route(source, coupled_->slowest_destination(), route_);
-    if (latency) *latency += even_ ? weight(route_) : network_.latency(route_);
+    if (latency) *latency += told(route_, -1);
   }
 
   /// The latency of the link by which a message leaves; 1 where that has none and others have. A
@@ -302,9 +294,10 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   const CoupledRounds* coupled_ = nullptr;  // whose flow starts
   double latency_factor_ = 1;               // of links that vary, now
   double latency_s_ = -1;                   // of the message that starts; negative: of its route
-  double natural_s_ = 0;                    // of its route
+  double told_s_ = 0, factor_ = 1;          // of its latency: see told()
   simgrid::kernel::resource::Model* model_ = nullptr;
-  bool even_ = false;  // routes get weights for latencies, factors the rest
+  bool even_ = false;          // whether flows share links evenly
+  bool adds_latency_ = false;  // whether topologies add to the latencies of nodes
 };
 
 }  // namespace trigram::sim

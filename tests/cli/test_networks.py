@@ -218,7 +218,7 @@ class Networks(CommandTest):
         tcp = ("network_model", "tcp", 'expected "alpha_beta" where links have shaping, a profile or '
                "background")
         fluid = ("fidelity", "fluid", 'expected "message" or "auto" where links have a profile or '
-                 'background, the accelerator an overlap_slowdown, or the transport the protocol '
+                 'background, the accelerator an overlap_slowdown, or the transport slices or the protocol '
                  '"rendezvous"')
         for change, refusals in (
             ({"shaping": {"rate": "1Gbps"}}, [tcp]),
