@@ -83,8 +83,8 @@ struct Case {
 const Case kCases[] = {
     {"rendezvous", Transport::Protocol::rendezvous, 0, 1e-9},
     {"eager in step", Transport::Protocol::eager, 0, 1e-5},
-    {"eager, 3 ahead", Transport::Protocol::eager, 3, 0.01},
-    {"eager, all ahead", Transport::Protocol::eager, 1'000'000, 0.01},
+    {"eager, 3 ahead", Transport::Protocol::eager, 3, 1e-9},
+    {"eager, all ahead", Transport::Protocol::eager, 1'000'000, 1e-9},
 };
 
 /// A batch ends when what it sends has arrived, where it is a rendezvous.

@@ -185,8 +185,7 @@ bool depends_on_luck(const NamedAlgorithm& algorithm) {
   return algorithm.spec.at("name") == "async_parameter_server" ||
          algorithm.spec.at("name") == "ssp" || algorithm.spec.contains("fusion_buffer") ||
          algorithm.spec.value("assignment", "") == "djb2" ||
-         algorithm.spec.value("priority", "") == "need" || algorithm.name == "gossipgrad_ring" ||
-         algorithm.name == "dpsgd_in_buckets";
+         algorithm.spec.value("priority", "") == "need" || algorithm.name == "gossipgrad_ring";
 }
 
 TEST_P(Metamorphic, EveryKnobSlowsDownAsItMust) {

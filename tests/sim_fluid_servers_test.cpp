@@ -62,8 +62,7 @@ TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
   expect_as_by_messages(servers("bert_large", 4, {{"assignment", "djb2"}}), 0.05);
 }
 
-/// Limits of connections, shares of the bandwidth, software, token buckets. By messages, six nodes
-/// drift further apart the more there is that holds some of them up.
+/// Limits of connections, shares of the bandwidth, software, token buckets.
 TEST(FluidServers, KeepToTheTransport) {
   for (const int nodes : {2, 6}) {
     Training training = servers("vgg16", nodes, {{"assignment", "djb2"}});
@@ -71,7 +70,7 @@ TEST(FluidServers, KeepToTheTransport) {
     transport.efficiency.server = 0.8;
     transport.stage_overhead_s = 30e-6;
     transport.message_overhead_s = 5e-6;
-    const double tolerance = nodes == 2 ? 0.03 : 0.16;
+    constexpr double tolerance = 0.03;
     expect_as_by_messages(training, tolerance);
     transport.channels = 2;
     transport.connection_cap_Bps = 0.5e9;
@@ -86,9 +85,9 @@ TEST(FluidServers, KeepToTheTransport) {
 TEST(FluidServers, KeepToLinksInsideNodes) {
   Training training = servers("vgg16", 2, {{"servers", 2}, {"assignment", "djb2"}});
   training.cluster.workers_per_node = 2;
-  expect_as_by_messages(training, 0.03);
+  expect_as_by_messages(training, 0.015);
   training.cluster.intra.bandwidth_Bps = 0.2e9;  // slower than the NIC
-  expect_as_by_messages(training, 0.03);
+  expect_as_by_messages(training, 0.015);
 }
 
 TEST(FluidServers, GoByMessagesAtAuto) {

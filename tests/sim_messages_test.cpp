@@ -42,6 +42,34 @@ TEST(SimMessages, one_message_takes_latency_plus_bytes_over_bandwidth) {
   }
 }
 
+/// The second message of a connection begins to move when the first has arrived, with less of its
+/// latency left than the route has, or none of it. It shares the receiver's link evenly all the
+/// same.
+TEST(SimMessages, messages_that_follow_others_share_links_evenly) {
+  constexpr std::size_t kFirst = 5'000, kSecond = 1'000'000, kOther = 10'000'000;
+  for (const double later_s : {0.0, 14.9e-6}) {  // none left, and half of it
+    const auto times = simulate(round_cluster(3), [&](const Context& ctx) {
+      const auto move = [&ctx](Transfer::Kind kind, std::size_t nbytes, int peer) {
+        const Transfer batch[] = {{kind, phantom_bytes(nbytes), peer}};
+        ctx.comm->transfer(batch);
+      };
+      if (ctx.rank() == 2) {
+        move(Transfer::send, kOther, 1);
+        return 0.0;
+      }
+      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
+      move(kind, kFirst, 1 - ctx.rank());
+      if (ctx.rank() == 0) ctx.stream->sleep_for(later_s);
+      move(kind, kSecond, 1 - ctx.rank());
+      const double second_s = ctx.stream->now();
+      if (ctx.rank() == 1) move(Transfer::recv, kOther, 2);
+      return second_s;
+    });
+    const double begins_s = 10e-6 + std::max(2 * kFirst / 1e9, later_s);
+    EXPECT_NEAR(times[1] / (begins_s + 2 * kSecond / 1e9), 1, kTolerance) << later_s;
+  }
+}
+
 TEST(SimMessages, an_empty_message_takes_the_latency) {
   EXPECT_NEAR(time_of_message(round_cluster(2), 0, 1, 0), 10e-6, 1e-15);
 }

@@ -232,6 +232,25 @@ TEST(SlowStart, EndsWhereTheWindowIsOpenAndBeginsAgainAfterAnIdleTime) {
   EXPECT_NEAR(second_burst_s(0), 5e-3 + 20e6 / rate_Bps, 1e-9);
   cluster.transport.tcp.restart_after_idle = true;
   EXPECT_GT(second_burst_s(0), 5e-3 + 20e6 / rate_Bps + 10e-3) << "closed by its idle time";
+  EXPECT_NEAR(second_burst_s(100), received_s(cluster, 1, 20'000'000), 1e-9) << "as at first";
+}
+
+TEST(SlowStart, DoesNotBeginAgainAfterAMessageThatTakesLong) {
+  Cluster cluster = nodes_of(2, 1, 5e-3);
+  cluster.transport.tcp = linux_tcp();
+  const auto end_s = [&] {
+    return simulate(cluster, [](const Context& ctx) {
+      for (int i = 0; i < 3; ++i) {
+        const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
+        const Transfer batch[] = {{kind, phantom_bytes(200'000'000), 1 - ctx.rank()}};
+        ctx.comm->transfer(batch);
+      }
+      return ctx.stream->now();
+    })[1];
+  };
+  const double with_restart_s = end_s();
+  cluster.transport.tcp.restart_after_idle = false;
+  EXPECT_NEAR(with_restart_s, end_s(), 1e-9);
 }
 
 TEST(Connections, ThatNobodyReceivesFromAreNamed) {
