@@ -30,7 +30,7 @@ Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
   return narrowest;
 }
 
-/// The lowest of all limits of one connection.
+/// The lowest of all limits of one connection: by what the network says, named by what says it.
 Limit limit_of(const Cluster& cluster, const Network& network, int source, int destination,
                std::span<const LinkId> route, Pattern pattern) {
   const auto per_node = static_cast<int>(cluster.workers_per_node);
@@ -38,6 +38,8 @@ Limit limit_of(const Cluster& cluster, const Network& network, int source, int d
   const Transport& t = cluster.transport;
   Limit lowest = narrowest_of(network, route);
   if (inside) return lowest;
+  const double network_Bps =
+      std::min(lowest.Bps, network.connection_cap(source, destination, pattern));
   const auto consider = [&](double Bps, const char* by) {
     if (Bps <= lowest.Bps) lowest = {Bps, by};
   };
@@ -58,8 +60,7 @@ Limit limit_of(const Cluster& cluster, const Network& network, int source, int d
       consider(streams * t.segment_bytes * t.loss_constant / std::sqrt(t.loss) / round_trip_s,
                "losses");
   }
-  lowest.Bps *= t.efficiency.of(pattern);
-  return lowest;
+  return {t.efficiency.of(pattern) * network_Bps, lowest.by};
 }
 
 void add(std::vector<ConnectionLimit>& found, bool inside, const Limit& limit, double latency_s) {

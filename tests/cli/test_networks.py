@@ -2,44 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import re
 import shutil
 import unittest
-import xml.etree.ElementTree as ElementTree
-from typing import Any
 
-from harness import CLUSTER, SOURCE, CommandTest, experiment, worlds
-
-DRAGONFLY = {
-    "kind": "dragonfly",
-    "groups": 9,
-    "routers_per_group": 4,
-    "nodes_per_router": 2,
-    "global_links_per_router": 2,
-}
-WAN = {
-    "kind": "wan",
-    "delay_is": "round_trip",
-    "regions": [{"name": "here", "nodes": 1}, {"name": "there", "nodes": 3}],
-    "delay": [[None, "30ms"], ["30ms", None]],
-    "bandwidth": [[None, "1Gbps"], ["2Gbps", None]],
-}
-TORUS = {"kind": "torus", "dimensions": [4, 3]}
-
-
-def cluster(nodes: int, topology: Any, **changes: Any) -> dict[str, Any]:
-    return {**CLUSTER, "nodes": nodes, "workers_per_node": 1, "topology": topology, **changes}
-
-
-def wan(**changes: Any) -> dict[str, Any]:
-    return cluster(4, {**copy.deepcopy(WAN), **changes})
-
-
-def dragonfly(nodes: int, **changes: Any) -> dict[str, Any]:
-    return cluster(nodes, {**DRAGONFLY, **changes})
-
+from harness import CLUSTER, SOURCE, experiment, worlds
+from networks import TORUS, WAN, NetworkTest, cluster, dragonfly, wan
 
 # what it is: (cluster, pointer, expectation)
 CASES = {
@@ -194,11 +162,7 @@ CASES = {
 }
 
 
-class Networks(CommandTest):
-    def show(self, described: Any, *arguments: Any) -> dict[str, str]:
-        shown = self.trigram("show", "network", self.write(described), *arguments).stdout
-        return dict(re.split(r"  +", line, maxsplit=1) for line in shown.splitlines())
-
+class Networks(NetworkTest):
     def test_networks_that_cannot_be(self) -> None:
         for what, (described, pointer, expectation) in CASES.items():
             with self.subTest(what):
@@ -341,58 +305,6 @@ class Networks(CommandTest):
             with self.subTest(path.name):
                 self.trigram("show", "network", path.stem)
                 self.assertIn(f"`{path.name}`", readme)
-
-    def texts(self, described: Any) -> list[str]:
-        self.show(described, "-o", "picture.svg")
-        picture = ElementTree.parse(self.folder / "picture.svg").getroot()
-        return [text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text")]
-
-    def test_picture_of_all_parts(self) -> None:
-        texts = self.texts(cluster(12, TORUS))
-        self.assertEqual(len([t for t in texts if re.fullmatch(r"\d\.\d", t)]), 12)  # routers
-        for rank in range(12):
-            self.assertIn(str(rank), texts)
-        self.assertIn("1.25 GB/s each way", texts)
-        self.show(cluster(12, TORUS), "-o", "picture.svg")
-        picture = ElementTree.parse(self.folder / "picture.svg").getroot()
-        lines = list(picture.iter("{http://www.w3.org/2000/svg}path"))
-        # A line for both directions: 12 NICs, 12 x 2 between routers; and one in the legend.
-        self.assertEqual(len(lines), 12 + 24 + 1)
-
-    def test_texts_do_not_overlap(self) -> None:
-        for described in (
-            cluster(12, TORUS, workers_per_node=4),
-            cluster(16, {"kind": "fat_tree", "k": 4}),
-            cluster(12, {"kind": "fat_tree", "nodes_per_leaf": 4, "taper": 2}),
-            dragonfly(72),
-            cluster(24, {"kind": "hammingmesh", "board": [2, 2], "boards": [2, 3]}),
-            cluster(4, WAN, workers_per_node=8),
-            cluster(5, "flat", workers_per_node=4),
-            cluster(1024, {"kind": "fat_tree", "k": 16}),
-        ):
-            with self.subTest(described["topology"]):
-                self.show(described, "-o", "picture.svg")
-                picture = ElementTree.parse(self.folder / "picture.svg").getroot()
-                boxes = []
-                for text in picture.iter("{http://www.w3.org/2000/svg}text"):
-                    size = float(text.get("font-size", 0))
-                    width = 0.55 * size * len(text.text or "")
-                    left = float(text.get("x", 0))
-                    if text.get("text-anchor") == "middle":
-                        left -= width / 2
-                    bottom = float(text.get("y", 0))
-                    boxes.append((left, left + width, bottom - 0.75 * size, bottom, text.text))
-                for i, a in enumerate(boxes):
-                    for b in boxes[:i]:
-                        apart = a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
-                        self.assertTrue(apart, (a, b))
-
-    def test_picture_of_tiers_when_there_are_many(self) -> None:
-        texts = self.texts(cluster(1024, {"kind": "fat_tree", "k": 16}))
-        self.assertLess(len(texts), 20)
-        for part in ("1024 workers", "128 edge switches", "128 aggregation switches",
-                     "64 core switches"):
-            self.assertIn(part, texts)
 
     def test_no_such_network(self) -> None:
         refused = self.trigram("show", "network", "nowhere", code=2)
