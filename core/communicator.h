@@ -75,6 +75,7 @@ struct Rounds {
   struct Sent {
     int to;
     std::uint64_t messages, bytes;
+    bool answers = false;  // on the connection of Pattern::answer
   };
   std::span<const Sent> sent = {};
   /// What traffic its messages are.

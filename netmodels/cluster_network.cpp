@@ -65,19 +65,20 @@ class ClusterNetwork final : public Network {
   Bisection bisection() const override { return bisection_; }
   bool mixes_levels() const override { return staged_; }
 
-  double connection_cap(int source, int destination,
-                        Pattern pattern = Pattern::collective) const override {
-    if (!caps_connections() || inside(source, destination)) return kUnlimited;
+  double connection_cap(int source, int destination, Pattern pattern = Pattern::collective,
+                        Rate rate = Rate::sustained) const override {
+    if (!caps_connections(rate) || inside(source, destination)) return kUnlimited;
     return transport_.connection_Bps(connection(source, destination), latency(source, destination),
-                                     pattern);
+                                     pattern, rate);
   }
-  double message_cap(int source, int destination, Pattern pattern, double nbytes) const override {
-    if (!caps_connections() || inside(source, destination)) return kUnlimited;
+  double message_cap(int source, int destination, Pattern pattern, double nbytes,
+                     Rate rate) const override {
+    if (!caps_connections(rate) || inside(source, destination)) return kUnlimited;
     return transport_.message_Bps(connection(source, destination), latency(source, destination),
-                                  pattern, nbytes);
+                                  pattern, nbytes, rate);
   }
   std::span<const LinkChange> profile() const override { return profile_; }
-  bool caps_connections() const override { return transport_.limits_connections(); }
+  bool caps_connections(Rate rate) const override { return transport_.limits_connections(rate); }
 
  private:
   bool inside(int source, int destination) const {

@@ -75,7 +75,7 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
   }
   for (std::size_t i = 0; i < count; ++i) {
     const int source = members[(first + i) % size], destination = members[(first + i + 1) % size];
-    double bandwidth_Bps = network.connection_cap(source, destination, traffic_);
+    double bandwidth_Bps = network.connection_cap(source, destination, traffic_, Rate::burst);
     for (const LinkId id : routes[i]) {
       const Link& link = network.link(id);
       if (link.unlimited()) continue;

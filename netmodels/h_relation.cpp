@@ -14,19 +14,25 @@ HRelation::HRelation(const Network& network, const Cluster& cluster, Pattern tra
 
 void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
   const Transport& transport = cluster_.transport;
-  to_s_.assign(static_cast<std::size_t>(network_.ranks()), 0);
+  const bool limited =
+      transport.limits_connections(Rate::sustained) || transport.per_message_s() > 0;
+  place_.clear();
   for (const Rounds::Sent& message : sent) {
     const bool inside = cluster_.node_of(source) == cluster_.node_of(message.to);
     auto nbytes = static_cast<double>(message.bytes);
     if (!inside) nbytes = std::round(nbytes / transport.efficiency.of(traffic_));
     any_between_ = any_between_ || !inside;
-    double& connection_s = to_s_[static_cast<std::size_t>(message.to)];
-    connection_s += nbytes / network_.connection_cap(source, message.to);
-    if (!inside) connection_s += static_cast<double>(message.messages) * transport.per_message_s();
-    connections_s_ =
-        std::max({connections_s_, connection_s,
-                  nbytes / network_.message_cap(source, message.to, traffic_,
-                                                nbytes / static_cast<double>(message.messages))});
+    if (!inside && limited) {
+      const auto [found, is_new] = place_.try_emplace(message.to, connections_.size());
+      if (is_new) connections_.push_back({source, message.to});
+      const auto messages = static_cast<double>(message.messages);
+      const double message_Bps =
+          network_.message_cap(source, message.to, traffic_, nbytes / messages, Rate::burst);
+      Connection& connection = connections_[found->second];
+      connection.nbytes[message.answers] += nbytes;
+      connection.busy_s += messages * transport.per_message_s();
+      connection.longest_s = std::max(connection.longest_s, nbytes / message_Bps);
+    }
     route_.clear();
     network_.route(source, message.to, route_);
     for (const LinkId link : route_) {
@@ -35,6 +41,26 @@ void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
     }
   }
   if (any_between_) overhead_s_ = transport.stage_overhead_s;
+}
+
+double HRelation::connection_s(const Connection& c, double start_s,
+                               const WindowOf& window_of) const {
+  const Transport& transport = cluster_.transport;
+  const double cap_Bps =
+      network_.connection_cap(c.source, c.destination, Pattern::collective, Rate::burst);
+  double seconds = std::max(c.longest_s, (c.nbytes[0] + c.nbytes[1]) / cap_Bps + c.busy_s);
+  if (!transport.tcp.exists()) return seconds;
+  const TcpPath path{.streams = static_cast<double>(transport.all_streams(traffic_)),
+                     .rate_Bps = network_.bandwidth(c.source, c.destination, Rate::burst),
+                     .round_trip_s = 2 * network_.latency(c.source, c.destination),
+                     .busy_s = c.busy_s};
+  for (const bool answers : {false, true}) {
+    const double nbytes = c.nbytes[answers];
+    if (nbytes == 0) continue;
+    TcpWindow& window = window_of(c.source, c.destination, answers);
+    seconds = std::max(seconds, window.leave(transport.tcp, path, start_s, nbytes).end_s - start_s);
+  }
+  return seconds;
 }
 
 double HRelation::fullest_s(const std::vector<double>& load) const {
@@ -56,6 +82,11 @@ HRelation::Flow HRelation::flow(const CoupledRounds& all) const {
   return {all.repeated(times, kMost), part * all.share()};
 }
 
-double HRelation::least_s() const { return std::max(fullest_s(all_), connections_s_); }
+double HRelation::least_s(double start_s, const WindowOf& window_of) const {
+  double seconds = fullest_s(all_);
+  for (const Connection& c : connections_)
+    seconds = std::max(seconds, connection_s(c, start_s, window_of));
+  return seconds;
+}
 
 }  // namespace trigram

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <functional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "core/communicator.h"
@@ -31,11 +34,23 @@ class HRelation {
   Flow flow(const CoupledRounds& all) const;
   /// Seconds before messages move: what the rank with the most messages spends on them.
   double overhead_s() const { return overhead_s_; }
-  /// Seconds that they move at least: for every link as it is described, and every connection.
-  double least_s() const;
+  /// The window of the connection that leads from one rank to another, or has its answers.
+  using WindowOf = std::function<TcpWindow&(int source, int destination, bool answers)>;
+  /// Seconds that they move at least when they start at this date: for every link as it is
+  /// described, and every connection, with its window.
+  double least_s(double start_s, const WindowOf& window_of) const;
 
  private:
+  /// What one rank sends to another.
+  struct Connection {
+    int source, destination;
+    std::array<double, 2> nbytes = {};  // answers are the second, which have windows of their own
+    double busy_s = 0;
+    double longest_s = 0;  // of a message that is slower than the connection
+  };
   double fullest_s(const std::vector<double>& load) const;
+  double connection_s(const Connection& connection, double start_s,
+                      const WindowOf& window_of) const;
 
   const Network& network_;
   const Cluster& cluster_;
@@ -44,9 +59,10 @@ class HRelation {
   // between nodes.
   std::vector<double> all_, between_;
   bool any_between_ = false;
-  double overhead_s_ = 0, connections_s_ = 0;
-  std::vector<double> to_s_;   // scratch: seconds of the connection to each destination
-  std::vector<LinkId> route_;  // scratch
+  double overhead_s_ = 0;
+  std::vector<Connection> connections_;         // of limited ones between nodes
+  std::unordered_map<int, std::size_t> place_;  // scratch: of a source's connections among them
+  std::vector<LinkId> route_;                   // scratch
 };
 
 }  // namespace trigram

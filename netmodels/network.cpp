@@ -54,11 +54,17 @@ double Network::latency_factor(double date_s) const {
   return factor;
 }
 
-double Network::bandwidth(int source, int destination) const {
+double Network::widest_factor() const {
+  double factor = 1;
+  for (const LinkChange& change : profile()) factor = std::max(factor, change.bandwidth_factor);
+  return factor;
+}
+
+double Network::bandwidth(int source, int destination, Rate rate) const {
   if (source == destination) return loopback_Bps_;
   std::vector<LinkId> links;
   route(source, destination, links);
-  double narrowest = connection_cap(source, destination);
+  double narrowest = connection_cap(source, destination, Pattern::collective, rate);
   for (const LinkId id : links) narrowest = std::min(narrowest, link(id).bandwidth_Bps);
   return narrowest;
 }

@@ -8,6 +8,7 @@
 
 #include "core/communicator.h"
 #include "netmodels/link_dynamics.h"
+#include "netmodels/tcp.h"
 
 namespace trigram {
 
@@ -90,18 +91,21 @@ class Network {
   /// Bytes per second that all messages under way from one worker to another move together at most,
   /// whatever their links could; infinite where there is no such limit. What is not of a collective
   /// may have a lower limit, each message for itself.
-  virtual double connection_cap(int, int, Pattern = Pattern::collective) const {
+  virtual double connection_cap(int, int, Pattern = Pattern::collective,
+                                Rate = Rate::sustained) const {
     return std::numeric_limits<double>::infinity();
   }
   /// Bytes per second that one message of so many bytes moves at most by its connection.
-  virtual double message_cap(int source, int destination, Pattern pattern,
-                             double /*nbytes*/) const {
-    return connection_cap(source, destination, pattern);
+  virtual double message_cap(int source, int destination, Pattern pattern, double /*nbytes*/,
+                             Rate rate) const {
+    return connection_cap(source, destination, pattern, rate);
   }
   /// How links that vary change with time, in order.
   virtual std::span<const LinkChange> profile() const { return {}; }
+  /// By how much links that vary are at most wider than they are described; 1 where none is.
+  double widest_factor() const;
   /// Whether any connection has a limit.
-  virtual bool caps_connections() const { return false; }
+  virtual bool caps_connections(Rate) const { return false; }
 
   int ranks() const { return ranks_; }
   int nodes() const { return nodes_; }
@@ -125,7 +129,7 @@ class Network {
   double latency_factor(double date_s) const;
   /// Bytes per second of the narrowest link between two workers when nothing else uses it, or of
   /// their connection if that is less.
-  double bandwidth(int source, int destination) const;
+  double bandwidth(int source, int destination, Rate rate = Rate::sustained) const;
   /// Seconds that one message takes when nothing else uses its links.
   double message_time(int source, int destination, double nbytes) const;
 

@@ -29,12 +29,14 @@ class Edges {
     const PipelineEdge& edge = edges_[p];
     PipelineConnection& connection = connections_[p];
     at_s = take_s(connection, at_s, nbytes);
-    double ready_s = at_s;
-    if (connection.window)
-      ready_s += connection.window->pause_s(transport_.tcp, streams_, at_s, nbytes,
-                                            1 / edge.per_byte_s, 2 * edge.latency_s);
-    connection.free_s =
-        std::max(ready_s, connection.free_s) + edge.busy_s + nbytes * edge.per_byte_s;
+    double ready_s = at_s, sending_s = nbytes * edge.per_byte_s;
+    if (connection.window) {
+      const TcpPath path{streams_, 1 / edge.per_byte_s, 2 * edge.latency_s, edge.busy_s};
+      const auto leaving = connection.window->leave(transport_.tcp, path, at_s, nbytes);
+      ready_s = std::max(ready_s, leaving.begin_s - edge.busy_s);
+      sending_s = std::max(sending_s, leaving.end_s - leaving.begin_s);
+    }
+    connection.free_s = std::max(ready_s, connection.free_s) + edge.busy_s + sending_s;
     arrive_s_[p] = connection.free_s + edge.latency_s;
     return at_s;
   }
@@ -87,7 +89,8 @@ std::size_t period_of(const Pipeline& pipeline, std::span<const PipelineEdge> ed
   if (P <= kFew || *shortest < kAlike * *longest) return P;
   const auto equal = [](double a, double b) { return a == b; };
   const auto alike = [](const PipelineConnection& a, const PipelineConnection& b) {
-    return a == b && !a.window;
+    return a.free_s == b.free_s && a.held == b.held && a.held_bytes == b.held_bytes &&
+           !a.window == !b.window && (!a.window || *a.window == *b.window);
   };
   for (const std::size_t period : {1, 2, 4, 8, 16})
     if (P % period == 0 &&
@@ -142,7 +145,10 @@ std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const Pipeli
   }
   for (std::size_t p = P; p < members; ++p) {
     ready_s.push_back(ready_s[p - P]);
+    TcpWindow* const window = connections[p].window;
     connections[p] = connections[p - P];
+    connections[p].window = window;
+    if (window) *window = *connections[p - P].window;
   }
   return ready_s;
 }

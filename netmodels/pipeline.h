@@ -32,7 +32,7 @@ struct PipelineConnection {
   double free_s = -std::numeric_limits<double>::infinity();  // when the last message has left
   std::deque<Held> held = {};
   double held_bytes = 0;
-  TcpWindow* window = nullptr;  // that opens by slow start; null where it is open
+  TcpWindow* window = nullptr;  // where messages may have to wait for it
 
   /// Everything has become later than was thought.
   void delay(double seconds) {

@@ -64,59 +64,78 @@ Kind<Tcp> tcp_kind() {
       Json{{"oneOf", {schema_of_names(names), fields.schema()}}}};
 }
 
-void TcpWindow::close_while_idle(const Tcp& tcp, double streams, double now_s,
-                                 double round_trip_s) {
+void TcpWindow::close_while_idle(const Tcp& tcp, const TcpPath& path, double at_s) {
   if (!tcp.restart_after_idle) return;
-  const double initial = streams * tcp.initial_window_bytes;
-  const double timeout_s = idle_timeout_s(round_trip_s);
-  for (double idle_s = now_s - last_s_; idle_s > timeout_s && window_bytes_ > initial;
+  const double initial = path.streams * tcp.initial_window_bytes;
+  const double timeout_s = idle_timeout_s(path.round_trip_s);
+  for (double idle_s = at_s - last_s_; idle_s > timeout_s && window_bytes_ > initial;
        idle_s -= timeout_s)
     window_bytes_ = std::max(initial, window_bytes_ / 2);
 }
 
-bool TcpWindow::open(const Tcp& tcp, double streams, double now_s, double round_trip_s) const {
-  if (!tcp.slow_start || round_trip_s <= 0) return true;
-  const bool idle = tcp.restart_after_idle && now_s - last_s_ > idle_timeout_s(round_trip_s);
-  return !idle && window_bytes_ >= streams * tcp.window_bytes;
+bool TcpWindow::open(const Tcp& tcp, const TcpPath& path, double at_s) const {
+  const double most = path.streams * tcp.window_bytes;
+  if (path.round_trip_s <= 0) return true;
+  if (most < path.rate_Bps * path.round_trip_s) return false;
+  if (!tcp.slow_start) return true;
+  const bool idle = tcp.restart_after_idle && at_s - last_s_ > idle_timeout_s(path.round_trip_s);
+  return !idle && window_bytes_ >= most;
 }
 
-double TcpWindow::pause_s(const Tcp& tcp, double streams, double now_s, double nbytes,
-                          double rate_Bps, double round_trip_s) {
-  if (open(tcp, streams, now_s, round_trip_s)) {
-    last_s_ = std::max(last_s_, now_s) + nbytes / rate_Bps;
-    return 0;
+/// It grows by what has been acknowledged.
+void TcpWindow::begin_round(double most, double at_s) {
+  window_bytes_ = std::min(most, window_bytes_ + in_round_bytes_);
+  in_round_bytes_ = 0;
+  round_s_ = at_s;
+}
+
+/// From a window of which nothing has left. Returns when the last byte leaves.
+double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, double nbytes) {
+  const double full_bytes = path.rate_Bps * path.round_trip_s;
+  while (nbytes > window_bytes_ && window_bytes_ < std::min(most, full_bytes)) {
+    in_round_bytes_ = window_bytes_;
+    nbytes -= window_bytes_;
+    at_s += path.round_trip_s;
+    begin_round(most, at_s);
   }
-  const double most = streams * tcp.window_bytes;
-  const auto begin_round = [&](double at_s) {
-    // It grows by what has been acknowledged.
-    window_bytes_ = std::min(most, window_bytes_ + in_round_bytes_);
-    in_round_bytes_ = 0;
+  if (window_bytes_ >= full_bytes) {  // acknowledgements come as fast as bytes leave
+    window_bytes_ = std::min(most, window_bytes_ + nbytes);
+  } else {
+    const double windows = std::ceil(nbytes / window_bytes_) - 1;  // before the last
+    at_s += windows * path.round_trip_s;
+    nbytes -= windows * window_bytes_;
     round_s_ = at_s;
-  };
-  double at_s = now_s, paused_s = 0;
-  if (window_bytes_ == 0) window_bytes_ = streams * tcp.initial_window_bytes;
-  if (at_s >= round_s_ + round_trip_s) begin_round(at_s);
-  close_while_idle(tcp, streams, now_s, round_trip_s);
-  while (true) {
-    const double room = std::max(0.0, window_bytes_ - in_round_bytes_);
-    const double sent = std::min(nbytes, room);
-    in_round_bytes_ += sent;
-    nbytes -= sent;
-    at_s += sent / rate_Bps;
-    if (nbytes <= 0) break;
-    const double next_s = round_s_ + round_trip_s;
-    if (next_s > at_s) paused_s += next_s - at_s;
-    at_s = std::max(at_s, next_s);
-    begin_round(at_s);
-    if (window_bytes_ >= most || window_bytes_ >= rate_Bps * round_trip_s) {
-      // The path is full, or the window as open as it gets: what is left comes without a pause.
-      window_bytes_ = std::min(most, window_bytes_ + nbytes);
-      at_s += nbytes / rate_Bps;
-      break;
-    }
+    in_round_bytes_ = nbytes;
   }
-  last_s_ = std::max(last_s_, at_s);
-  return paused_s;
+  return at_s + nbytes / path.rate_Bps;
+}
+
+TcpWindow::Leaving TcpWindow::leave(const Tcp& tcp, const TcpPath& path, double at_s,
+                                    double nbytes) {
+  const bool opened = open(tcp, path, at_s);
+  const double most = path.streams * tcp.window_bytes;
+  if (window_bytes_ == 0)
+    window_bytes_ = tcp.slow_start ? path.streams * tcp.initial_window_bytes : most;
+  const double handed_s = at_s;
+  at_s = std::max(at_s, last_s_) + path.busy_s;
+  if (opened || nbytes <= 0) {
+    last_s_ = at_s + nbytes / path.rate_Bps;
+    return {at_s, last_s_};
+  }
+  const double next_s = round_s_ + path.round_trip_s;
+  if (at_s >= next_s) begin_round(most, at_s);
+  close_while_idle(tcp, path, handed_s);
+  const double now_bytes = std::min(nbytes, std::max(0.0, window_bytes_ - in_round_bytes_));
+  const double begin_s = now_bytes > 0 ? at_s : next_s;
+  at_s = begin_s + now_bytes / path.rate_Bps;
+  in_round_bytes_ += now_bytes;
+  if (nbytes > now_bytes) {
+    at_s = std::max(at_s, round_s_ + path.round_trip_s);
+    begin_round(most, at_s);
+    at_s = send_rounds(path, most, at_s, nbytes - now_bytes);
+  }
+  last_s_ = at_s;
+  return {begin_s, at_s};
 }
 
 }  // namespace trigram

@@ -47,18 +47,18 @@ bool Efficiency::matters() const {
   return std::min({leaders, all_to_all, point_to_point, server}) < 1;
 }
 
-double Transport::stream_Bps(double latency_s) const {
+double Transport::stream_Bps(double latency_s, Rate rate) const {
   if (latency_s == 0) return stream_cap_Bps;
-  double round_trip_bytes = tcp.window_bytes;
+  double round_trip_bytes = rate == Rate::sustained ? tcp.window_bytes : kNone;
   if (loss > 0)
     round_trip_bytes = std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
   return std::min(stream_cap_Bps, round_trip_bytes / (2 * latency_s));
 }
 
 double Transport::connection_Bps(const NodeConnection& connection, double latency_s,
-                                 Pattern pattern) const {
+                                 Pattern pattern, Rate rate) const {
   return std::min(connection_cap_Bps * connection_swiftness(variation, connection),
-                  static_cast<double>(all_streams(pattern)) * stream_Bps(latency_s));
+                  static_cast<double>(all_streams(pattern)) * stream_Bps(latency_s, rate));
 }
 
 std::int64_t Transport::all_streams(Pattern pattern) const {
@@ -93,15 +93,16 @@ std::int64_t Transport::streams_of(double nbytes) const {
 }
 
 double Transport::message_Bps(const NodeConnection& connection, double latency_s, Pattern pattern,
-                              double nbytes) const {
-  const double all_Bps = connection_Bps(connection, latency_s, pattern);
+                              double nbytes, Rate rate) const {
+  const double all_Bps = connection_Bps(connection, latency_s, pattern, rate);
   if (!limits_messages() || nbytes <= 0) return all_Bps;
   const auto parts = static_cast<double>(channels_of(pattern));
-  return std::min(all_Bps, nbytes / longest_slice(nbytes / parts) * stream_Bps(latency_s));
+  return std::min(all_Bps, nbytes / longest_slice(nbytes / parts) * stream_Bps(latency_s, rate));
 }
 
-bool Transport::limits_connections() const {
-  return connection_cap_Bps != kNone || stream_cap_Bps != kNone || tcp.exists() || loss > 0;
+bool Transport::limits_connections(Rate rate) const {
+  const bool windows = rate == Rate::sustained && tcp.exists();
+  return windows || connection_cap_Bps != kNone || stream_cap_Bps != kNone || loss > 0;
 }
 
 double Transport::per_message_s() const {

@@ -83,18 +83,18 @@ struct Transport {
 
   /// What a message of a pattern moves at most on this connection, where its route has this
   /// latency: the limit of all messages between two workers, or of one connection of several.
-  double connection_Bps(const NodeConnection& connection, double latency_s,
-                        Pattern pattern = Pattern::collective) const;
+  double connection_Bps(const NodeConnection& connection, double latency_s, Pattern pattern,
+                        Rate rate) const;
   /// Streams that carry one message of so many bytes: as many as it has slices.
   std::int64_t streams_of(double nbytes) const;
   /// What one message of so many bytes moves at most on this connection: its longest slice is a
   /// stream's alone. `connection_Bps` limits it as well, together with the messages beside it.
   double message_Bps(const NodeConnection& connection, double latency_s, Pattern pattern,
-                     double nbytes) const;
+                     double nbytes, Rate rate) const;
   /// Whether a message may be slower than its connection.
   bool limits_messages() const { return streams > 1 && slice_bytes > 0; }
   /// Whether there is any such limit.
-  bool limits_connections() const;
+  bool limits_connections(Rate rate) const;
   /// Streams of all the connections that traffic of a pattern has between two workers.
   std::int64_t all_streams(Pattern pattern) const;
   /// Whether an eager connection that holds so many messages and bytes takes one more of `nbytes`.
@@ -112,7 +112,7 @@ struct Transport {
   /// Bytes of the longest part of a message that one stream carries.
   double longest_slice(double nbytes) const;
   /// Bytes per second of one stream on a route of this latency.
-  double stream_Bps(double latency_s) const;
+  double stream_Bps(double latency_s, Rate rate) const;
 };
 
 FieldTable<Transport> transport_fields();

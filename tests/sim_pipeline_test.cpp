@@ -183,9 +183,33 @@ TEST(Connections, SendMessagesOneAfterAnother) {
 TEST(Connections, OfAWindowMoveItOncePerRoundTrip) {
   Cluster cluster = nodes_of(2, 1, 5e-3);
   cluster.transport.tcp.window_bytes = 65'536;
-  const double Bps = 65'536 / 10e-3;
-  for (const int count : {1, 4})
-    EXPECT_NEAR(received_s(cluster, count, 1'000'000) / (5e-3 + count * 1e6 / Bps), 1, 1e-6);
+  for (const int count : {1, 4}) {
+    // Between bursts that end with the same part of a window, only the round trips differ.
+    const double shorter_s = received_s(cluster, count, 10 * 65'536);
+    const double longer_s = received_s(cluster, count, 50 * 65'536);
+    EXPECT_NEAR((longer_s - shorter_s) / (count * 40 * 10e-3), 1, 1e-6) << count;
+  }
+}
+
+/// What fits into a window that is open leaves at the rate of the link; what is sent within a round
+/// trip of it waits for its acknowledgement.
+TEST(Connections, SendAtOnceWhatTheWindowHasRoomFor) {
+  Cluster cluster = nodes_of(2, 1, 5e-3);
+  cluster.transport.tcp.window_bytes = 1'000'000;
+  const auto ends_s = [&](double pause_s) {
+    return simulate(cluster, [&](const Context& ctx) {
+      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
+      for (int i = 0; i < 2; ++i) {
+        const Transfer batch[] = {{kind, phantom_bytes(600'000), 1 - ctx.rank()}};
+        ctx.comm->transfer(batch);
+        if (i == 0 && ctx.rank() == 0) ctx.stream->sleep_for(pause_s);
+      }
+      return ctx.stream->now();
+    })[1];
+  };
+  EXPECT_NEAR(received_s(cluster, 1, 1'000'000), 5e-3 + 1e6 / kInter_Bps, 1e-12);
+  EXPECT_NEAR(ends_s(0), 5e-3 + 10e-3 + 0.2e6 / kInter_Bps, 1e-12);
+  EXPECT_NEAR(ends_s(10e-3), 5e-3 + 10e-3 + 0.6e6 / kInter_Bps, 1e-12);
 }
 
 /// Seconds of a burst of n bytes on a connection that opens from w: it pauses after each window
@@ -227,11 +251,12 @@ TEST(SlowStart, EndsWhereTheWindowIsOpenAndBeginsAgainAfterAnIdleTime) {
     });
     return ends.at(1);
   };
-  const double rate_Bps = linux_tcp().window_bytes / 10e-3;
+  const double window = linux_tcp().window_bytes;
+  const double open_s = 5e-3 + 6 * 10e-3 + (20e6 - 6 * window) / kInter_Bps;
   cluster.transport.tcp.restart_after_idle = false;
-  EXPECT_NEAR(second_burst_s(0), 5e-3 + 20e6 / rate_Bps, 1e-9);
+  EXPECT_NEAR(second_burst_s(0), open_s, 1e-9);
   cluster.transport.tcp.restart_after_idle = true;
-  EXPECT_GT(second_burst_s(0), 5e-3 + 20e6 / rate_Bps + 10e-3) << "closed by its idle time";
+  EXPECT_GT(second_burst_s(0), open_s + 10e-3) << "closed by its idle time";
   // The short one ends while the window still opens.
   for (const std::size_t nbytes : {20'000'000u, 500'000u})
     EXPECT_NEAR(second_burst_s(100, nbytes), received_s(cluster, 1, nbytes), 1e-9) << nbytes;

@@ -24,7 +24,8 @@ void transfer_at_once(Context c, std::span<const Transfer> batch) {
   std::vector<Rounds::Sent> sent;
   for (const Transfer& t : batch) {
     rounds.valued = rounds.valued || !t.tensor.is_phantom();
-    if (t.kind == Transfer::send) sent.push_back({t.peer, 1, t.tensor.priced_nbytes()});
+    if (t.kind == Transfer::send)
+      sent.push_back({t.peer, 1, t.tensor.priced_nbytes(), t.pattern == Pattern::answer});
   }
   rounds.sent = sent;
   c.comm->coupled(rounds, [&] {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/check.h"
@@ -69,15 +70,15 @@ std::uint64_t SimCommunicator::wire_bytes(const Transfer& transfer) const {
 }
 
 double SimCommunicator::message_cap_Bps(const Transfer& transfer) const {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
   World& world = stream_.world();
   const Transport& transport = world.cluster().transport;
   const bool by_pattern = transport.channels > 1 && !is_collective(transfer.pattern);
-  if (!by_pattern && !transport.limits_messages()) return 0;
-  if (transfer.peer == rank() || world.layout().same_node(rank(), transfer.peer)) return 0;
-  const double cap_Bps =
-      world.network().message_cap(rank(), transfer.peer, transfer.pattern,
-                                  static_cast<double>(transfer.tensor.priced_nbytes()));
-  return std::isfinite(cap_Bps) ? cap_Bps : 0;
+  if (!by_pattern && !transport.limits_messages()) return kNone;
+  if (transfer.peer == rank() || world.layout().same_node(rank(), transfer.peer)) return kNone;
+  return world.network().message_cap(rank(), transfer.peer, transfer.pattern,
+                                     static_cast<double>(transfer.tensor.priced_nbytes()),
+                                     world.eager() ? Rate::burst : Rate::sustained);
 }
 
 void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight,
@@ -143,7 +144,8 @@ void SimCommunicator::send(const Transfer& transfer, InFlight& in_flight) {
   connection_to(transfer.peer, transfer.pattern)
       .send({.comm = std::move(in_flight.comm),
              .nbytes = in_flight.parcel->held_bytes,
-             .pattern = transfer.pattern});
+             .pattern = transfer.pattern,
+             .cap_Bps = message_cap_Bps(transfer)});
 }
 
 void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
@@ -165,7 +167,8 @@ void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
   // SimGrid takes a message without bytes for delivered as soon as it is sent to a permanent
   // receiver; this much takes no time that a double could hold.
   if (eager && nbytes == 0) in_flight.comm->set_remaining(1e-9);
-  if (const double cap_Bps = message_cap_Bps(transfer); cap_Bps > 0)
+  if (eager) return;
+  if (const double cap_Bps = message_cap_Bps(transfer); std::isfinite(cap_Bps))
     in_flight.comm->set_rate(cap_Bps);
 }
 

@@ -58,7 +58,7 @@ class SimCommunicator final : public Communicator {
   /// What the network carries of a message.
   std::uint64_t wire_bytes(const Transfer& transfer) const;
   /// What the message moves at most, of what its connections could: where those of a pattern are
-  /// fewer than those of a collective; 0 where nothing else limits it.
+  /// fewer than those of a collective; infinite where nothing else limits it.
   double message_cap_Bps(const Transfer& transfer) const;
   void run(std::span<const Transfer> batch, InFlight* in_flight);
   void prepare(const Transfer& transfer, InFlight& in_flight);

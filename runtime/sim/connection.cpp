@@ -1,24 +1,13 @@
 #include "runtime/sim/connection.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
-namespace {
-
-/// By how much links that vary are at most wider than they are described.
-double widest_factor(const Network& network) {
-  double factor = 1;
-  for (const LinkChange& change : network.profile())
-    factor = std::max(factor, change.bandwidth_factor);
-  return factor;
-}
-
-}  // namespace
-
 Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox& mailbox)
     : sender_(sender),
       destination_(destination),
@@ -26,8 +15,8 @@ Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox
       between_nodes_(!sender.world().layout().same_node(sender.rank(), destination)),
       rate_Bps_(destination == sender.rank()
                     ? sender.world().network().loopback_bandwidth()
-                    : sender.world().network().bandwidth(sender.rank(), destination)),
-      fastest_Bps_(rate_Bps_ * widest_factor(sender.world().network())),
+                    : sender.world().network().bandwidth(sender.rank(), destination, Rate::burst)),
+      fastest_Bps_(rate_Bps_ * sender.world().network().widest_factor()),
       at_once_(between_nodes_ && sender.world().cluster().transport.limits_messages()
                    ? sender.world().cluster().transport.streams
                    : 1),
@@ -57,11 +46,22 @@ void Connection::take_what_fits() {
     held_bytes_ += message.nbytes;
     message.taken_s = Simulation::clock();
     message.latency_s = world.latency_factor() * latency_s();
-    if (between_nodes_ && transport.tcp.slow_start)
-      message.latency_s += window_.pause_s(
-          transport.tcp, static_cast<double>(transport.all_streams(message.pattern)),
-          message.taken_s, message.nbytes, rate_Bps_, 2 * message.latency_s);
+    if (between_nodes_ && transport.tcp.exists()) pass_window(message);
   }
+}
+
+/// Messages that travel beside each other do not wait for each other.
+void Connection::pass_window(Message& message) {
+  const Transport& transport = sender_.world().cluster().transport;
+  const TcpPath path{.streams = static_cast<double>(transport.all_streams(message.pattern)),
+                     .rate_Bps = std::min(rate_Bps_, message.cap_Bps),
+                     .round_trip_s = 2 * message.latency_s,
+                     .busy_s = busy_s_};
+  const auto leaving = window_.leave(transport.tcp, path, message.taken_s, message.nbytes);
+  const double sending_s = leaving.end_s - leaving.begin_s, rate_Bps = message.nbytes / sending_s;
+  constexpr double kRounding = 1 - 1e-9;
+  if (rate_Bps < kRounding * path.rate_Bps) message.cap_Bps = rate_Bps;
+  if (at_once_ == 1) message.latency_s += leaving.begin_s - busy_s_ - message.taken_s;
 }
 
 void Connection::advance() {
@@ -83,6 +83,7 @@ void Connection::start(Message& message) {
       busy_s_ + (now_s == message.taken_s
                      ? message.latency_s
                      : std::max(0.0, message.taken_s + message.latency_s - now_s));
+  if (std::isfinite(message.cap_Bps)) message.comm->set_rate(message.cap_Bps);
   world.simulation().start(*message.comm, left_s / world.latency_factor());
   started_.push_back({std::move(message.comm), now_s + left_s});
 }

@@ -19,13 +19,15 @@ class SimStream;
 ///
 /// A message that follows another pays its latency while that one is still being transmitted: it
 /// begins to move when its own latency is over and the one before has arrived, after the time that
-/// the connection is busy with it (Transport::per_message_s).
+/// the connection is busy with it (Transport::per_message_s). Where it has to wait for the window
+/// meanwhile, it moves as slowly as makes up for that.
 class Connection {
  public:
   struct Message {
     simgrid::s4u::CommPtr comm;  // prepared, not started
     double nbytes;               // on the wire
     Pattern pattern;
+    double cap_Bps;  // what it moves at most
     // Once it has been taken: when that was, and how long until it begins to move.
     double taken_s = 0, latency_s = 0;
   };
@@ -72,6 +74,7 @@ class Connection {
     bool delivered() const;
   };
   void take_what_fits();
+  void pass_window(Message& message);
   void start(Message& message);
   double latency_s() const;
 

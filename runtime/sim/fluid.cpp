@@ -219,11 +219,11 @@ FluidCollectives::Connections& FluidCollectives::connections(Meeting& meeting,
                                                              const CoupledRounds& pattern) {
   Connections& connections = meeting.circle.connections[&pattern];
   connections.all.resize(pattern.edges().size());
-  if (world_.cluster().transport.tcp.slow_start) open_windows(meeting, pattern, connections);
+  if (world_.cluster().transport.tcp.exists()) open_windows(meeting, pattern, connections);
   return connections;
 }
 
-/// Slow start counts in a meeting in which any window is not open yet.
+/// Windows count in a meeting in which any of them binds or is not open yet.
 void FluidCollectives::open_windows(Meeting& meeting, const CoupledRounds& pattern,
                                     Connections& connections) {
   const Transport& transport = world_.cluster().transport;
@@ -241,8 +241,11 @@ void FluidCollectives::open_windows(Meeting& meeting, const CoupledRounds& patte
   const auto streams = static_cast<double>(transport.all_streams(meeting.traffic));
   bool opening = false;
   for (std::size_t i = 0; i < windows.size() && !opening; ++i)
-    opening = windows[i] && !windows[i]->open(transport.tcp, streams, meeting.start_s,
-                                              2 * pattern.edges()[i].latency_s);
+    opening = windows[i] && !windows[i]->open(transport.tcp,
+                                              {.streams = streams,
+                                               .rate_Bps = 1 / pattern.edges()[i].per_byte_s,
+                                               .round_trip_s = 2 * pattern.edges()[i].latency_s},
+                                              meeting.start_s);
   for (std::size_t i = 0; i < windows.size(); ++i)
     connections.all[i].window = opening ? windows[i] : nullptr;
 }
@@ -288,7 +291,14 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
   const double before_s =
       relation.overhead_s() +
       world_.network().latency(pattern.slowest_source(), pattern.slowest_destination());
-  const double least_s = meeting->start_s + before_s + relation.least_s();
+  const auto window_of = [&circle = meeting->circle](int source, int destination,
+                                                     bool answers) -> TcpWindow& {
+    const auto from = static_cast<std::uint64_t>(source),
+               to = static_cast<std::uint64_t>(destination);
+    return circle.windows[from << 32 | to << 1 | (answers ? 1 : 0)];
+  };
+  const double least_s =
+      meeting->start_s + before_s + relation.least_s(meeting->start_s, window_of);
   flows_.start(
       links, bytes, meeting->start_s, before_s + bytes / links.bandwidth(),
       [meeting, least_s](double date_s) { meeting->ends[0]->reach(std::max(date_s, least_s)); });

@@ -79,10 +79,11 @@ class FluidCollectives {
     std::map<std::tuple<Rounds::Pattern, Pattern, std::size_t>, CoupledRounds>
         patterns;  // by traffic and first place, too
     std::map<const CoupledRounds*, Connections> connections;
-    std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
-    std::vector<std::size_t> attended;              // meetings, by place
-    std::size_t over = 0;                           // meetings to which all have come
-    bool has_rivals = false;                        // on its stream
+    std::unordered_map<std::uint64_t, TcpWindow> windows;  // of connections of h-relations
+    std::deque<std::shared_ptr<Meeting>> meetings;         // to which not all have come
+    std::vector<std::size_t> attended;                     // meetings, by place
+    std::size_t over = 0;                                  // meetings to which all have come
+    bool has_rivals = false;                               // on its stream
   };
 
   Circle& circle(const SimStream& stream, std::span<const int> members);

@@ -31,14 +31,14 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   using StandardLinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
  public:
-  explicit NetworkZone(const Network& network)
+  /// Connections are limited to what they move at this rate.
+  NetworkZone(const Network& network, Rate rate)
       : NetZoneImpl("network"),
         network_(network),
+        rate_(rate),
         loopback_(link("loopback", network.loopback_bandwidth())) {
     loopback_->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
-    double largest = 1;  // factor
-    for (const LinkChange& change : network.profile())
-      largest = std::max(largest, change.bandwidth_factor);
+    const double largest = network.widest_factor();
     links_.reserve(network.links().size());
     for (std::size_t id = 0; id < network.links().size(); ++id) {
       const Link& own = network.links()[id];
@@ -53,7 +53,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
       if (own.varies) changing_.back().second.set_bandwidth(own.bandwidth_Bps);
     }
     for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
-    if (network.caps_connections()) add_connections();
+    if (network.caps_connections(rate)) add_connections();
     for (int i = 0; i < kPaces; ++i)
       spare_paces_.push_back(link_of_each("pace " + std::to_string(i)));
   }
@@ -215,7 +215,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
     auto& own = found->second;
     if (!is_new) return own;
-    const double cap_Bps = network_.connection_cap(source, destination);  // computes a route
+    const double cap_Bps = network_.connection_cap(source, destination, Pattern::collective,
+                                                   rate_);  // computes a route
     if (std::isinf(cap_Bps)) return nullptr;
     TRIGRAM_CHECK(taken_ < spare_.size(),
                   "more than {} connections between nodes; remove the limits of connections from "
@@ -278,6 +279,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
 
   static constexpr double kUnlimited_Bps = 1e30;
   const Network& network_;
+  const Rate rate_;
   std::vector<Entries> entries_;           // by rank
   std::vector<StandardLinkImpl*> others_;  // by rank: where traffic of others enters
   simgrid::s4u::Link* loopback_;

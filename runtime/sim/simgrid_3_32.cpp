@@ -67,7 +67,11 @@ struct Stop {};
 
 Simulation::Simulation(const SimOptions& options, const Cluster& cluster, const Network& network) {
   start_engine(options);
-  zone_ = new NetworkZone(network);  // the first zone is the root, and the engine owns it
+  // The windows of an eager transport are Connection's to see to. The first zone is the root, and
+  // the engine owns it.
+  zone_ = new NetworkZone(network, cluster.transport.protocol == Transport::Protocol::eager
+                                       ? Rate::burst
+                                       : Rate::sustained);
   const bool has_background = cluster.inter.background.load > 0 && cluster.nodes > 1;
   hosts_ = zone_->add_hosts(has_background);
   if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone_->share_evenly();
