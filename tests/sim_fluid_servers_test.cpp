@@ -81,6 +81,17 @@ TEST(FluidServers, KeepToTheTransport) {
   }
 }
 
+/// Windows that open by slow start, and bind.
+TEST(FluidServers, KeepToWindows) {
+  for (const int nodes : {2, 6})
+    for (const double latency_s : {1e-3, 10e-3}) {
+      Training training = servers("vgg16", nodes, {{"assignment", "djb2"}});
+      training.cluster.inter.latency_s = latency_s;
+      training.cluster.transport.tcp = linux_tcp();
+      expect_as_by_messages(training, 0.05);
+    }
+}
+
 /// Ranks of a node reach each other by other links than their NIC.
 TEST(FluidServers, KeepToLinksInsideNodes) {
   Training training = servers("vgg16", 2, {{"servers", 2}, {"assignment", "djb2"}});

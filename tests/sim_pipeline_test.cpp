@@ -35,6 +35,27 @@ Cluster nodes_of(int ranks, int workers, double latency_s) {
 
 double late_s(int rank, double most_s) { return most_s * ((rank * 7) % 5) / 4; }
 
+/// A connection of which a window leaves in each round trip.
+struct Windowed {
+  double window, round_trip_s;
+  double round_s = -std::numeric_limits<double>::infinity(), used = 0;
+  /// When the last of n bytes leaves that are ready at `at_s`.
+  double leave(double at_s, double n) {
+    while (n > 0) {
+      if (at_s >= round_s + round_trip_s) {
+        round_s = at_s;
+        used = 0;
+      }
+      const double sent = std::min(n, window - used);
+      n -= sent;
+      used += sent;
+      at_s = n > 0 ? std::max(at_s + sent / kInter_Bps, round_s + round_trip_s)
+                   : at_s + sent / kInter_Bps;
+    }
+    return at_s;
+  }
+};
+
 /// When each rank is through `rings` ring allreduces of `bytes`, one after another, to the first of
 /// which rank r comes late, by the recursion: step s of r begins when chunk s has come from r - 1
 /// and the link of r is free.
@@ -44,6 +65,8 @@ std::vector<double> recursion(const Cluster& cluster, double bytes, double most_
   const double c = bytes / P;
   std::vector<double> ready(static_cast<std::size_t>(P)), free(ready.size(), 0);
   for (int r = 0; r < P; ++r) ready[static_cast<std::size_t>(r)] = late_s(r, most_late_s);
+  std::vector<Windowed> windows(ready.size(),
+                                {cluster.transport.tcp.window_bytes, 2 * cluster.inter.latency_s});
   std::vector<std::vector<double>> received;  // by step, then rank
   for (int s = 0; s < rings * 2 * (P - 1); ++s) {
     std::vector<double> arrive(ready.size());
@@ -53,7 +76,8 @@ std::vector<double> recursion(const Cluster& cluster, double bytes, double most_
       if (received.size() >= held)
         taken[r] = std::max(ready[r], received[received.size() - held][next]);
       const bool leaves = static_cast<int>(r) % workers == workers - 1;
-      free[r] = std::max(taken[r], free[r]) + c / (leaves ? kInter_Bps : kIntra_Bps);
+      free[r] = std::max(taken[r], free[r]);
+      free[r] = leaves ? windows[r].leave(free[r], c) : free[r] + c / kIntra_Bps;
       arrive[next] = free[r] + (leaves ? cluster.inter.latency_s : kIntraLatency);
     }
     received.emplace_back();
@@ -131,6 +155,22 @@ TEST(RingsOfFewSlots, WaitForRoom) {
       expect_ends(ring_ends(cluster, bytes, 0.01, fidelity), expected,
                   fmt::format("{} slots, fidelity {}", slots, static_cast<int>(fidelity)));
   }
+}
+
+/// Windows of one and a half chunks and of six.
+TEST_P(RingRecursion, HoldsWithWindows) {
+  const auto [ranks, workers] = GetParam();
+  for (const double window : {1.5e6, 6e6})
+    for (const double late : {0.0, 0.02}) {
+      Cluster cluster = nodes_of(ranks, workers, 5e-3);
+      cluster.transport.tcp.window_bytes = window;
+      const auto bytes = static_cast<std::size_t>(ranks) * 1'000'000;
+      const auto expected = recursion(cluster, static_cast<double>(bytes), late, 4);
+      for (const Fidelity fidelity : {Fidelity::message, Fidelity::fluid, Fidelity::automatic})
+        expect_ends(ring_ends(cluster, bytes, late, fidelity), expected,
+                    fmt::format("fidelity {}, windows of {} B, late by up to {} s",
+                                static_cast<int>(fidelity), window, late));
+    }
 }
 
 /// A rank that is through a ring begins the next one; its link may still be busy with the last.
