@@ -3,15 +3,19 @@
 //
 //   push: worker j sends its gradient g_j[p] of every partition p to p's server, such as p mod k
 //   server: g[p] = 1/P sum_j g_j[p], in the order of ranks
+//   acknowledgement: the server tells worker j that its push has come;  request: it asks for g[p]
 //   pull: every worker receives g[p];  x = x - lr U(g)
 //
 // What comes back is the mean gradient: optimisers and their states stay where the weights are. k
-// partitions, one per server, make a round (hashed, equal shares of what each has); round r is
-// pushed while round r-1 comes back. Servers are among the workers, spread evenly, or beside them,
-// as the CPU machines of BytePS: they only serve, and P is the number of the others. Steps and
-// bytes per rank and iteration, S bytes in R rounds: R+1 steps; a worker sends S; a server, of S_k
-// bytes of partitions, S - S_k + (P-1) S_k among, P S_k beside the workers. Hierarchical, P counts
-// nodes: leaders push what their nodes have added up, as in BytePS, and broadcast what comes back.
+// partitions, one per server, make a round (hashed, equal shares of what each has); rounds are
+// pushed while others come back (push_pull.h). Servers are among the workers, spread evenly, or
+// beside them, as the CPU machines of BytePS: they only serve, and P is the number of the others.
+// Steps and bytes per rank and iteration, S bytes in R rounds: R+1 steps, acknowledged R+3; a
+// worker sends S; a server, of S_k bytes of partitions, S - S_k + (P-1) S_k among, P S_k beside the
+// workers; acknowledged, besides 120 bytes for each partition and 112 for each of a server and
+// worker. Where the world buffers messages, stages of rounds have streams of their own.
+// Hierarchical, P counts nodes: leaders push what their nodes have added up, as in BytePS, and
+// broadcast what comes back.
 //
 // Priority by need (after ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for
 // each bucket where it comes to it. The partitions that are ready first, a share of `early`, travel
@@ -35,6 +39,7 @@ struct Options {
   double early = 0.5;
   bool through_host = false;
   Assignment assignment = Assignment::round_robin;
+  bool acknowledged = true;
 };
 
 /// Of those that push and serve: all ranks, or the leaders of nodes.
@@ -60,7 +65,7 @@ class ParameterServer final : public Algorithm {
     const bool by_need = options_.priority == Priority::need;
     PushPullQueue queue(ctx, *comm, run, servers(options_, *ctx.layout),
                         {options_.partition_bytes, by_need ? options_.early : 1, run.execution,
-                         host.get(), options_.assignment});
+                         host.get(), options_.assignment, options_.acknowledged});
     for (long t : run.steps) {
       if (!works) {
         queue.serve(ctx);
@@ -113,7 +118,10 @@ AlgorithmEntry parameter_server_entry() {
           .field("through_host", &Options::through_host, boolean(),
                  "Exchange by way of the host, at host_bandwidth in simulated time, as BytePS")
           .field("assignment", &Options::assignment, assignment_kind(),
-                 "Which server has a partition: each in turn, or by a hash of its key, as BytePS"),
+                 "Which server has a partition: each in turn, or by a hash of its key, as BytePS")
+          .field("acknowledged", &Options::acknowledged, boolean(),
+                 "Workers ask for a mean once their push is acknowledged, as in BytePS; else "
+                 "servers send it unasked"),
       check, workers);
 }
 

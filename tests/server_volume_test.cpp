@@ -74,6 +74,25 @@ TEST_P(ServerVolume, Ssp) {
       }
 }
 
+/// Servers that answer without being asked send pushes and answers alone.
+TEST_P(ServerVolume, ParameterServerWithoutAcknowledgements) {
+  for (const int servers : {1, 3, layout().ranks()})
+    for (const char* bucket : {"0B", "10MiB"}) {
+      if (servers > layout().ranks()) continue;
+      SCOPED_TRACE(testing::Message() << servers << " " << bucket);
+      const Training training = training_of({{"name", "parameter_server"},
+                                             {"servers", servers},
+                                             {"acknowledged", false},
+                                             {"bucket", bucket},
+                                             {"partition", "1000B"}},
+                                            GetParam());
+      const Trained trained = train(training);
+      expect_volume(trained, parameter_server_volume(layout(), buckets_of(trained), training.steps,
+                                                     static_cast<std::uint64_t>(servers), 1000, 100,
+                                                     false, false));
+    }
+}
+
 /// What is needed first gets its place, and with it its server, from another count.
 TEST_P(ServerVolume, ParameterServerByNeed) {
   for (const int servers : {1, 2, 3, layout().ranks()})
@@ -173,8 +192,18 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ServerVolume,
                                            Nodes{2, 3}, Nodes{4, 4}),
                          ::testing::PrintToStringParamName());
 
+constexpr std::uint64_t kAcknowledgement = 112, kRequest = 120;  // bytes
+
+/// Partitions of 4,096,000 bytes at most.
+std::uint64_t partitions_of(const Trained& trained) {
+  constexpr std::uint64_t kPartition = 4'096'000;
+  std::uint64_t partitions = 0;
+  for (const std::size_t n : trained.buckets) partitions += (4 * n + kPartition - 1) / kPartition;
+  return partitions;
+}
+
 /// By the numbers: a worker that does not serve sends the model once per step, the only server
-/// sends it to everybody else.
+/// sends it to everybody else; and for each partition a request and an acknowledgement.
 TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
   Training training;
   training.algorithm = {{"name", "parameter_server"}, {"servers", 1}};
@@ -183,15 +212,17 @@ TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
   training.steps = 2;
   const Trained trained = train(training);
   constexpr std::uint64_t kModel = 4u * 334'094'338u;
-  EXPECT_EQ(sent_by(trained.counters.at(0)).bytes_inter, 2 * 7 * kModel);
+  const std::uint64_t partitions = partitions_of(trained);
+  EXPECT_EQ(sent_by(trained.counters.at(0)).bytes_inter,
+            2 * 7 * (kModel + partitions * kAcknowledgement));
   for (std::size_t rank = 1; rank < 8; ++rank)
-    EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter, 2 * kModel);
+    EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter, 2 * (kModel + partitions * kRequest));
 }
 
 /// By the numbers: BytePS's partitions of VGG16, a server on each of two machines. Each partition
-/// is pushed by the machine that does not serve it, and comes back; leaders alone do so.
+/// is pushed by the machine that does not serve it, and comes back when that has asked for it;
+/// leaders alone do so.
 TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
-  constexpr std::uint64_t kPartition = 4'096'000;
   Training training;
   training.algorithm = {{"name", "parameter_server"},
                         {"bucket", "0B"},
@@ -201,13 +232,12 @@ TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
   training.cluster = small_cluster(2, 2);
   training.steps = 1;
   const Trained trained = train(training);
-  std::uint64_t partitions = 0;
-  for (const std::size_t n : trained.buckets) partitions += (4 * n + kPartition - 1) / kPartition;
+  const std::uint64_t partitions = partitions_of(trained);
   // fc6 has 101, fc7 17, fc8 4; five convolutions of 9.4 MB 3 each, one of 4.7 MB 2; 23 others 1.
   EXPECT_EQ(partitions, 101u + 17 + 4 + 5 * 3 + 2 + 23);
   std::uint64_t sent = 0;
   for (const std::size_t rank : {0u, 2u}) sent += sent_by(trained.counters.at(rank)).messages_inter;
-  EXPECT_EQ(sent, 2 * partitions);
+  EXPECT_EQ(sent, 4 * partitions) << "pushes, acknowledgements, requests, answers";
   for (const std::size_t rank : {1u, 3u})
     EXPECT_EQ(sent_by(trained.counters.at(rank)).messages_inter, 0u);
 }
@@ -220,7 +250,10 @@ constexpr std::uint64_t kVgg16[] = {
 
 Training hashed_vgg16() {
   Training training;
-  training.algorithm = {{"name", "parameter_server"}, {"assignment", "djb2"}, {"bucket", "0B"}};
+  training.algorithm = {{"name", "parameter_server"},
+                        {"assignment", "djb2"},
+                        {"bucket", "0B"},
+                        {"acknowledged", false}};
   training.workload = "vgg16";
   training.cluster = small_cluster(16);
   training.steps = 1;
@@ -238,7 +271,9 @@ TEST(ServerVolumeByTheNumbers, LoadsOfVgg16HashedBySortedNames) {
 }
 
 /// The fullest server is busy all the time, and waits for no other: its link carries, each way, its
-/// load from 15 workers and its own share of the rest.
+/// load from 15 workers and its own share of the rest. Where each stage of a partition has its own
+/// stream, workers push ahead of what it has answered, and its link inwards is full before the one
+/// outwards is.
 TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
   constexpr double kModel = 4.0 * 138'357'544, kFullest = kVgg16[15], kForward_s = 0.0486;
   Training training = hashed_vgg16();
@@ -246,12 +281,16 @@ TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
   const double hashed_s = train(training).seconds();
   EXPECT_GT(hashed_s, bound);
   EXPECT_LT(hashed_s, 1.15 * bound);
+  training.algorithm["acknowledged"] = true;
+  const double acknowledged_s = train(training).seconds();
+  EXPECT_GT(acknowledged_s, bound);
+  EXPECT_LT(acknowledged_s, 1.25 * bound);
   training.algorithm["assignment"] = "round_robin";
   EXPECT_LT(train(training).seconds(), hashed_s);
 }
 
 /// By the numbers: two servers beside six workers, one on each node of four; what serves computes
-/// nothing, and each sends its half of the model to all that work.
+/// nothing, and each sends its half of the model, and an acknowledgement, to all that work.
 TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
   Training training;
   training.algorithm = {
@@ -268,11 +307,11 @@ TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
   ASSERT_EQ(trained.buckets, (std::vector<std::size_t>{500, 500}));
   EXPECT_EQ(workers_of(training), (std::vector<int>{0, 1, 2, 4, 5, 6}));
   for (const std::size_t rank : {3u, 7u}) {
-    EXPECT_EQ(sent_by(trained.counters.at(rank)), (Sent{3 * 2000, 3 * 2000, 3, 3}));
+    EXPECT_EQ(sent_by(trained.counters.at(rank)), (Sent{3 * 2112, 3 * 2112, 6, 6}));
     EXPECT_NEAR(step_compute_s(rank), 0, 1e-12);
   }
   for (const std::size_t rank : {0u, 1u, 2u, 4u, 5u, 6u}) {
-    EXPECT_EQ(sent_by(trained.counters.at(rank)), (Sent{2000, 2000, 1, 1}));
+    EXPECT_EQ(sent_by(trained.counters.at(rank)), (Sent{2120, 2120, 2, 2}));
     EXPECT_GT(step_compute_s(rank), 1e-9);
   }
 }

@@ -33,6 +33,12 @@ void transfer_at_once(Context c, std::span<const Transfer> batch) {
   });
 }
 
+/// A place for a short message that is the i-th of its batch.
+Tensor place(const Tensor& room, std::size_t i, std::size_t nbytes) {
+  constexpr std::size_t kElement = size_of(DType::f32);
+  return room.slice(i * PushPull::kRequest_bytes / kElement, nbytes / kElement);
+}
+
 }  // namespace
 
 PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers,
@@ -44,10 +50,14 @@ PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& server
                          options.assignment)),
       completes_(buckets.size()) {
   for (const Partition& p : partitions_)
-    completes_[static_cast<std::size_t>(p.bucket)] = p.round + 1;
+    completes_[static_cast<std::size_t>(p.bucket)] = p.round + answer_after();
   const std::vector<int>& ranks = workers_.ranks;
   const int own = number(ctx, options.execution.hierarchical);
   own_ = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), own) - ranks.begin());
+  if (options.acknowledged) {
+    acknowledgements_ = room_for_notices(*ctx.device, own);
+    requests_ = room_for_notices(*ctx.device, own);
+  }
   if (!servers_.include(own)) return;
   std::size_t numel = 0, priced_numel = 0;
   for (const Partition& p : partitions_) {
@@ -57,6 +67,17 @@ PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& server
   const Tensor longest = Tensor::phantom(numel, DType::f32, priced_numel);
   for (std::size_t j = 0; j < std::max(ranks.size(), own_ + 1); ++j)
     room_.push_back(ctx.device->empty_like(longest));
+}
+
+/// Room for as many short messages as a batch has, acknowledgements and requests of a round.
+Tensor PushPull::room_for_notices(Device& device, int own) const {
+  std::size_t most = 0;
+  for (std::size_t r = 0; r < rounds(); ++r) {
+    std::size_t count = 0;
+    for (const Partition& x : of_round(r)) count += server_of(x) == own ? workers_.ranks.size() : 1;
+    most = std::max(most, count);
+  }
+  return device.empty(2 * most * kRequest_bytes / size_of(DType::f32));
 }
 
 int PushPull::needs(std::size_t r) const {
@@ -80,15 +101,35 @@ std::vector<int> PushPull::order() const {
 }
 
 void PushPull::exchange(Context c, std::size_t r) const {
+  Batch batch = {.push = of_round(r), .answer = before(answer_after(), r)};
+  if (options_.acknowledged) {
+    batch.acknowledge = before(1, r);
+    batch.request = before(2, r);
+  }
+  run(c, batch);
+}
+
+void PushPull::make(Stage stage, Context c, std::size_t r) const {
+  switch (stage) {
+    case Stage::push: return run(c, {.push = of_round(r)});
+    case Stage::acknowledge: return run(c, {.acknowledge = of_round(r)});
+    case Stage::request: return run(c, {.request = of_round(r)});
+    case Stage::answer: return run(c, {.answer = of_round(r)});
+  }
+}
+
+void PushPull::run(Context c, const Batch& batch) const {
   const Execution& execution = options_.execution;
-  if (!execution.hierarchical) return exchange_among_servers(c, r);
+  if (!execution.hierarchical) return run_among_servers(c, batch);
   Subset node(*c.comm, c.layout->node_members(c.world_rank));
-  if (r < rounds()) reduce_in_node(c.with(node), grads_of_round(r), execution.segment_bytes);
+  if (!batch.push.empty())
+    reduce_in_node(c.with(node), grads_of(batch.push), execution.segment_bytes);
   if (c.layout->is_leader(c.world_rank)) {
     Subset leaders(*c.comm, c.layout->leaders());
-    exchange_among_servers(c.with(leaders), r);
+    run_among_servers(c.with(leaders), batch);
   }
-  if (r > 0) broadcast_in_node(c.with(node), grads_of_round(r - 1), execution.segment_bytes);
+  if (!batch.answer.empty())
+    broadcast_in_node(c.with(node), grads_of(batch.answer), execution.segment_bytes);
 }
 
 /// Empty before the first round and after the last.
@@ -97,31 +138,43 @@ std::span<const Partition> PushPull::of_round(std::size_t r) const {
   return {begin, end};
 }
 
-std::vector<Tensor> PushPull::grads_of_round(std::size_t r) const {
+/// The round that was pushed so many exchanges before exchange r; empty if none was.
+std::span<const Partition> PushPull::before(std::size_t exchanges, std::size_t r) const {
+  return r < exchanges ? std::span<const Partition>() : of_round(r - exchanges);
+}
+
+std::vector<Tensor> PushPull::grads_of(std::span<const Partition> partitions) const {
   std::vector<Tensor> grads;
-  for (const Partition& x : of_round(r)) grads.push_back(x.grad);
+  for (const Partition& x : partitions) grads.push_back(x.grad);
   return grads;
 }
 
-void PushPull::exchange_among_servers(Context c, std::size_t r) const {
-  std::vector<Transfer> batch;
-  for (const Partition& x : of_round(r)) push(c, x, batch);
-  if (r > 0)
-    for (const Partition& x : of_round(r - 1)) pull(c, x, batch);
-  const auto at_host = pass_host(c, r);
+/// Short messages come first, so that none waits behind the bytes of a partition.
+std::vector<Transfer> PushPull::transfers_of(Context c, const Batch& batch) const {
+  std::vector<Transfer> transfers;
+  for (const Partition& x : batch.acknowledge) acknowledge(c, x, transfers);
+  for (const Partition& x : batch.request) request(c, x, transfers);
+  for (const Partition& x : batch.push) push(c, x, transfers);
+  for (const Partition& x : batch.answer) answer(c, x, transfers);
+  return transfers;
+}
+
+void PushPull::run_among_servers(Context c, const Batch& batch) const {
+  const std::vector<Transfer> transfers = transfers_of(c, batch);
+  const auto at_host = pass_host(c, batch.push);
   if (c.size() > 1) {
-    transfer_at_once(c, batch);
-    for (const Partition& x : of_round(r))
+    transfer_at_once(c, transfers);
+    for (const Partition& x : batch.push)
       if (server_of(x) == c.rank()) average(c, x);
   }
   if (at_host) c.stream->wait(*at_host);
 }
 
-/// What of round r passes the rank's host; null: nothing.
-std::shared_ptr<Work> PushPull::pass_host(Context c, std::size_t r) const {
+/// Charges the bytes of a round that cross this host; null if none do.
+std::shared_ptr<Work> PushPull::pass_host(Context c, std::span<const Partition> pushed) const {
   if (!options_.host) return nullptr;
   std::size_t nbytes = 0;
-  for (const Partition& x : of_round(r)) {
+  for (const Partition& x : pushed) {
     if (works()) nbytes += x.grad.priced_nbytes();
     else if (server_of(x) == c.rank()) nbytes += workers_.ranks.size() * x.grad.priced_nbytes();
   }
@@ -151,7 +204,34 @@ void PushPull::push(Context c, const Partition& x, std::vector<Transfer>& batch)
       batch.push_back({Transfer::recv, pushed_by(j, c, x), workers_.ranks[j], Pattern::server});
 }
 
-void PushPull::pull(Context c, const Partition& x, std::vector<Transfer>& batch) const {
+void PushPull::acknowledge(Context c, const Partition& x, std::vector<Transfer>& batch) const {
+  const int server = server_of(x);
+  const auto add = [&](Transfer::Kind kind, int peer) {
+    batch.push_back({kind, place(acknowledgements_, batch.size(), kAcknowledgement_bytes), peer,
+                     Pattern::answer});
+  };
+  if (server != c.rank()) {
+    if (works()) add(Transfer::recv, server);
+    return;
+  }
+  for (const int worker : workers_.ranks)
+    if (worker != server) add(Transfer::send, worker);
+}
+
+void PushPull::request(Context c, const Partition& x, std::vector<Transfer>& batch) const {
+  const int server = server_of(x);
+  const auto add = [&](Transfer::Kind kind, int peer) {
+    batch.push_back({kind, place(requests_, batch.size(), kRequest_bytes), peer, Pattern::server});
+  };
+  if (server != c.rank()) {
+    if (works()) add(Transfer::send, server);
+    return;
+  }
+  for (const int worker : workers_.ranks)
+    if (worker != server) add(Transfer::recv, worker);
+}
+
+void PushPull::answer(Context c, const Partition& x, std::vector<Transfer>& batch) const {
   const int server = server_of(x);
   if (server != c.rank()) {
     if (works()) batch.push_back({Transfer::recv, x.grad, server, Pattern::answer});

@@ -13,10 +13,23 @@ namespace trigram {
 /// How the gradients of one iteration go to the servers and come back as their mean, in place.
 ///
 /// Partitions, their servers and the rounds in which they travel are those of `assign`. They follow
-/// from the buckets alone, so they are the same on all ranks. Exchange r pushes round r and pulls
-/// round r-1 in one batch, so servers receive and send at once. All ranks call the exchanges
+/// from the buckets alone, so they are the same on all ranks. All ranks call the exchanges
 /// 0 .. exchanges()-1 in this order, also those that only serve: they push and pull nothing, and
 /// have means of their own partitions alone.
+///
+/// Acknowledged, a partition pays two round trips, as in BytePS over ps-lite. Its worker pushes it;
+/// the server acknowledges each push as it comes in (byteps/server/server.cc: SendPushResponse);
+/// the worker asks for the mean only then, since the task goes on to its next queue, PULL, in the
+/// callback of the push (byteps/common/core_loops.cc, RunPushLoopOnce: `ZPush(pskv.keys, vals,
+/// pskv.lens, cmd, [task, q]() { FinishOrProceed(task); })`); and the server answers once it has
+/// summed up what all workers pushed. Otherwise servers answer without being asked.
+///
+/// These stages of a round are made in one of two ways. On streams of their own, each stage of a
+/// round waits for the one before and for nothing else of other rounds than the same stage, as in
+/// BytePS; ranks then meet the stages of different rounds in different orders, so this is for
+/// worlds that buffer what is sent. On a single stream, exchange r pushes round r, acknowledges
+/// round r-1, requests round r-2 and answers round r-3 in one batch, so servers receive and send at
+/// once (not acknowledged, it answers round r-1).
 ///
 /// Through the host, tensors are copied to the memory of a worker's host, which sends them, adds up
 /// what comes in and hands back the means, as BytePS does. A round passes it while its messages are
@@ -33,10 +46,21 @@ class PushPull {
     Execution execution = {};
     Stream* host = nullptr;  // of the rank, for what passes its host; null: nothing does
     Assignment assignment = Assignment::round_robin;
+    bool acknowledged = false;
+    bool by_stages = false;  // each stage on a stream of its own
   };
+  /// Of a round, in order. The others are there if acknowledged alone.
+  enum class Stage { push, acknowledge, request, answer };
+
+  /// What ps-lite sends without values: one message for each partition and worker. Its meta data is
+  /// a struct of 112 bytes (src/meta.h, RawMeta); a request has the key of 8 bytes with it
+  /// (include/ps/kv_app.h, KVWorker::Send).
+  static constexpr std::size_t kAcknowledgement_bytes = 112, kRequest_bytes = 120;
+
   PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers, const Options& options);
 
-  std::size_t exchanges() const { return rounds() + 1; }
+  /// By stages, exchange r is round r.
+  std::size_t exchanges() const { return rounds() + answer_after(); }
   /// The bucket with which all that exchange r pushes is complete.
   int needs(std::size_t r) const;
   /// The exchange with which all of a bucket is back.
@@ -45,19 +69,35 @@ class PushPull {
   std::vector<int> order() const;
   /// Means are sums in the order of the workers' ranks, divided once.
   void exchange(Context c, std::size_t r) const;
+  /// A stage of round r; stages of different kinds may be under way at once.
+  void make(Stage stage, Context c, std::size_t r) const;
 
  private:
+  /// Partitions of which one batch of messages makes these stages.
+  struct Batch {
+    std::span<const Partition> push = {}, acknowledge = {}, request = {}, answer = {};
+  };
+  /// Exchanges between the push of a round and its answer.
+  std::size_t answer_after() const {
+    return options_.by_stages ? 0 : options_.acknowledged ? 3 : 1;
+  }
   std::size_t rounds() const { return partitions_.back().round + 1; }
   bool works() const { return own_ < workers_.ranks.size(); }
-  void exchange_among_servers(Context c, std::size_t r) const;
+  void run(Context c, const Batch& batch) const;
+  void run_among_servers(Context c, const Batch& batch) const;
+  std::vector<Transfer> transfers_of(Context c, const Batch& batch) const;
   std::span<const Partition> of_round(std::size_t r) const;
-  std::vector<Tensor> grads_of_round(std::size_t r) const;
-  std::shared_ptr<Work> pass_host(Context c, std::size_t r) const;
+  std::span<const Partition> before(std::size_t exchanges, std::size_t r) const;
+  std::vector<Tensor> grads_of(std::span<const Partition> partitions) const;
+  std::shared_ptr<Work> pass_host(Context c, std::span<const Partition> pushed) const;
   int server_of(const Partition& x) const { return servers_.rank_of(x.server); }
   Tensor room(std::size_t j, const Partition& x) const;
   Tensor pushed_by(std::size_t j, Context c, const Partition& x) const;
   void push(Context c, const Partition& x, std::vector<Transfer>& batch) const;
-  void pull(Context c, const Partition& x, std::vector<Transfer>& batch) const;
+  void acknowledge(Context c, const Partition& x, std::vector<Transfer>& batch) const;
+  void request(Context c, const Partition& x, std::vector<Transfer>& batch) const;
+  void answer(Context c, const Partition& x, std::vector<Transfer>& batch) const;
+  Tensor room_for_notices(Device& device, int own) const;
   void average(Context c, const Partition& x) const;
 
   Servers servers_;
@@ -68,6 +108,8 @@ class PushPull {
   std::size_t own_;  // the rank's place among the workers; after them where it only serves
   // On servers: for what each worker pushes in a round, and, in the own place, for the sums.
   std::vector<Tensor> room_;
+  // For as many acknowledgements and requests as a batch may have; nothing depends on their values.
+  Tensor acknowledgements_, requests_;
 };
 
 }  // namespace trigram

@@ -3,12 +3,16 @@
 namespace trigram {
 
 PushPullQueue::PushPullQueue(Context ctx, Stream& comm, Run& run, const Servers& servers,
-                             const PushPull::Options& options)
-    : comm_(comm),
-      run_(run),
-      rounds_(std::make_shared<const PushPull>(ctx, run.workload.buckets(), servers, options)),
-      order_(rounds_->order()),
-      updated_(order_.size()) {}
+                             PushPull::Options options)
+    : comm_(comm), run_(run), updated_(0) {
+  options.by_stages = options.acknowledged && ctx.comm->buffered(1) > 0;
+  if (options.by_stages)
+    for (const char* stage : {"acknowledgements", "requests", "answers"})
+      later_.push_back(ctx.stream->fork(stage));
+  rounds_ = std::make_shared<const PushPull>(ctx, run.workload.buckets(), servers, options);
+  order_ = rounds_->order();
+  updated_ = order_.size();
+}
 
 void PushPullQueue::begin() {
   issued_.clear();
@@ -17,8 +21,23 @@ void PushPullQueue::begin() {
 
 void PushPullQueue::issue(Context ctx, int ready) {
   for (std::size_t r = issued_.size(); r < rounds_->exchanges() && rounds_->needs(r) <= ready; ++r)
-    issued_.push_back(
-        comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->exchange(c, r); }));
+    issued_.push_back(submit(ctx, r));
+}
+
+std::shared_ptr<Work> PushPullQueue::submit(Context ctx, std::size_t r) {
+  using Stage = PushPull::Stage;
+  if (later_.empty())
+    return comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->exchange(c, r); });
+  auto work =
+      comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->make(Stage::push, c, r); });
+  Stage stages[] = {Stage::acknowledge, Stage::request, Stage::answer};
+  for (std::size_t s = 0; s < later_.size(); ++s)
+    work =
+        later_[s]->submit(ctx, [rounds = rounds_, before = work, stage = stages[s], r](Context c) {
+          c.stream->wait(*before);
+          rounds->make(stage, c, r);
+        });
+  return work;
 }
 
 void PushPullQueue::issue_all(Context ctx) { issue(ctx, run_.workload.buckets().back().index); }

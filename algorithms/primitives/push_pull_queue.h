@@ -9,12 +9,15 @@
 namespace trigram {
 
 /// The exchanges of one iteration after the other on a rank's communication stream, and the updates
-/// of buckets by the gradients that come back.
+/// of buckets by the gradients that come back. Acknowledged, they are made by stages where the
+/// world buffers what ranks send, each stage on a stream of its own, of which `comm` is that of
+/// pushes.
 class PushPullQueue {
  public:
-  /// `comm`, the options' host and what `run` refers to outlive the queue.
+  /// `comm`, the options' host and what `run` refers to outlive the queue. All ranks make theirs
+  /// together. The queue decides whether there are stages.
   PushPullQueue(Context ctx, Stream& comm, Run& run, const Servers& servers,
-                const PushPull::Options& options);
+                PushPull::Options options);
 
   /// Before the gradients of an iteration are computed; those of the last are no longer waited for.
   void begin();
@@ -28,7 +31,10 @@ class PushPullQueue {
   void serve(Context ctx);
 
  private:
+  std::shared_ptr<Work> submit(Context ctx, std::size_t r);
+
   Stream& comm_;
+  std::vector<std::unique_ptr<Stream>> later_;  // of the stages after the push; none: no stages
   Run& run_;
   std::shared_ptr<const PushPull> rounds_;
   std::vector<int> order_;                     // of the buckets, as they come back

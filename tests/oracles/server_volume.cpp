@@ -4,10 +4,24 @@
 #include <sstream>
 
 namespace trigram::test {
+namespace {
+
+/// So many times: a worker pushes a part, is told that it has come, asks for the mean, and gets it.
+void push_and_pull(Traffic& traffic, int worker, int server, std::uint64_t times,
+                   std::uint64_t bytes, bool acknowledged = true) {
+  traffic.send(worker, server, times, times * bytes);
+  if (acknowledged) {
+    traffic.send(server, worker, times, times * 112);
+    traffic.send(worker, server, times, times * 120);
+  }
+  traffic.send(server, worker, times, times * bytes);
+}
+
+}  // namespace
 
 Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
                                 std::uint64_t servers, std::uint64_t partition, std::uint64_t early,
-                                bool beside) {
+                                bool beside, bool acknowledged) {
   Traffic traffic(layout);
   const auto P = static_cast<std::uint64_t>(layout.ranks());
   const auto messages = static_cast<std::uint64_t>(steps);
@@ -36,8 +50,7 @@ Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, lo
     for (int worker : all_ranks(layout)) {
       if (worker == server || (beside && std::count(serving.begin(), serving.end(), worker) > 0))
         continue;
-      traffic.send(worker, server, messages, messages * order[part]);
-      traffic.send(server, worker, messages, messages * order[part]);
+      push_and_pull(traffic, worker, server, messages, order[part], acknowledged);
     }
   }
   return traffic;
@@ -55,9 +68,7 @@ Traffic parameter_server_by_nodes_volume(const Layout& layout, const Buckets& bu
                          [&](Traffic& sum, const Members& leaders, std::uint64_t m) {
                            const int server = leaders[part % servers * leaders.size() / servers];
                            for (const int leader : leaders) {
-                             if (leader == server) continue;
-                             sum.send(leader, server, 1, 4 * m);
-                             sum.send(server, leader, 1, 4 * m);
+                             if (leader != server) push_and_pull(sum, leader, server, 1, 4 * m);
                            }
                          });
     }
@@ -97,8 +108,7 @@ Traffic hashed_parameter_server_volume(const Layout& layout, const Buckets& buck
       for (std::uint64_t s = 0; s < servers; ++s) serves = serves || rank_of(s) == worker;
       const int server = rank_of(part.server);
       if (worker == server || (beside && serves)) continue;
-      traffic.send(worker, server, messages, 4 * messages * part.numel);
-      traffic.send(server, worker, messages, 4 * messages * part.numel);
+      push_and_pull(traffic, worker, server, messages, 4 * part.numel);
     }
   return traffic;
 }
@@ -113,9 +123,7 @@ Traffic hashed_parameter_server_by_nodes_volume(const Layout& layout, const Buck
                        [&](Traffic& sum, const Members& leaders, std::uint64_t n) {
                          const int server = leaders[part.server * leaders.size() / servers];
                          for (const int leader : leaders) {
-                           if (leader == server) continue;
-                           sum.send(leader, server, 1, 4 * n);
-                           sum.send(server, leader, 1, 4 * n);
+                           if (leader != server) push_and_pull(sum, leader, server, 1, 4 * n);
                          }
                        });
   return traffic;

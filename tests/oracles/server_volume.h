@@ -6,15 +6,18 @@ namespace trigram::test {
 
 /// Every bucket is cut into the fewest parts of at most `partition` bytes. Part i, counted over all
 /// buckets, belongs to server i modulo `servers`, which sit on evenly spaced ranks. In every step
-/// each worker sends every part to its server, and gets as much back. Parts are counted by bucket;
+/// each worker sends every part to its server, and gets as much back. Between the two,
+/// acknowledged, it gets a message of 112 bytes and sends one of 120. Parts are counted by bucket;
 /// but where only the first `early` of 100 parts are early, the others by bucket from the last.
 /// Servers beside the workers sit at the ends of the ranks' equal shares and send no part.
 Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
                                 std::uint64_t servers, std::uint64_t partition,
-                                std::uint64_t early = 100, bool beside = false);
+                                std::uint64_t early = 100, bool beside = false,
+                                bool acknowledged = true);
 
-/// The same in order, hierarchical: each part is reduced inside the nodes, pushed and pulled by
-/// their leaders, among whom the servers are spread evenly, and broadcast inside the nodes.
+/// The same in order, acknowledged and hierarchical: each part is reduced inside the nodes, pushed
+/// and pulled by their leaders, among whom the servers are spread evenly, and broadcast inside the
+/// nodes.
 Traffic parameter_server_by_nodes_volume(const Layout& layout, const Buckets& buckets, long steps,
                                          std::uint64_t servers, std::uint64_t partition);
 
@@ -28,7 +31,7 @@ struct HashedPart {
 std::vector<HashedPart> hashed_parts(const Buckets& buckets, std::uint64_t servers,
                                      std::uint64_t partition);
 
-/// Volumes of these parts; by nodes, leaders push and pull as above.
+/// Volumes of these parts, acknowledged; by nodes, leaders push and pull as above.
 Traffic hashed_parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
                                        std::uint64_t servers, std::uint64_t partition,
                                        bool beside = false);
