@@ -71,14 +71,15 @@ double HRelation::fullest_s(const std::vector<double>& load) const {
 }
 
 HRelation::Flow HRelation::flow(const CoupledRounds& all) const {
-  constexpr int kMost = 64;
+  constexpr int kMost = 128;
   const std::vector<double>& load = any_between_ ? between_ : all_;
   const double seconds = fullest_s(load);
   // As often as the slowest link, if that is the fullest, is passed by `kMost` parts of its load.
   const double part = seconds * all.bandwidth() / all.share() / kMost;
+  constexpr double kRounding = 1 - 1e-9;
   std::vector<int> times(load.size());
   for (std::size_t id = 0; id < load.size() && part > 0; ++id)
-    times[id] = static_cast<int>(std::lround(load[id] / part));
+    times[id] = static_cast<int>(std::ceil(load[id] / part * kRounding));
   return {all.repeated(times, kMost), part * all.share()};
 }
 

@@ -148,8 +148,8 @@ TEST(HRelations, TakeTheFullestLink) {
   const CoupledRounds pattern(*network, cluster, Rounds::h_relation, Pattern::server, all, 0);
   const auto [links, bytes] = relation.flow(pattern);
   EXPECT_DOUBLE_EQ(bytes / links.bandwidth(), 6e6 / cluster.inter.bandwidth_Bps);
-  // Of 6 MB in 64 parts: 5 and 2 MB on links out, 6 and 1 on links in, to the nearest.
-  EXPECT_EQ(links.links().size(), 53u + 21 + 64 + 11);
+  // Of 6 MB in 128 parts: 5 and 2 MB on links out, 6 and 1 on links in, no less.
+  EXPECT_EQ(links.links().size(), 107u + 43 + 128 + 22);
   const auto no_windows = [](int, int, bool) -> TcpWindow& {
     throw std::logic_error("the network has no windows");
   };
