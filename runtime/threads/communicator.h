@@ -6,12 +6,12 @@
 #include "core/communicator.h"
 #include "netmodels/transport.h"
 #include "runtime/host/endpoint.h"
+#include "runtime/host/staging.h"
 
 namespace trigram::threads {
 
 class EmulatedNetwork;
 class ThreadsGroup;
-class Staging;
 struct Meeting;
 struct Parcel;
 using host::Endpoint;
@@ -58,7 +58,7 @@ class ThreadsCommunicator final : public Communicator {
   Endpoint& self_;
   EmulatedNetwork* const network_;  // null where messages take no time
   const Transport& transport_;
-  Staging& staging_;
+  host::Staging& staging_;
   // Of the call in progress; kept between calls for their memory.
   std::vector<Half> halves_;
   std::vector<Tensor> staged_;

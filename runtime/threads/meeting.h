@@ -7,13 +7,14 @@
 
 #include "netmodels/transport.h"
 #include "runtime/host/endpoint.h"
+#include "runtime/host/staging.h"
 #include "runtime/threads/emulated_network.h"
-#include "runtime/threads/staging.h"
 
 namespace trigram::threads {
 
 using host::Endpoint;
 using host::Half;
+using host::StagedTensor;
 
 /// A message that an eager transport has taken: its send is over. It is received when it has a
 /// reader that has its values, and has arrived. Guarded by the mutex of the receiver's endpoint,

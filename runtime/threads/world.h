@@ -10,11 +10,11 @@
 #include "core/device/host_device.h"
 #include "core/runtime.h"
 #include "netmodels/transport.h"
+#include "runtime/host/staging.h"
 #include "runtime/host/watchdog.h"
 #include "runtime/host/world.h"
 #include "runtime/threads/emulated_network.h"
 #include "runtime/threads/meeting.h"
-#include "runtime/threads/staging.h"
 
 namespace trigram::threads {
 
@@ -55,7 +55,7 @@ class ThreadsWorld final : public host::World {
   Device& device(int rank) override { return devices_[static_cast<std::size_t>(rank)]; }
   const Transport& transport() const { return transport_; }
   /// Of what a rank has sent and nobody has asked for.
-  Staging& staging(int rank) { return staging_[static_cast<std::size_t>(rank)]; }
+  host::Staging& staging(int rank) { return staging_[static_cast<std::size_t>(rank)]; }
   /// Null unless one is emulated.
   EmulatedNetwork* network() { return network_.get(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
@@ -71,8 +71,8 @@ class ThreadsWorld final : public host::World {
 
   host::Watchdog watchdog_;
   const Transport transport_;
-  std::deque<Staging> staging_;      // by rank
-  std::vector<HostDevice> devices_;  // one per rank, so that ranks do not share a memory pool
+  std::deque<host::Staging> staging_;  // by rank
+  std::vector<HostDevice> devices_;    // one per rank, so that ranks do not share a memory pool
   std::mutex groups_mutex_;
   std::deque<ThreadsGroup> groups_;  // the first is the main streams
   std::mutex end_mutex_;

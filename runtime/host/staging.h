@@ -8,7 +8,7 @@
 
 #include "core/tensor.h"
 
-namespace trigram::threads {
+namespace trigram::host {
 
 /// Memory for messages that were sent before their receiver asked, used again and again. Any thread
 /// may call it.
@@ -50,4 +50,4 @@ class StagedTensor {
   Staging* staging_ = nullptr;  // of the block
 };
 
-}  // namespace trigram::threads
+}  // namespace trigram::host

@@ -1,10 +1,10 @@
-#include "runtime/threads/staging.h"
+#include "runtime/host/staging.h"
 
 #include <bit>
 #include <cstring>
 #include <utility>
 
-namespace trigram::threads {
+namespace trigram::host {
 
 Staging::Block Staging::take(std::size_t nbytes) {
   const auto size_class = static_cast<std::size_t>(std::bit_width(nbytes - 1));
@@ -48,4 +48,4 @@ void StagedTensor::clear() {
   block_ = {};
 }
 
-}  // namespace trigram::threads
+}  // namespace trigram::host
