@@ -22,7 +22,8 @@ namespace trigram::threads {
 
 /// The network of a cluster in real time: says when messages between threads arrive. A message
 /// takes the latency of its route, and then shares the route's links until its priced bytes have
-/// passed; a control message takes the latency alone. A thread of its own keeps the dates.
+/// passed; an eager transport's leave one after another on each connection; a control message takes
+/// the latency alone. A thread of its own keeps the dates.
 ///
 /// Dates follow from dates, not from when a thread woke up: on a busy machine arrivals may be told
 /// late, but one that is told late delays no bytes.
