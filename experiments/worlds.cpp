@@ -49,6 +49,7 @@ World mpi() {
       mpi_fields(),
       [](const MpiOptions& options, const Cluster& cluster, const WorkloadFactory& workload) {
         MpiOptions all = decided(options, workload);
+        all.transport = cluster.transport;
         if (all.emulated == Emulated::bandwidth) all.added_latency_s = cluster.inter.latency_s;
         if (all.emulated == Emulated::bandwidth_and_latency)
           all.eager = {cluster.inter.latency_s, eager_bytes(nic_bandwidths(cluster))};

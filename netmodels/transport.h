@@ -75,7 +75,7 @@ struct Transport {
   double stage_overhead_s = 0;
   /// Seconds that a connection is busy with each message before its bytes leave; and besides with
   /// each part of a message that is split: who sends on one stream alone need not deal out parts
-  /// and wait for all of them. A rendezvous, and emulated networks, spend them as the sender's
+  /// and wait for all of them. A rendezvous spends them as the sender's
   /// stream.
   double message_overhead_s = 0, stream_overhead_s = 0;
 

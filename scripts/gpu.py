@@ -40,7 +40,8 @@ TARGETS = {
 }
 TARGETS["all"] = sorted({*TARGETS["tests"], *TARGETS["figures"]})
 CHAPTERS = ["01_launch", "02_transfer", "03_clock", "04_streams", "05_exceptions", "06_control",
-            "07_mutex", "08_subset", "09_hang", "10_device", "11_collectives", "12_training"]
+            "07_mutex", "08_subset", "09_hang", "10_device", "11_collectives", "12_training",
+            "13_eager"]
 REDUCED = ["02_transfer", "06_control", "11_collectives"]  # of eight ranks, which take turns for long
 SANITIZED_CODECS = "*Ways*:*FusedCodecs*:*AnyAddress*"
 JOB = {

@@ -108,6 +108,47 @@ TEST(Shaping, ARingTakesItsClosedForm) {
   });
 }
 
+/// Rank 0 sends messages one by one, and rank 1 receives each when it has the one before.
+std::function<void(Context)> one_by_one(int messages, std::size_t nbytes) {
+  return [=](Context ctx) {
+    for (int i = 0; i < messages; ++i) one_message(nbytes)(ctx);
+  };
+}
+
+TEST(Shaping, TheLatenciesOfMessagesThatFollowPassTogether) {
+  constexpr int kMessages = 8;
+  constexpr std::size_t kBytes = 100'000;
+  const double bytes_s = kMessages * kBytes / kBandwidth_Bps;
+  expect_takes(kLatency_s + bytes_s, flat(2), one_by_one(kMessages, kBytes));
+
+  Cluster rendezvous = flat(2);
+  rendezvous.transport.protocol = Transport::Protocol::rendezvous;
+  expect_takes(kMessages * kLatency_s + bytes_s, rendezvous, one_by_one(kMessages, kBytes));
+}
+
+TEST(Shaping, AConnectionIsBusyWithEachMessage) {
+  Cluster cluster = flat(2);
+  cluster.transport.message_overhead_s = 5e-3;
+  expect_takes(kLatency_s + 6 * 5e-3, cluster, one_by_one(6, 0));
+}
+
+TEST(Shaping, OneMessageAtATimeIsHeldWithOneSlot) {
+  Cluster cluster = flat(2);
+  cluster.transport.slots = 1;
+  expect_takes(5 * kLatency_s, cluster, one_by_one(5, 0));
+}
+
+TEST(Shaping, AMessageTravelsBeforeItsReceiverAsks) {
+  constexpr std::size_t kBytes = 2'000'000;
+  const double travels_s = kLatency_s + kBytes / kBandwidth_Bps;
+  const auto late = [=](Context ctx) {
+    if (ctx.rank() == 1) ctx.stream->sleep_for(0.8 * travels_s);
+    one_message(kBytes)(ctx);
+    if (ctx.rank() == 0) ctx.stream->sleep_for(travels_s);
+  };
+  expect_takes(travels_s, flat(2), late);
+}
+
 TEST(Shaping, WorkersOfANodeTalkBesideTheNic) {
   Cluster cluster = flat(2);
   cluster.workers_per_node = 2;

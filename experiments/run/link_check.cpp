@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "experiments/cli/text_table.h"
@@ -47,18 +49,33 @@ std::vector<Pair> pairs_to_check(const Cluster& cluster) {
   return pairs;
 }
 
-/// Seconds that a message takes from when both sides are ready; both ranks call it.
+/// Seconds that a message takes from when both sides are ready, as its receiver knows; both ranks
+/// call it. The sender, whose send may be over long before, tells when it began: the clocks of all
+/// ranks begin together.
 double message_s(const Context& ctx, const Pair& pair, std::size_t nbytes) {
-  const bool sends = ctx.world_rank == pair.source;
-  const auto pass = [&](std::size_t n) {
-    const Transfer half{sends ? Transfer::send : Transfer::recv, Tensor::phantom(n, DType::u8, n),
-                        sends ? pair.destination : pair.source};
-    ctx.comm->transfer(std::array{half});
+  const Tensor empty = Tensor::phantom(0, DType::u8, 0);
+  const Tensor message = Tensor::phantom(nbytes, DType::u8, nbytes);
+  const Tensor begin = ctx.device->empty(sizeof(double), DType::u8);
+  const auto pass = [&](Transfer::Kind kind, const Tensor& x) {
+    const int peer = ctx.world_rank == pair.source ? pair.destination : pair.source;
+    ctx.comm->transfer(std::array{Transfer{kind, x, peer}});
   };
-  pass(0);  // releases both at once
-  const double begin_s = ctx.stream->now();
-  pass(nbytes);
-  return ctx.stream->now() - begin_s;
+  std::array<double, 1> begin_s;
+  if (ctx.world_rank == pair.source) {
+    pass(Transfer::recv, empty);  // the receiver is ready
+    begin_s = {ctx.stream->now()};
+    pass(Transfer::send, message);
+    ctx.device->upload(begin, std::as_bytes(std::span(begin_s)));
+    pass(Transfer::send, begin);
+    return 0;
+  }
+  pass(Transfer::send, empty);
+  pass(Transfer::recv, message);
+  const double end_s = ctx.stream->now();
+  pass(Transfer::recv, begin);
+  const auto bytes = ctx.device->download<std::byte>(begin);
+  std::memcpy(begin_s.data(), bytes.data(), sizeof begin_s);
+  return end_s - begin_s[0];
 }
 
 void measure(const Context& ctx, Pair& pair) {

@@ -31,6 +31,7 @@ struct Half {
   Transfer::Kind kind;
   const Tensor* tensor;
   int peer;
+  Pattern pattern = Pattern::collective;
   bool posted = false;  // a partner may know it
   bool done = false;
 };
@@ -65,6 +66,7 @@ struct Endpoint {
 
   std::span<Half> batch;        // of the transfer() call in progress
   std::size_t outstanding = 0;  // halves of it that are not done
+  bool room_made = false;       // a transport may take what it had no room for
   bool withdrawing = false;     // the call ends by an exception
 
   double overslept_s = 0;              // of modelled time

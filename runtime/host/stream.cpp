@@ -102,7 +102,7 @@ void HostStream::work_off() noexcept {
       world().check_not_failed();
       run(std::move(job));
     }
-    drain();
+    finish();
   } catch (const Aborted&) {
   } catch (...) {
     world().fail(std::current_exception());
@@ -178,6 +178,11 @@ void HostStream::synchronize() {
   lock.unlock();
   world().waiter().await({.kind = Wait::work, .other = last->stream()},
                          [&] { return last->done(); });
+}
+
+void HostStream::finish() {
+  if (communicator_) group_.flush(*communicator_);
+  drain();
 }
 
 /// Waits for what the own thread has issued to the accelerator. Operations on the host are complete

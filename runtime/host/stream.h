@@ -51,6 +51,9 @@ class HostStream final : public Stream {
   Context context();
   /// Starts the thread that works off submitted tasks.
   void start_worker();
+  /// Waits for what its messages and its accelerator have left to do. On its own thread, which does
+  /// no more.
+  void finish();
 
   std::string_view name() const override { return group_.name(); }
   double now() const override { return world().now(); }

@@ -27,6 +27,9 @@ class Group {
   /// The planes of the stream behind `self`.
   virtual std::unique_ptr<Communicator> communicator(Endpoint& self) = 0;
   virtual std::unique_ptr<Control> control(Endpoint& self) = 0;
+  /// Called on a stream's thread when it has nothing left to do: waits until what it has sent need
+  /// not be kept any longer.
+  virtual void flush(Communicator&) {}
 
  private:
   const std::string name_;
@@ -46,9 +49,7 @@ class World {
     return steady_s - std::chrono::duration<double>(start_.time_since_epoch()).count();
   }
   /// The time of the steady clock at which now() is `since_start_s`.
-  Clock::time_point date(double since_start_s) const {
-    return start_ + seconds(since_start_s);
-  }
+  Clock::time_point date(double since_start_s) const { return start_ + seconds(since_start_s); }
   /// Whether computation known by its length only is slept, or skipped.
   bool sleeps_compute() const { return sleeps_compute_; }
   virtual Device& device(int rank) = 0;

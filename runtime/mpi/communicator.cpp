@@ -15,6 +15,7 @@ constexpr int kTag = 0;
 // What is under way for long, on a slow network, moves piece by piece as the watchdog sees it. They
 // are large enough to cost nothing, and few are on their way at once, as these end together.
 constexpr std::size_t kLargestPiece = std::size_t{8} << 20;
+static_assert(kLargestPiece == Outbox::kLongest, "the outbox sends messages of one piece");
 constexpr std::size_t kMostOnTheWay = 2;  // largest pieces to one rank
 
 }  // namespace
@@ -23,9 +24,9 @@ MpiCommunicator::MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint&
     : world_(world),
       comm_(comm),
       self_(self),
+      outbox_(std::make_unique<Outbox>(comm, kTag, size(), world.transport())),
       collective_(make_collective()),
       on_the_way_(static_cast<std::size_t>(size())) {}
-MpiCommunicator::~MpiCommunicator() = default;
 
 bool MpiCommunicator::native(const Collective& collective) {
   host::check_on_stream(self_);
@@ -71,10 +72,6 @@ void MpiCommunicator::await(MpiCollective& collective) {
 
 int MpiCommunicator::size() const { return world_.layout().ranks(); }
 
-MpiCommunicator::Header MpiCommunicator::header_of(const Tensor& x) {
-  return {x.numel(), x.priced_numel(), static_cast<std::uint32_t>(x.dtype()), x.is_phantom()};
-}
-
 void MpiCommunicator::transfer(std::span<const Transfer> batch) {
   host::check_on_stream(self_);
   for (const Transfer& t : batch) check_peer(rank(), t.peer, size(), self_.stream);
@@ -86,12 +83,14 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
     if (call_->halves[i].tensor == &batch[i].tensor) call_->halves[i].tensor = &call_->tensors[i];
   call_->headers.assign(batch.size(), {});
   call_->open.assign(batch.size(), 0);
+  call_->untaken.clear();
   call_->delayed.clear();
   call_->arrive_at = {};
   call_->pieces.clear();
   call_->requests.clear();
   call_->waiting.clear();
   try {
+    outbox_->forget_received();
     for (const Transfer::Kind kind : {Transfer::recv, Transfer::send})
       for (std::size_t i = 0; i < batch.size(); ++i)
         if (call_->halves[i].kind == kind) post_or_delay(i);
@@ -115,14 +114,21 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
 void MpiCommunicator::post_or_delay(std::size_t half) {
   const host::Half& h = call_->halves[half];
   const host::Clock::duration latency = world_.latency_to(h.peer);
-  if (h.kind == Transfer::recv || latency == latency.zero()) return post(half);
+  if (h.kind == Transfer::recv) return post(half);
+  if (latency == latency.zero()) return post_or_buffer(half);
   if (call_->delayed.empty()) call_->leave_at = host::Clock::now() + latency;
   call_->delayed.push_back(half);
 }
 
 void MpiCommunicator::post_delayed() {
-  for (const std::size_t half : call_->delayed) post(half);
+  for (const std::size_t half : call_->delayed) post_or_buffer(half);
   call_->delayed.clear();
+}
+
+std::size_t MpiCommunicator::filler_of(const Tensor& x) const {
+  const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
+  const std::size_t priced = world_.padded() ? x.priced_nbytes() : 0;
+  return priced - std::min(priced, payload);
 }
 
 void MpiCommunicator::post(std::size_t half) {
@@ -130,8 +136,7 @@ void MpiCommunicator::post(std::size_t half) {
   Header& header = call_->headers[half];
   if (call_->halves[half].kind == Transfer::send) header = header_of(x);
   const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
-  const std::size_t priced = world_.padded() ? x.priced_nbytes() : 0;
-  const std::size_t filler = priced - std::min(priced, payload);
+  const std::size_t filler = filler_of(x);
   const std::size_t largest = largest_piece(call_->halves[half].peer);
   post_piece(half, true, &header, sizeof header, payload + filler == 0);
   for (std::size_t at = 0; at < payload; at += largest)
@@ -192,13 +197,14 @@ void MpiCommunicator::start_waiting() {
 void MpiCommunicator::await_completion() {
   host::BackOff back_off = host::BackOff::of_a_message();
   bool reported = false;  // that this stream waits
-  for (std::size_t done = 0;
-       done < call_->requests.size() || !call_->delayed.empty() || !call_->waiting.empty();) {
+  for (std::size_t done = 0; done < call_->requests.size() || !call_->delayed.empty() ||
+                             !call_->untaken.empty() || !call_->waiting.empty();) {
     const bool leave = !call_->delayed.empty() && host::Clock::now() >= call_->leave_at;
     if (leave) post_delayed();
     const std::size_t now_done = complete();
     done += now_done;
-    if (leave || now_done > 0) {
+    const bool taken = take_what_fits() > 0;
+    if (leave || taken || now_done > 0) {
       back_off.reset();
       continue;
     }

@@ -10,6 +10,7 @@
 #include "runtime/host/clock.h"
 #include "runtime/host/endpoint.h"
 #include "runtime/mpi/collective.h"
+#include "runtime/mpi/outbox.h"
 
 namespace trigram::mpi {
 
@@ -17,8 +18,9 @@ class MpiWorld;
 
 /// Messages between same-named streams, over the communicator that these have to themselves. Every
 /// tensor is preceded by a header that says what it is, so that halves that do not match are told
-/// apart from a slow network. Sends are synchronous: they end when they are received; eager ones
-/// (see EagerSends) when they should have arrived.
+/// apart from a slow network. Sends to where the world buffers them are over when the outbox has
+/// taken them. Others are synchronous: they end when they are received; eager ones (see EagerSends)
+/// when they should have arrived.
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self);
@@ -29,14 +31,11 @@ class MpiCommunicator final : public Communicator {
   /// MPI's, on what MpiCollective can; not of tensors that are to be padded, nor where the world
   /// adds latencies, which MPI's messages would not have.
   bool native(const Collective& collective) override;
+  std::int64_t buffered(std::size_t nbytes) const override;
+  /// Returns when all that was sent has been received.
+  void flush();
 
  private:
-  /// What a tensor is, as it travels.
-  struct Header {
-    std::uint64_t numel = 0, priced_numel = 0;
-    std::uint32_t dtype = 0, phantom = 0;
-    bool operator==(const Header&) const = default;
-  };
   /// A message of MPI: a piece of one half of the batch.
   struct Piece {
     std::size_t half;
@@ -52,6 +51,7 @@ class MpiCommunicator final : public Communicator {
     std::vector<Tensor> staged;
     std::vector<Header> headers;
     std::vector<int> open;              // pieces of each half that are under way
+    std::vector<std::size_t> untaken;   // sends that have no room yet, by their halves
     std::vector<std::size_t> delayed;   // sends that have not left yet, by their halves
     host::Clock::time_point leave_at;   // when they do
     host::Clock::time_point arrive_at;  // when the last of the eager sends that have left does
@@ -61,13 +61,17 @@ class MpiCommunicator final : public Communicator {
     std::vector<std::byte> filler;
   };
 
-  static Header header_of(const Tensor& x);
   void post_or_delay(std::size_t half);
   void post_delayed();
+  void post_or_buffer(std::size_t half);
+  bool buffer_or_post(std::size_t half);
+  std::size_t take_what_fits();
   void post(std::size_t half);
+  std::size_t filler_of(const Tensor& x) const;
   void post_piece(std::size_t half, bool header, void* data, std::size_t bytes, bool last);
   std::size_t largest_piece(int peer) const;
   bool has_room(const Piece& piece) const;
+  bool has_waiting(int peer) const;
   void start(const Piece& piece);
   void start_waiting();
   void await_completion();
@@ -80,6 +84,7 @@ class MpiCommunicator final : public Communicator {
   MpiWorld& world_;
   const MPI_Comm comm_;
   host::Endpoint& self_;
+  std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<Call> call_ = std::make_unique<Call>();  // kept for its memory
   std::unique_ptr<MpiCollective> collective_;
   std::vector<std::size_t> on_the_way_;  // bytes to each rank

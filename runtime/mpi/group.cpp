@@ -23,6 +23,10 @@ std::unique_ptr<Communicator> MpiGroup::communicator(host::Endpoint& self) {
   return std::make_unique<MpiCommunicator>(world_, comm_, self);
 }
 
+void MpiGroup::flush(Communicator& communicator) {
+  static_cast<MpiCommunicator&>(communicator).flush();
+}
+
 std::unique_ptr<Control> MpiGroup::control(host::Endpoint& self) {
   return std::make_unique<MpiControl>(world_, *this, self);
 }

@@ -19,6 +19,7 @@ class MpiGroup final : public host::Group {
   host::Endpoint& at(int rank) override;
   std::unique_ptr<Communicator> communicator(host::Endpoint& self) override;
   std::unique_ptr<Control> control(host::Endpoint& self) override;
+  void flush(Communicator& communicator) override;
   /// The same on all ranks, whoever forked first.
   std::int64_t id() const { return id_; }
   MPI_Comm comm() const { return comm_; }

@@ -24,9 +24,7 @@ class MpiRuntime final : public Runtime {
                                     "start {0}: mpirun -n {0} ...",
                                     layout.ranks(), session.size()));
     const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
-    mpi::MpiWorld(session, layout, options_.watchdog_s, sleeps, options_.padded,
-                  options_.added_latency_s, options_.eager)
-        .run(rank_main, make_accelerator_);
+    mpi::MpiWorld(session, layout, sleeps, options_).run(rank_main, make_accelerator_);
   }
 
  private:

@@ -8,6 +8,7 @@
 #include "core/accelerator_backend.h"
 #include "core/config/fields.h"
 #include "core/runtime.h"
+#include "netmodels/transport.h"
 #include "runtime/host/modelled_compute.h"
 
 namespace trigram {
@@ -24,15 +25,20 @@ struct EagerSends {
   std::size_t piece_nbytes = 0;  // what MPI sends without asking
 };
 
+/// To whom messages are copied, so that their sends are over when the transport has taken them.
+enum class MpiSends { automatic, buffered, synchronous };
+
 struct MpiOptions {
   double watchdog_s = 30;
   ModelledCompute modelled_compute = ModelledCompute::automatic;
   bool padded = false;
   Emulated emulated = Emulated::nothing;
   double loss = 0;  // share of packets that the emulated network drops
+  MpiSends sends = MpiSends::automatic;
   // No fields:
   double added_latency_s = 0;  // the time that messages to other nodes wait before they leave
   EagerSends eager = {};       // of messages to other nodes
+  Transport transport = {};    // which messages it takes
 };
 /// Of every world whose processes a launcher of MPI starts.
 FieldTable<MpiOptions> mpi_job_fields();

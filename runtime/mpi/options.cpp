@@ -34,6 +34,13 @@ FieldTable<MpiOptions> mpi_fields() {
                                {"bandwidth_and_latency", Emulated::bandwidth_and_latency}}),
              "What `trigram emulate`, which sets this, makes the kernel emulate of the network "
              "between nodes; with \"bandwidth\" alone the ranks add the latency")
+      .field("sends", &MpiOptions::sends,
+             one_of<MpiSends>({{"auto", MpiSends::automatic},
+                               {"buffered", MpiSends::buffered},
+                               {"synchronous", MpiSends::synchronous}}),
+             "When a send is over. buffered: when the message has been copied, for which the "
+             "cluster's transport has to have room; synchronous: when it is received; auto: "
+             "buffered between nodes, synchronous inside")
       .field("loss", &MpiOptions::loss, number(0, 0.5),
              "Share of packets between nodes that the emulated network drops")
       .only_where([](const MpiOptions& o) { return o.emulated != Emulated::nothing; },

@@ -33,18 +33,20 @@ MPI_Comm first_duplicate(Session& session, double watchdog_s) {
 
 }  // namespace
 
-MpiWorld::MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
-                   bool padded, double added_latency_s, const EagerSends& eager)
+MpiWorld::MpiWorld(Session& session, const Layout& layout, bool sleeps_compute,
+                   const MpiOptions& options)
     : World(layout, sleeps_compute),
       session_(session),
-      padded_(padded),
-      added_latency_(host::seconds(added_latency_s)),
-      eager_(eager),
-      letters_(first_duplicate(session, watchdog_s)),
+      padded_(options.padded),
+      sends_(options.sends),
+      transport_(options.transport),
+      added_latency_(host::seconds(options.added_latency_s)),
+      eager_(options.eager),
+      letters_(first_duplicate(session, options.watchdog_s)),
       post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
       bootstrap_(post_office_, session.rank(), session.size()),
       ending_(session.rank(), layout.ranks()),
-      watch_(layout.ranks(), watchdog_s) {
+      watch_(layout.ranks(), options.watchdog_s) {
   groups_.add(*this, "main", kMainStream, session.duplicate(watch_.longest_silence_s()));
   start_at(common_zero(groups_.main().comm(), watch_.longest_silence_s()));
   rank_log::print("all {} processes have met; a world begins", layout.ranks());
@@ -62,7 +64,7 @@ void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_ac
   check_not_failed();
   host::HostStream stream(groups_.main(), rank());
   rank_main(stream.context());
-  stream.synchronize();
+  stream.finish();
 }
 
 void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_accelerator) {

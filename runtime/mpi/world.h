@@ -24,8 +24,7 @@ namespace trigram::mpi {
 /// what the others say of theirs.
 class MpiWorld final : public host::World {
  public:
-  MpiWorld(Session& session, const Layout& layout, double watchdog_s, bool sleeps_compute,
-           bool padded, double added_latency_s, const EagerSends& eager);
+  MpiWorld(Session& session, const Layout& layout, bool sleeps_compute, const MpiOptions& options);
   ~MpiWorld() override;
   /// Runs `rank_main` on this thread and returns, or throws the same on all ranks, when it has
   /// ended on all. If `make_accelerator` is not empty, the streams' tensors live on what it makes.
@@ -42,6 +41,11 @@ class MpiWorld final : public host::World {
   bool eager_to(int peer) const {
     return eager_.latency_s > 0 && !layout().same_node(rank(), peer);
   }
+  /// Whether messages to `peer` are copied, so that their sends are over before they are received.
+  bool buffers_to(int peer) const;
+  /// The same for all others, whoever asks.
+  bool buffers_to_all() const;
+  const Transport& transport() const { return transport_; }
   const EagerSends& eager() const { return eager_; }
   host::Clock::duration eager_latency() const { return host::seconds(eager_.latency_s); }
   bool adds_latency() const { return added_latency_ > added_latency_.zero(); }
@@ -74,6 +78,8 @@ class MpiWorld final : public host::World {
 
   Session& session_;
   const bool padded_;
+  const MpiSends sends_;
+  const Transport transport_;
   const host::Clock::duration added_latency_;
   const EagerSends eager_;
   HostDevice device_;

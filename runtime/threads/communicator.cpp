@@ -2,30 +2,70 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/host/batch.h"
 #include "runtime/threads/emulated_network.h"
+#include "runtime/threads/meeting.h"
 #include "runtime/threads/world.h"
 
 namespace trigram::threads {
 namespace {
 
+/// With the owner's mutex. True if the owner has to be woken.
+bool note_completion(Endpoint& owner, Half& half) {
+  half.done = true;
+  return --owner.outstanding == 0 || owner.withdrawing;
+}
+
 void complete(Endpoint& owner, Half& half) {
   bool awaited;
   {
     std::lock_guard lock(owner.mutex);
-    half.done = true;
-    awaited = --owner.outstanding == 0 || owner.withdrawing;
+    awaited = note_completion(owner, half);
   }
   if (awaited) owner.wake.notify_one();
 }
 
+/// Changes a parcel, and completes its receive when that was the last that it lacked.
+template <class Change>
+void progress(Endpoint& sender, Endpoint& receiver, Meeting& meeting, Parcel& parcel,
+              Change change) {
+  bool awaited = false, room_awaited = false;
+  {
+    std::lock_guard lock(receiver.mutex);
+    change();
+    if (!parcel.received()) return;
+    meeting.release(parcel.nbytes);
+    room_awaited = !meeting.sends.empty();
+    awaited = note_completion(receiver, *parcel.reader);
+  }
+  if (awaited) receiver.wake.notify_one();
+  if (!room_awaited) return;
+  {
+    std::lock_guard lock(sender.mutex);
+    sender.room_made = true;
+  }
+  sender.wake.notify_one();
+}
+
+double priced_nbytes(const Half& half) { return static_cast<double>(half.tensor->priced_nbytes()); }
+
 }  // namespace
 
 ThreadsCommunicator::ThreadsCommunicator(ThreadsGroup& group, Endpoint& self)
-    : group_(group), self_(self), network_(static_cast<ThreadsWorld&>(self.world).network()) {}
+    : group_(group),
+      self_(self),
+      network_(static_cast<ThreadsWorld&>(self.world).network()),
+      transport_(static_cast<ThreadsWorld&>(self.world).transport()),
+      staging_(static_cast<ThreadsWorld&>(self.world).staging(self.rank)) {}
 
 int ThreadsCommunicator::size() const { return self_.world.layout().ranks(); }
+
+std::int64_t ThreadsCommunicator::buffered(std::size_t nbytes) const {
+  if (!eager()) return 0;
+  return transport_.held_at_once(static_cast<double>(nbytes), Pattern::point_to_point);
+}
 
 void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
   host::check_on_stream(self_);
@@ -34,11 +74,11 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
   if (network_ != nullptr) self_.spend(network_->overhead_s(rank(), batch));
   prepare(batch);
   try {
-    // Receives first: the more sends find their receiver waiting, the fewer senders block.
+    // Receives first: the more sends find their receiver waiting, the fewer are staged or block.
     for (Half& half : halves_)
-      if (half.kind == Transfer::recv) post(half);
+      if (half.kind == Transfer::recv) post_receive(half);
     for (Half& half : halves_)
-      if (half.kind == Transfer::send) post(half);
+      if (half.kind == Transfer::send) post_send(half);
     await_completion();
   } catch (...) {
     withdraw();
@@ -48,62 +88,178 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
 
 void ThreadsCommunicator::prepare(std::span<const Transfer> batch) {
   host::halves_of(batch, halves_, staged_);
+  untaken_.clear();
   completed_here_ = 0;
   std::lock_guard lock(self_.mutex);
   self_.batch = halves_;
   self_.outstanding = halves_.size();
+  self_.room_made = false;
 }
 
-std::vector<Half*>& ThreadsCommunicator::meeting_place(const Half& half, Endpoint*& receiver) {
-  const bool sends = half.kind == Transfer::send;
-  receiver = sends ? &group_.at(half.peer) : &self_;
-  return group_.meeting(receiver->rank, sends ? rank() : half.peer);
+Endpoint& ThreadsCommunicator::receiver_of(const Half& half) {
+  return half.kind == Transfer::send ? group_.at(half.peer) : self_;
 }
 
-void ThreadsCommunicator::post(Half& half) {
-  Half* partner = nullptr;
+Meeting& ThreadsCommunicator::meeting_place(const Half& half) {
+  return group_.meeting(receiver_of(half).rank, half.kind == Transfer::send ? rank() : half.peer,
+                        half.pattern);
+}
+
+void ThreadsCommunicator::complete_here(Half& half) {
+  half.done = true;
+  ++completed_here_;
+}
+
+void ThreadsCommunicator::post_receive(Half& half) {
+  Meeting& meeting = meeting_place(half);
+  std::shared_ptr<Parcel> parcel;
+  Half* sender = nullptr;
   {
-    Endpoint* receiver;
-    auto& waiting = meeting_place(half, receiver);
-    std::lock_guard lock(receiver->mutex);
-    if (!waiting.empty() && waiting.front()->kind != half.kind) {
-      partner = waiting.front();
-      waiting.erase(waiting.begin());
-    } else {
-      waiting.push_back(&half);
-    }
+    std::lock_guard lock(self_.mutex);
     half.posted = true;
+    if (!meeting.taken.empty()) {
+      parcel = std::move(meeting.taken.front());
+      meeting.taken.pop_front();
+      parcel->reader = &half;
+      if (!parcel->packed) return;  // its sender will find the reader
+    } else if (!meeting.sends.empty() && (!eager() || network_ == nullptr)) {
+      sender = meeting.sends.front();
+      meeting.sends.erase(meeting.sends.begin());
+    } else {
+      meeting.receives.push_back(&half);
+    }
   }
-  if (partner != nullptr) meet(half, *partner);
+  if (parcel) read(half.peer, meeting, *parcel, half);
+  if (sender != nullptr) meet(half, *sender);
 }
 
+void ThreadsCommunicator::post_send(Half& half) {
+  Meeting& meeting = meeting_place(half);
+  std::shared_ptr<Parcel> parcel;
+  Half* receive = nullptr;
+  {
+    std::lock_guard lock(receiver_of(half).mutex);
+    half.posted = true;
+    const bool travels_by_itself = eager() && network_ != nullptr;
+    if (!meeting.receives.empty() && !travels_by_itself) {
+      receive = meeting.receives.front();
+      meeting.receives.erase(meeting.receives.begin());
+    } else if (eager() && meeting.sends.empty() &&
+               meeting.has_room(transport_, priced_nbytes(half), half.pattern)) {
+      parcel = take(meeting, half);
+      receive = parcel->reader;
+    } else {
+      meeting.sends.push_back(&half);
+      untaken_.push_back(&half);
+    }
+  }
+  if (parcel) hand_over(half, parcel, receive);
+  else if (receive != nullptr) meet(half, *receive);
+}
+
+/// With the receiver's mutex.
+std::shared_ptr<Parcel> ThreadsCommunicator::take(Meeting& meeting, const Half& half) {
+  auto parcel = std::make_shared<Parcel>(priced_nbytes(half));
+  meeting.hold(parcel->nbytes);
+  if (meeting.receives.empty()) {
+    meeting.taken.push_back(parcel);
+  } else {
+    parcel->reader = meeting.receives.front();
+    meeting.receives.erase(meeting.receives.begin());
+  }
+  return parcel;
+}
+
+/// Copies what is sent, to the reader if there was one when the message was taken, and lets the
+/// message travel. Then the send is over.
+void ThreadsCommunicator::hand_over(Half& half, std::shared_ptr<Parcel> parcel, Half* reader) {
+  Endpoint& receiver = receiver_of(half);
+  Meeting& meeting = meeting_place(half);
+  const double taken_s = network_ != nullptr ? self_.world.now() : 0;
+  std::exception_ptr mismatch;
+  const bool straight = reader != nullptr;
+  if (straight) {
+    mismatch = copy(*half.tensor, rank(), *reader->tensor, half.peer);
+  } else {
+    parcel->values.pack(*half.tensor, staging_);
+    std::lock_guard lock(receiver.mutex);
+    parcel->packed = true;
+    reader = parcel->reader;
+  }
+  if (!straight && reader != nullptr)
+    mismatch = copy(parcel->values.tensor(), rank(), *reader->tensor, half.peer);
+  const bool travels = network_ != nullptr && !mismatch;
+  progress(self_, receiver, meeting, *parcel, [&] {
+    parcel->read = parcel->read || reader != nullptr;
+    parcel->arrived = !travels;
+  });
+  if (travels)
+    network_->send(meeting.line, taken_s, rank(), half.peer, half.tensor->priced_nbytes(),
+                   [&self = self_, &receiver, &meeting, parcel] {
+                     progress(self, receiver, meeting, *parcel, [&] { parcel->arrived = true; });
+                   });
+  complete_here(half);
+  if (mismatch) std::rethrow_exception(mismatch);
+}
+
+/// Whoever frees memory of the transport tells the sender, which goes on here.
+void ThreadsCommunicator::take_what_fits() {
+  for (Half* const half : std::exchange(untaken_, {})) {
+    Meeting& meeting = meeting_place(*half);
+    std::shared_ptr<Parcel> parcel;
+    Half* reader = nullptr;
+    {
+      std::lock_guard lock(receiver_of(*half).mutex);
+      const auto at = std::find(meeting.sends.begin(), meeting.sends.end(), half);
+      if (at == meeting.sends.end()) continue;  // its receiver came
+      if (at == meeting.sends.begin() &&
+          meeting.has_room(transport_, priced_nbytes(*half), half->pattern)) {
+        meeting.sends.erase(meeting.sends.begin());
+        parcel = take(meeting, *half);
+        reader = parcel->reader;
+      }
+    }
+    if (parcel) hand_over(*half, std::move(parcel), reader);
+    else untaken_.push_back(half);
+  }
+}
+
+/// The values of a message that was sent before its receive.
+void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, Half& half) {
+  const std::exception_ptr mismatch = copy(parcel.values.tensor(), source, *half.tensor, rank());
+  progress(group_.at(source), self_, meeting, parcel, [&] {
+    parcel.read = true;
+    parcel.values.clear();
+  });
+  if (mismatch) std::rethrow_exception(mismatch);
+}
+
+/// A message without staging: the second of its halves comes.
 void ThreadsCommunicator::meet(Half& mine, Half& theirs) {
   const double met_s = network_ != nullptr ? self_.world.now() : 0;
-  const std::exception_ptr mismatch = copy(mine, theirs);
+  const bool sends = mine.kind == Transfer::send;
+  const int source = sends ? rank() : mine.peer, destination = sends ? mine.peer : rank();
+  const std::exception_ptr mismatch = copy(sends ? *mine.tensor : *theirs.tensor, source,
+                                           sends ? *theirs.tensor : *mine.tensor, destination);
   Endpoint& partner = group_.at(mine.peer);
   if (network_ != nullptr && !mismatch) {
-    const bool sends = mine.kind == Transfer::send;
-    network_->send(met_s, sends ? rank() : mine.peer, sends ? mine.peer : rank(),
-                   mine.tensor->priced_nbytes(), [&self = self_, &partner, &mine, &theirs] {
+    network_->send(met_s, source, destination, mine.tensor->priced_nbytes(),
+                   [&self = self_, &partner, &mine, &theirs] {
                      complete(partner, theirs);
                      complete(self, mine);
                    });
     return;
   }
-  mine.done = true;
-  ++completed_here_;
+  complete_here(mine);
   complete(partner, theirs);
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
 /// Hands back what is wrong with the halves, if anything; then the world has failed.
-std::exception_ptr ThreadsCommunicator::copy(const Half& mine, const Half& theirs) {
-  const bool sends = mine.kind == Transfer::send;
-  const Tensor& sent = sends ? *mine.tensor : *theirs.tensor;
-  const Tensor& received = sends ? *theirs.tensor : *mine.tensor;
+std::exception_ptr ThreadsCommunicator::copy(const Tensor& sent, int source, const Tensor& received,
+                                             int destination) {
   try {
-    check_match(sent, sends ? rank() : mine.peer, received, sends ? mine.peer : rank(),
-                self_.stream);
+    check_match(sent, source, received, destination, self_.stream);
     if (!sent.is_phantom() && sent.nbytes() > 0)
       std::memcpy(received.data(), sent.data(), sent.nbytes());
   } catch (...) {
@@ -115,11 +271,20 @@ std::exception_ptr ThreadsCommunicator::copy(const Half& mine, const Half& their
 }
 
 void ThreadsCommunicator::await_completion() {
-  std::unique_lock lock(self_.mutex);
-  self_.outstanding -= completed_here_;
-  self_.park(lock, {.kind = Wait::message}, [&] { return self_.outstanding == 0; });
-  self_.batch = {};
-  lock.unlock();
+  for (;;) {
+    {
+      std::unique_lock lock(self_.mutex);
+      self_.outstanding -= std::exchange(completed_here_, 0);
+      self_.park(lock, {.kind = Wait::message},
+                 [&] { return self_.outstanding == 0 || self_.room_made; });
+      self_.room_made = false;
+      if (self_.outstanding == 0) {
+        self_.batch = {};
+        break;
+      }
+    }
+    take_what_fits();
+  }
   self_.world.check_not_failed();
 }
 
@@ -127,9 +292,9 @@ void ThreadsCommunicator::await_completion() {
 /// transfer() has thrown, nobody touches the caller's buffers.
 void ThreadsCommunicator::withdraw() noexcept {
   for (Half& half : halves_) {
-    Endpoint* receiver;
-    auto& waiting = meeting_place(half, receiver);
-    std::lock_guard lock(receiver->mutex);
+    Meeting& meeting = meeting_place(half);
+    auto& waiting = half.kind == Transfer::send ? meeting.sends : meeting.receives;
+    std::lock_guard lock(receiver_of(half).mutex);
     if (!half.posted || std::erase(waiting, &half) > 0) half.done = true;
   }
   std::unique_lock lock(self_.mutex);

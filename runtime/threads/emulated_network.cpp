@@ -26,10 +26,16 @@ EmulatedNetwork::~EmulatedNetwork() {
   thread_.join();
 }
 
+bool EmulatedNetwork::between_nodes(int source, int destination) const {
+  return cluster_.node_of(source) != cluster_.node_of(destination);
+}
+
 double EmulatedNetwork::overhead_s(int source, std::span<const Transfer> batch) const {
   const auto messages = std::count_if(batch.begin(), batch.end(), [&](const Transfer& t) {
-    return t.kind == Transfer::send && cluster_.node_of(source) != cluster_.node_of(t.peer);
+    return t.kind == Transfer::send && between_nodes(source, t.peer);
   });
+  if (cluster_.transport.protocol == Transport::Protocol::eager)
+    return messages > 0 ? cluster_.transport.stage_overhead_s : 0;
   return cluster_.transport.overhead_s(static_cast<int>(messages));
 }
 
@@ -44,6 +50,38 @@ void EmulatedNetwork::send(double met_s, int source, int destination, std::size_
     if (next_s() >= wakes_s_) return;
   }
   wake_.notify_one();
+}
+
+void EmulatedNetwork::send(Line& line, double taken_s, int source, int destination,
+                           std::size_t nbytes, Arrived arrived) {
+  const double ready_s = taken_s + network_->latency(source, destination);
+  {
+    std::lock_guard lock(mutex_);
+    const Id id = register_message(std::move(arrived));
+    line.waiting_.push_back({id, ready_s, source, destination, static_cast<double>(nbytes)});
+    start_waiting(line, 0);
+    if (next_s() >= wakes_s_) return;
+  }
+  wake_.notify_one();
+}
+
+/// The connection is free for another message since `date_s`.
+void EmulatedNetwork::start_waiting(Line& line, double date_s) {
+  const Transport& transport = cluster_.transport;
+  while (!line.waiting_.empty()) {
+    const Line::Waiting next = line.waiting_.front();
+    const bool outside = between_nodes(next.source, next.destination);
+    if (line.under_way_ >= (outside && transport.limits_messages() ? transport.streams : 1)) return;
+    line.waiting_.pop_front();
+    ++line.under_way_;
+    const double busy_s = outside ? transport.per_message_s() : 0;
+    links_.start(std::max(next.ready_s, date_s) + busy_s, next.source, next.destination,
+                 next.nbytes, [this, &line, id = next.id](double ended_s) {
+                   arrive(id);
+                   --line.under_way_;
+                   start_waiting(line, ended_s);
+                 });
+  }
 }
 
 void EmulatedNetwork::post(int source, int destination, Arrived arrived) {

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -21,7 +22,8 @@ namespace trigram::threads {
 
 /// The network of a cluster in real time: says when messages between threads arrive. A message
 /// takes the latency of its route, and then shares the route's links until its priced bytes have
-/// passed; a control message takes the latency alone. A thread of its own keeps the dates.
+/// passed; an eager transport's leave one after another on each connection; a control message takes
+/// the latency alone. A thread of its own keeps the dates.
 ///
 /// Dates follow from dates, not from when a thread woke up: on a busy machine arrivals may be told
 /// late, but one that is told late delays no bytes.
@@ -37,11 +39,29 @@ class EmulatedNetwork {
   EmulatedNetwork(const EmulatedNetwork&) = delete;
   EmulatedNetwork& operator=(const EmulatedNetwork&) = delete;
 
+  /// What one connection still has to send, for an eager transport.
+  class Line {
+    friend class EmulatedNetwork;
+    struct Waiting {
+      std::uint64_t id;
+      double ready_s;  // when its latency is over
+      int source, destination;
+      double nbytes;
+    };
+    std::list<Waiting> waiting_;
+    std::int64_t under_way_ = 0;
+  };
+
   /// A message whose halves met at `met_s`. After abort() it arrives at once.
   void send(double met_s, int source, int destination, std::size_t nbytes, Arrived arrived);
+  /// A message that an eager transport took at `taken_s`. Messages of a connection leave one after
+  /// another, or as many at a time as it has streams of their own for: each when its latency is
+  /// over and the one before has arrived, after the time that the connection spends on it.
+  void send(Line& line, double taken_s, int source, int destination, std::size_t nbytes,
+            Arrived arrived);
   /// A control message. Those between two ranks arrive in the order of posting.
   void post(int source, int destination, Arrived arrived);
-  /// Seconds that the software of `source` spends on a batch before it leaves.
+  /// Seconds that the stream of `source` spends on a batch before it leaves.
   double overhead_s(int source, std::span<const Transfer> batch) const;
 
   /// Whether anything is under way: who waits for that does not hang.
@@ -53,6 +73,8 @@ class EmulatedNetwork {
   using Id = std::uint64_t;
   Id register_message(Arrived arrived);
   void arrive(Id id);
+  void start_waiting(Line& line, double date_s);
+  bool between_nodes(int source, int destination) const;
   double next_s() const;
   void run() noexcept;
   void deliver(std::unique_lock<std::mutex>& lock);

@@ -35,12 +35,13 @@ class SharedLinks {
   SharedLinks(const Network& network, double bucket_depth);
   ~SharedLinks();
 
-  /// Bytes that flow from `date_s` on, or from the last advance() if that was later.
+  /// Bytes that flow from `date_s` on, or from the last advance() if that was later. May be called
+  /// when another flow has ended, for no earlier date.
   void start(double date_s, int source, int destination, double nbytes, Ended ended);
   /// Lets time go by until `now_s`.
   void advance(double now_s) {
-    now_s_ = now_s;
     schedule_.run_due(now_s);
+    now_s_ = now_s;
   }
   /// No flow ends before this date: the owner need not advance until then. kNever without flows.
   double next() const;

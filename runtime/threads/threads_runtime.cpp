@@ -12,7 +12,7 @@ class ThreadsRuntime final : public Runtime {
       : options_(options), cluster_(cluster) {}
   void launch(const Layout& layout, const Task& rank_main) override {
     const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
-    threads::ThreadsWorld world(layout, options_.watchdog_s, sleeps);
+    threads::ThreadsWorld world(layout, options_.watchdog_s, sleeps, cluster_.transport);
     if (options_.shaping == ThreadsOptions::Shaping::cluster) {
       TRIGRAM_CHECK(layout.nodes() == cluster_.layout().nodes(),
                     "a layout of {} ranks is launched on the network of {}", layout.ranks(),

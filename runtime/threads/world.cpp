@@ -11,7 +11,9 @@
 namespace trigram::threads {
 
 ThreadsGroup::ThreadsGroup(host::World& world, const std::string& name, int world_size)
-    : Group(name), meetings_(static_cast<std::size_t>(world_size) * std::size_t(world_size)) {
+    : Group(name),
+      meetings_(static_cast<std::size_t>(world_size) * std::size_t(world_size)),
+      answers_(meetings_.size()) {
   for (int rank = 0; rank < world_size; ++rank) endpoints_.emplace_back(world, this->name(), rank);
 }
 
@@ -23,8 +25,25 @@ std::unique_ptr<Control> ThreadsGroup::control(Endpoint& self) {
   return std::make_unique<ThreadsControl>(*this, self);
 }
 
-ThreadsWorld::ThreadsWorld(const Layout& layout, double watchdog_s, bool sleeps_compute)
-    : World(layout, sleeps_compute), watchdog_(watchdog_s), devices_(std::size_t(layout.ranks())) {
+void ThreadsGroup::add_unreceived(std::vector<std::string>& lines) {
+  for (Endpoint& receiver : endpoints_) {
+    std::lock_guard lock(receiver.mutex);
+    if (receiver.state == Endpoint::State::blocked) continue;
+    for (const Endpoint& sender : endpoints_)
+      for (const Pattern pattern : {Pattern::collective, Pattern::answer})
+        if (meeting(receiver.rank, sender.rank, pattern).held_messages > 0)
+          lines.push_back(
+              wait_text(sender.rank, name(), {.kind = Wait::receiver, .peer = receiver.rank}));
+  }
+}
+
+ThreadsWorld::ThreadsWorld(const Layout& layout, double watchdog_s, bool sleeps_compute,
+                           const Transport& transport)
+    : World(layout, sleeps_compute),
+      watchdog_(watchdog_s),
+      transport_(transport),
+      staging_(std::size_t(layout.ranks())),
+      devices_(std::size_t(layout.ranks())) {
   groups_.emplace_back(*this, "main", layout.ranks());
 }
 
@@ -47,6 +66,15 @@ void ThreadsWorld::run(const Task& rank_main) {
   for (std::thread& thread : threads) thread.join();
   if (error_) std::rethrow_exception(error_);
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
+  // What an eager transport has taken, its senders did not wait for.
+  if (const auto lines = unreceived(); !lines.empty()) throw hang_error(lines);
+}
+
+std::vector<std::string> ThreadsWorld::unreceived() {
+  std::vector<std::string> lines;
+  std::lock_guard lock(groups_mutex_);
+  for (ThreadsGroup& group : groups_) group.add_unreceived(lines);
+  return lines;
 }
 
 void ThreadsWorld::run_rank(int rank, const Task& rank_main) noexcept {
@@ -102,9 +130,13 @@ void ThreadsWorld::watch() {
   std::unique_lock lock(end_mutex_);
   while (!end_.wait_for(lock, watchdog_.interval(), [&] { return ranks_running_ == 0; })) {
     lock.unlock();
-    const host::Look seen = look();
-    if (failed()) watchdog_.reset();
-    else if (watchdog_.hangs(seen)) fail(std::make_exception_ptr(hang_error(seen.blocked)));
+    host::Look seen = look();
+    if (failed()) {
+      watchdog_.reset();
+    } else if (watchdog_.hangs(seen)) {
+      for (std::string& line : unreceived()) seen.blocked.push_back(std::move(line));
+      fail(std::make_exception_ptr(hang_error(seen.blocked)));
+    }
     lock.lock();
   }
 }

@@ -9,14 +9,14 @@
 
 #include "core/device/host_device.h"
 #include "core/runtime.h"
+#include "netmodels/transport.h"
+#include "runtime/host/staging.h"
 #include "runtime/host/watchdog.h"
 #include "runtime/host/world.h"
 #include "runtime/threads/emulated_network.h"
+#include "runtime/threads/meeting.h"
 
 namespace trigram::threads {
-
-using host::Endpoint;
-using host::Half;
 
 class ThreadsGroup final : public host::Group {
  public:
@@ -25,30 +25,37 @@ class ThreadsGroup final : public host::Group {
   std::unique_ptr<Communicator> communicator(Endpoint& self) override;
   std::unique_ptr<Control> control(Endpoint& self) override;
   std::deque<Endpoint>& endpoints() { return endpoints_; }
-  /// Halves without partner of messages between two ranks, all of one kind. Guarded by the mutex of
-  /// the receiver's endpoint.
-  std::vector<Half*>& meeting(int receiver, int source) {
-    return meetings_[static_cast<std::size_t>(receiver) * endpoints_.size() +
-                     static_cast<std::size_t>(source)];
+  /// Of messages from `source`, guarded by the mutex of the receiver's endpoint.
+  Meeting& meeting(int receiver, int source, Pattern pattern) {
+    auto& meetings = pattern == Pattern::answer ? answers_ : meetings_;
+    return meetings[static_cast<std::size_t>(receiver) * endpoints_.size() +
+                    static_cast<std::size_t>(source)];
   }
+  /// A line for each connection that holds messages which nobody will receive: their receiver waits
+  /// for nothing. For when no message moves.
+  void add_unreceived(std::vector<std::string>& lines);
 
  private:
   friend class ThreadsWorld;
   std::deque<Endpoint> endpoints_;
-  std::vector<std::vector<Half*>> meetings_;
-  std::vector<ThreadsGroup*> children_;  // in the order of forking
+  std::vector<Meeting> meetings_, answers_;  // by receiver and source
+  std::vector<ThreadsGroup*> children_;      // in the order of forking
 };
 
 /// One launch: its ranks, streams, failure and watchdog.
 class ThreadsWorld final : public host::World {
  public:
-  ThreadsWorld(const Layout& layout, double watchdog_s, bool sleeps_compute);
+  ThreadsWorld(const Layout& layout, double watchdog_s, bool sleeps_compute,
+               const Transport& transport);
   /// Before `run`: messages take as long as on the network of `cluster`.
   void emulate(const Cluster& cluster, double bucket_depth);
   /// Runs `rank_main` on a thread per rank and returns or throws when all threads have ended.
   void run(const Task& rank_main);
 
   Device& device(int rank) override { return devices_[static_cast<std::size_t>(rank)]; }
+  const Transport& transport() const { return transport_; }
+  /// Of what a rank has sent and nobody has asked for.
+  host::Staging& staging(int rank) { return staging_[static_cast<std::size_t>(rank)]; }
   /// Null unless one is emulated.
   EmulatedNetwork* network() { return network_.get(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
@@ -58,11 +65,14 @@ class ThreadsWorld final : public host::World {
   host::Look look();
   void run_rank(int rank, const Task& rank_main) noexcept;
   void watch();
+  std::vector<std::string> unreceived();
   template <class Visit>
   void for_each_endpoint(Visit visit);
 
   host::Watchdog watchdog_;
-  std::vector<HostDevice> devices_;  // one per rank, so that ranks do not share a memory pool
+  const Transport transport_;
+  std::deque<host::Staging> staging_;  // by rank
+  std::vector<HostDevice> devices_;    // one per rank, so that ranks do not share a memory pool
   std::mutex groups_mutex_;
   std::deque<ThreadsGroup> groups_;  // the first is the main streams
   std::mutex end_mutex_;

@@ -26,6 +26,7 @@ const std::vector<Variant>& variants() {
   static const std::vector<Variant> all = {
       {"threads_shaped", "threads", {{"shaping", "cluster"}}},
       {"sim_fluid", "sim", {{"fidelity", "fluid"}}},
+      {"mpi_synchronous", "mpi", {{"sends", "synchronous"}}},
   };
   return all;
 }

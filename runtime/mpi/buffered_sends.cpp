@@ -1,0 +1,92 @@
+// Sends of an MpiCommunicator that are over when its outbox has copied them.
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/host/back_off.h"
+#include "runtime/mpi/communicator.h"
+#include "runtime/mpi/world.h"
+
+namespace trigram::mpi {
+
+bool MpiWorld::buffers_to(int peer) const {
+  if (transport_.protocol != Transport::Protocol::eager || eager_to(peer)) return false;
+  if (sends_ != MpiSends::automatic) return sends_ == MpiSends::buffered;
+  return !layout().same_node(rank(), peer);
+}
+
+bool MpiWorld::buffers_to_all() const {
+  if (transport_.protocol != Transport::Protocol::eager || eager_.latency_s > 0) return false;
+  if (sends_ != MpiSends::automatic) return sends_ == MpiSends::buffered;
+  return static_cast<int>(layout().nodes().size()) == layout().ranks();
+}
+
+/// What has not been received when a world fails, MPI may read for good.
+MpiCommunicator::~MpiCommunicator() {
+  if (!outbox_->empty()) static_cast<void>(outbox_.release());
+}
+
+std::int64_t MpiCommunicator::buffered(std::size_t nbytes) const {
+  if (!world_.buffers_to_all() || nbytes > Outbox::kLongest) return 0;
+  return world_.transport().held_at_once(static_cast<double>(nbytes), Pattern::point_to_point);
+}
+
+/// Messages to a rank leave in their order: what the outbox has no room for holds up the others.
+void MpiCommunicator::post_or_buffer(std::size_t half) {
+  const int peer = call_->halves[half].peer;
+  const auto same = [&](std::size_t other) { return call_->halves[other].peer == peer; };
+  const bool behind = std::any_of(call_->untaken.begin(), call_->untaken.end(), same);
+  if (behind || !buffer_or_post(half)) call_->untaken.push_back(half);
+}
+
+/// False, with nothing done, if the outbox has no room for it. What is too long for it leaves from
+/// its own memory.
+bool MpiCommunicator::buffer_or_post(std::size_t half) {
+  host::Half& h = call_->halves[half];
+  const Tensor& x = *h.tensor;
+  const std::size_t filler = filler_of(x);
+  const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
+  if (!world_.buffers_to(h.peer) || std::max(payload, filler) > Outbox::kLongest ||
+      has_waiting(h.peer)) {
+    post(half);
+    return true;
+  }
+  if (!outbox_->takes(h.peer, x, filler, h.pattern)) return false;
+  outbox_->send(h.peer, x, filler);
+  std::lock_guard lock(self_.mutex);
+  h.done = true;
+  return true;
+}
+
+/// How many sends that waited for room are over now.
+std::size_t MpiCommunicator::take_what_fits() {
+  if (call_->untaken.empty() || outbox_->forget_received() == 0) return 0;
+  const auto waited = std::exchange(call_->untaken, {});
+  for (const std::size_t half : waited) post_or_buffer(half);
+  return waited.size() - call_->untaken.size();
+}
+
+bool MpiCommunicator::has_waiting(int peer) const {
+  return std::any_of(call_->waiting.begin(), call_->waiting.end(),
+                     [&](const Piece& piece) { return call_->halves[piece.half].peer == peer; });
+}
+
+void MpiCommunicator::flush() {
+  host::BackOff back_off = host::BackOff::of_a_message();
+  while (!outbox_->empty()) {
+    world_.check_not_failed();
+    if (outbox_->forget_received() > 0) {
+      back_off.reset();
+      std::lock_guard lock(self_.mutex);
+      ++self_.waits_over;
+      continue;
+    }
+    if (back_off.patient())
+      self_.set_state(host::Endpoint::State::blocked,
+                      {.kind = Wait::receiver, .peer = outbox_->slowest()});
+    back_off.pause();
+  }
+  self_.set_state(host::Endpoint::State::running);
+}
+
+}  // namespace trigram::mpi
