@@ -49,10 +49,13 @@ HRelation::Flow HRelation::flow(const CoupledRounds& all) const {
   const std::vector<double>& load = any_between_ ? between_ : all_;
   const double seconds = fullest_s(load);
   // As often as the slowest link, if that is the fullest, is passed by `kMost` parts of its load.
+  // No link has less than its load, or flows beside each other could end before their bytes are
+  // through.
+  constexpr double kRounding = 1e-9;
   const double part = seconds * all.bandwidth() / all.share() / kMost;
   std::vector<int> times(load.size());
   for (std::size_t id = 0; id < load.size() && part > 0; ++id)
-    times[id] = static_cast<int>(std::lround(load[id] / part));
+    times[id] = static_cast<int>(std::ceil(load[id] / part - kRounding));
   return {all.repeated(times, kMost), part * all.share()};
 }
 

@@ -137,8 +137,8 @@ TEST(HRelations, TakeTheFullestLink) {
   const CoupledRounds pattern(*network, cluster, Rounds::h_relation, Pattern::server, all, 0);
   const auto [links, bytes] = relation.flow(pattern);
   EXPECT_DOUBLE_EQ(bytes / links.bandwidth(), 6e6 / cluster.inter.bandwidth_Bps);
-  // Of 6 MB in 64 parts: 5 and 2 MB on links out, 6 and 1 on links in, to the nearest.
-  EXPECT_EQ(links.links().size(), 53u + 21 + 64 + 11);
+  // Of 6 MB in 64 parts: 5 and 2 MB on links out, 6 and 1 on links in, rounded up.
+  EXPECT_EQ(links.links().size(), 54u + 22 + 64 + 11);
   EXPECT_DOUBLE_EQ(relation.least_s(), 6e6 / cluster.inter.bandwidth_Bps);
   EXPECT_EQ(relation.overhead_s(), 0);
   EXPECT_EQ(pattern.links().size(), 6u) << "three NICs, both ways";
