@@ -1,26 +1,19 @@
 // Synchronous sharded parameter server (Li et al., OSDI 2014; partitions as in BytePS, Jiang et
 // al., OSDI 2020, and assigned to servers one after the other, or by a hash as its code does).
-//
 //   push: worker j sends its gradient g_j[p] of every partition p to p's server, such as p mod k
 //   server: g[p] = 1/P sum_j g_j[p], in the order of ranks
-//   acknowledgement: the server tells worker j that its push has come;  request: it asks for g[p]
-//   pull: every worker receives g[p];  x = x - lr U(g)
+//   pull: acknowledged, every worker asks for g[p], and receives it;  x = x - lr U(g)
 //
-// What comes back is the mean gradient: optimisers and their states stay where the weights are. k
-// partitions, one per server, make a round (hashed, equal shares of what each has); rounds are
-// pushed while others come back (push_pull.h). Servers are among the workers, spread evenly, or
-// beside them, as the CPU machines of BytePS: they only serve, and P is the number of the others.
-// Steps and bytes per rank and iteration, S bytes in R rounds: R+1 steps, acknowledged R+3; a
-// worker sends S; a server, of S_k bytes of partitions, S - S_k + (P-1) S_k among, P S_k beside the
-// workers; acknowledged, besides 120 bytes for each partition and 112 for each of a server and
-// worker. Where the world buffers messages, stages of rounds have streams of their own.
-// Hierarchical, P counts nodes: leaders push what their nodes have added up, as in BytePS, and
-// broadcast what comes back.
+// The mean gradient comes back: optimisers stay where the weights are. Servers are among the
+// workers or beside them; P counts workers, or, hierarchical, nodes, whose leaders push what these
+// have added up. A partition on each server, or by the hash about as much, is a round. Of R rounds,
+// S bytes in all and S_k on a server: R+1 steps; acknowledged, R+3, or streams for stages
+// (push_pull.h), and 232 bytes more for each partition and worker. A worker sends S, a server S_k
+// less and, for each other worker (or each that it is beside), S_k.
 //
-// Priority by need (after ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for
-// each bucket where it comes to it. The partitions that are ready first, a share of `early`, travel
-// as they are ready, the others as it needs them: in an order of buckets, not of time, so that
-// ranks agree. Updates are part of the next step: evaluated are, but at the end, weights before it.
+// By need (ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for each bucket
+// where it comes to it; partitions after a share of `early` travel as it needs them, the same on
+// all ranks. Evaluation sees weights before a step's update, except at the end.
 
 #include "algorithms/entries.h"
 #include "algorithms/primitives/push_pull_queue.h"
@@ -42,7 +35,7 @@ struct Options {
   bool acknowledged = true;
 };
 
-/// Of those that push and serve: all ranks, or the leaders of nodes.
+/// All ranks, or the leaders of nodes.
 Layout layout_of(const Options& options, const Layout& layout) {
   if (!options.execution.hierarchical) return layout;
   return Layout(static_cast<int>(layout.nodes().size()), 1);
@@ -120,8 +113,7 @@ AlgorithmEntry parameter_server_entry() {
           .field("assignment", &Options::assignment, assignment_kind(),
                  "Which server has a partition: each in turn, or by a hash of its key, as BytePS")
           .field("acknowledged", &Options::acknowledged, boolean(),
-                 "Workers ask for a mean once their push is acknowledged, as in BytePS; else "
-                 "servers send it unasked"),
+                 "Workers ask for a mean once their push is acknowledged, as in BytePS"),
       check, workers);
 }
 

@@ -15,6 +15,12 @@ namespace trigram {
 /// adds to its next change what the code of the last has lost; a server sends the difference to
 /// what the worker has (of which it keeps a copy), so that what was lost once is sent the next
 /// time.
+///
+/// An exchange is one message each way at the same time, after the worker has asked for it over the
+/// control plane: two latencies. No push is acknowledged, and no pull waits for a push, as in
+/// DistBelief, whose replicas push gradients and fetch weights apart from each other (Dean et al.,
+/// NIPS 2012, section 4.1 and appendix). The asynchronous mode of BytePS, whose pulls wait for
+/// their pushes as in its synchronous mode, takes a round trip more than this.
 class Shards {
  public:
   Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec);

@@ -1,6 +1,7 @@
 #include "experiments/calibrate/calibration.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/codecs/minmax_uint8.h"
 #include "core/metering/meter.h"
@@ -57,6 +58,7 @@ Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
   if (ctx.size() > 1)
     for (const char* name : {"pingpong", "sendrecv", "allreduce"})
       c.probes.push_back({name, climb(ctx, bench(name), options.ladder, false), {}});
+  if (ctx.size() > 1) c.window = probe_window(ctx, options.ladder);
   if (options.workload)
     c.step = probe_step(ctx, *options.workload, options.steps, options.ladder.quantile);
   return c;
@@ -109,6 +111,23 @@ void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
   }
 }
 
+/// The window of a connection that is held back by it, and a bandwidth that is not. What else there
+/// is of TCP, slow start and what idle streams do, is that of Linux, unmeasured.
+void describe_window(const WindowProbe& window, Cluster& cluster) {
+  if (!window.binds()) return;
+  cluster.transport.tcp = linux_tcp();
+  cluster.transport.tcp.window_bytes = std::round(window.under_way_bytes());
+  double& bandwidth_Bps = cluster.inter.bandwidth_Bps;
+  bandwidth_Bps = std::max(bandwidth_Bps, window.together_Bps);
+  cluster.intra.bandwidth_Bps = bandwidth_Bps;
+}
+
+/// Of one connection between nodes.
+double connection_Bps(const Cluster& cluster) {
+  const double round_trip_s = 2 * cluster.inter.latency_s;
+  return std::min(cluster.inter.bandwidth_Bps, cluster.transport.tcp.window_bytes / round_trip_s);
+}
+
 }  // namespace
 
 void describe(Calibration& c, int ranks) {
@@ -124,6 +143,7 @@ void describe(Calibration& c, int ranks) {
     }
     if (probe.name == "gemm") c.cluster.accelerator.flops_per_s = 1 / probe.fit.seconds_per_unit;
   }
+  if (c.window) describe_window(*c.window, c.cluster);
   if (c.step) c.cluster.accelerator.flops_per_s = flop_rate(*c.step, c.cluster.accelerator);
 }
 
@@ -140,8 +160,7 @@ Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& opt
 
 double ring_seconds(const Cluster& cluster, double bytes) {
   const double P = cluster.ranks(), part = bytes / P;
-  const double steps_s =
-      2 * (P - 1) * (cluster.inter.latency_s + part / cluster.inter.bandwidth_Bps);
+  const double steps_s = 2 * (P - 1) * (cluster.inter.latency_s + part / connection_Bps(cluster));
   return steps_s + (P - 1) * cluster.accelerator.seconds(
                                  {3 * part, 3 * part / sizeof(float), Cost::Kind::reduction});
 }

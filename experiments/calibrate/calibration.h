@@ -8,6 +8,7 @@
 #include "core/runtime.h"
 #include "experiments/bench/measure.h"
 #include "experiments/calibrate/line_fit.h"
+#include "experiments/calibrate/window_probe.h"
 #include "experiments/calibrate/workload_probe.h"
 
 namespace trigram {
@@ -41,10 +42,13 @@ struct Probe {
 ///   gemm       square matrix products on all ranks: the rate of arithmetic
 ///   workload   when given, in place of gemm: the rate at which its training steps take as long as
 ///              they do
+///   window     long messages over one connection, and over several at once: the window of a
+///              connection and, where it binds, the bandwidth of the NICs, in place of sendrecv's
 ///   allreduce  by a ring; its fit is what the description predicts, not a line through it
 struct Calibration {
   std::vector<Probe> probes;
   std::optional<StepProbe> step;
+  std::optional<WindowProbe> window;  // of several ranks
   Cluster cluster;
 };
 
@@ -57,7 +61,7 @@ void describe(Calibration& calibration, int ranks);
 Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& options);
 
 /// Seconds of a ring allreduce of so many bytes of f32, by the description, on ranks that have a
-/// node each.
+/// node each and whose windows, if they have any, are open.
 double ring_seconds(const Cluster& cluster, double bytes);
 
 }  // namespace trigram

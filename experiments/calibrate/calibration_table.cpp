@@ -18,6 +18,26 @@ double fitted(const Calibration& c, const Probe& probe, const Sample& sample) {
                                    : probe.fit.seconds(sample.size);
 }
 
+/// What came out about the window of a connection.
+std::string window_row(const WindowProbe& w) {
+  const auto row = [](const std::string& text) {
+    return fmt::format("{:<20} {}\n", "window", text);
+  };
+  const double round_trip_ms = 1e3 * w.round_trip_s;
+  if (!w.measurable())
+    return row(w.round_trip_s < WindowProbe::kLeastRoundTrip_s
+                   ? fmt::format("not measured: the round trip of {:.4g} ms is too short to tell",
+                                 round_trip_ms)
+                   : "not measured: expected three ranks, to compare one connection with two");
+  const std::string rates = fmt::format(
+      "one connection moves {:.4g} MB/s at a round trip of {:.4g} ms, {} together {:.4g} MB/s",
+      1e-6 * w.one_Bps, round_trip_ms, w.connections, 1e-6 * w.together_Bps);
+  const double nbytes = w.under_way_bytes();
+  return row((w.binds() ? fmt::format("{:.0f} B: ", nbytes)
+                        : fmt::format("does not bind (at least {:.0f} B): ", nbytes)) +
+             rates);
+}
+
 std::string dumped(const Cluster& cluster, const char* object, const char* key) {
   return cluster_fields().dump(cluster)[object][key].get<std::string>();
 }
@@ -43,6 +63,7 @@ std::string calibration_table(const Calibration& c) {
   if (cluster.ranks() > 1)
     for (const char* key : {"latency", "bandwidth"})
       text += fmt::format("{:<20} {}\n", key, dumped(cluster, "inter", key));
+  if (c.window) text += window_row(*c.window);
   for (const auto& [title, key] : kAcceleratorRows)
     text += fmt::format("{:<20} {}\n", title, dumped(cluster, "accelerator", key));
   return text;

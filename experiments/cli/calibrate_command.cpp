@@ -112,6 +112,11 @@ Wanted resolve(const Options& options) {
                       "described");
   const Json workload = resolved_workload(options.workload);
   const CalibrationOptions wanted = calibration_options(options, place.cluster.ranks(), workload);
+  if (place.cluster.workers_per_node > 1 && !options.place.cluster.empty())
+    throw ConfigError("--cluster",
+                      fmt::format("expected nodes of one worker, as every rank is taken "
+                                  "for a node, not of {}",
+                                  place.cluster.workers_per_node));
   check_writable(options.output);
   return {std::move(place), workload, wanted};
 }
@@ -119,9 +124,13 @@ Wanted resolve(const Options& options) {
 /// What all processes of a job must have alike, or they would wait for one another.
 Json options_of(const Wanted& wanted) {
   const Ladder& ladder = wanted.options.ladder;
-  return {{"--runtime", wanted.place.runtime}, {"--workload", wanted.workload},
-          {"--min-bytes", ladder.min_bytes},   {"--max-bytes", ladder.max_bytes},
-          {"--iters", ladder.iterations},      {"--quantile", ladder.quantile}};
+  return {{"--runtime", wanted.place.runtime},
+          {"--cluster", cluster_fields().dump(wanted.place.cluster)},
+          {"--workload", wanted.workload},
+          {"--min-bytes", ladder.min_bytes},
+          {"--max-bytes", ladder.max_bytes},
+          {"--iters", ladder.iterations},
+          {"--quantile", ladder.quantile}};
 }
 
 int run_calibration(const Options& options) {
@@ -154,6 +163,8 @@ void add_calibrate_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure a world in real time and describe it as a cluster for the simulator");
   add_runtime_options(*command, options->place);
+  command->add_option("--cluster", options->place.cluster,
+                      "File or preset of the network that the world emulates, if it does");
   command->add_option("-o,--output", options->output, "Where the description goes");
   command->add_option("--workload", options->workload,
                       "A workload with values, whose training steps fix the rate of arithmetic");

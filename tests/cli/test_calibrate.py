@@ -32,9 +32,9 @@ NOISE = "the times to fit do not grow with the size", "its traffic and overheads
 
 
 class Calibrate(CommandTest):
-    def calibrate(self, *arguments: str) -> str:
+    def calibrate(self, *arguments: str, longest: str = "256KiB") -> str:
         """What it prints. While others use the machine, times may not fit together: again."""
-        command = ("calibrate", "--max-bytes", "256KiB", "--iters", "5", *arguments)
+        command = ("calibrate", "--max-bytes", longest, "--iters", "5", *arguments)
         for _ in range(9):
             try:
                 return self.trigram(*command).stdout
@@ -124,6 +124,36 @@ class Calibrate(CommandTest):
             self.assertLess(half, once)
             self.assertAlmostEqual((once - half) / (half - quarter), 2, places=3, msg=rate)
 
+    def emulated(self, ranks: int, tcp: Any) -> str:
+        """On an emulated network of 100 MB/s and 5 ms."""
+        self.write({"nodes": ranks, "workers_per_node": 1,
+                    "inter": {"bandwidth": "100MB/s", "latency": "5ms"},
+                    "transport": {"tcp": tcp}}, "network.json")
+        return self.calibrate("--runtime", '{"name": "threads", "shaping": "cluster"}',
+                              "--cluster", "network.json", "-o", "cluster.json", longest="16KiB")
+
+    def test_it_finds_the_window_of_a_connection(self) -> None:
+        """To 5 %, when nobody else takes the cores meanwhile: the best of a few."""
+        window, best = 65536, 1e9
+        for _ in range(4):
+            table = self.emulated(3, {"window": "64KiB", "slow_start": False})
+            found = float(re.search(r"^window +(\d+) B: one connection moves", table, re.M)[1])
+            cluster = self.description()
+            self.assertEqual(cluster["transport"]["tcp"]["window"], f"{found:.0f}B")
+            best = min(best, abs(found / window - 1))
+            if best < 0.05:
+                break
+        self.assertLess(best, 0.05)
+        # Two connections move twice what one does: the link is not as narrow as one of them.
+        self.assertGreater(per_second(cluster["inter"]["bandwidth"]), 1.5 * 65536 / 0.01)
+
+    def test_it_writes_no_window_that_does_not_bind(self) -> None:
+        table = self.emulated(3, "none")
+        self.assertRegex(table, r"(?m)^window +does not bind \(at least \d+ B\)")
+        self.assertEqual(self.description()["transport"].get("tcp", "none"), "none")
+        table = self.calibrate("--runtime", "threads", "--ranks", "3")
+        self.assertRegex(table, r"(?m)^window +not measured: the round trip of [\d.e-]+ ms is too")
+
     def test_a_lone_rank_has_no_network(self) -> None:
         table = self.calibrate("--ranks", "1")
         self.assertEqual({row[0] for row in rows(table)}, {*DEVICE, "gemm"})
@@ -139,6 +169,7 @@ class Calibrate(CommandTest):
             (["--quantile", "2"], "--quantile"),
             (["--min-bytes", "1B", "--max-bytes", "4B"], "--max-bytes: expected at least 8 B"),
             (["--min-bytes", "2B", "--max-bytes", "15B"], "--max-bytes: expected at least 2 sizes"),
+            (["--cluster", "world"], "--cluster: expected nodes of one worker"),
             (["--workload", "{"], "--workload: expected a name or an object in JSON"),
         ]
         if not worlds()["sim"]:

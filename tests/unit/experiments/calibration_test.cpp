@@ -5,6 +5,7 @@
 
 #include "core/device/timed_device.h"
 #include "experiments/calibrate/calibration.h"
+#include "experiments/calibrate/calibration_table.h"
 #include "experiments/calibrate/device_probes.h"
 #include "experiments/calibrate/line_fit.h"
 #include "experiments/calibrate/workload_probe.h"
@@ -130,6 +131,38 @@ TEST(Calibration, PutsTheRateOfCodecsBetweenEncodingAndDecoding) {
   EXPECT_LT(c.cluster.accelerator.codec_Bps, 300e9);
 }
 
+/// One connection moves 6.5 MB/s, which the line through the messages says, three together 19.
+TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
+  Calibration c = measured_on(made_up(), {6.5e6, 5e-3});
+  c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
+  c.window->together_Bps = 19e6;
+  describe(c, 4);
+  EXPECT_EQ(c.cluster.transport.tcp.window_bytes, 65'000);
+  EXPECT_NEAR(c.cluster.inter.bandwidth_Bps, 19e6, 1);
+  EXPECT_EQ(c.cluster.intra.bandwidth_Bps, c.cluster.inter.bandwidth_Bps);
+  EXPECT_NE(
+      calibration_table(c).find("window               65000 B: one connection moves 6.5 MB/s"),
+      std::string::npos)
+      << calibration_table(c);
+
+  c = measured_on(made_up(), {6.5e6, 5e-3});
+  c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
+  c.window->together_Bps = 7e6;
+  describe(c, 4);
+  EXPECT_FALSE(c.cluster.transport.tcp.exists());
+  EXPECT_NEAR(c.cluster.inter.bandwidth_Bps, 6.5e6, 10);
+  EXPECT_NE(calibration_table(c).find("does not bind (at least 65000 B)"), std::string::npos);
+
+  c.window->connections = 0;
+  c.window->together_Bps = 0;
+  describe(c, 4);
+  EXPECT_FALSE(c.cluster.transport.tcp.exists());
+  EXPECT_NE(calibration_table(c).find("not measured: expected three ranks"), std::string::npos);
+  c.window->round_trip_s = 20e-6;
+  EXPECT_NE(calibration_table(c).find("not measured: the round trip of 0.02 ms"),
+            std::string::npos);
+}
+
 /// Of every probe of the device, so that what is written is what the simulator charges for the
 /// operation: the traffic that it is priced by, and its kind.
 TEST(DeviceProbes, CountTheTrafficThatTheirOperationsArePricedBy) {
@@ -192,6 +225,8 @@ TEST(RingSeconds, AddsUpStepsAndReductions) {
   cluster.accelerator = {"", 1e15, 1e10, 1e-6};
   // Six steps of 1 MB, three reductions that pass three times over it.
   EXPECT_NEAR(ring_seconds(cluster, 4e6), 6 * (1e-5 + 1e-3) + 3 * (1e-6 + 3e-4), 1e-12);
+  cluster.transport.tcp.window_bytes = 1e4;  // in a round trip of 20 us: half the bandwidth
+  EXPECT_NEAR(ring_seconds(cluster, 4e6), 6 * (1e-5 + 2e-3) + 3 * (1e-6 + 3e-4), 1e-12);
 }
 
 }  // namespace

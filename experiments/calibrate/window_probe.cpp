@@ -1,0 +1,88 @@
+#include "experiments/calibrate/window_probe.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "experiments/calibrate/line_fit.h"
+
+namespace trigram {
+namespace {
+
+// Beside those of measure.cpp; algorithms use tags from 0.
+constexpr int kNext = -4;
+
+constexpr int kMostConnections = 8;
+constexpr double kRoundTrips = 20;  // that the longest message takes
+constexpr std::size_t kShortest = std::size_t{16} << 10, kLongest = std::size_t{64} << 20;  // f32
+
+/// Few runs of long messages are as telling as many of short ones.
+Ladder few_runs(Ladder ladder) {
+  ladder.iterations = std::max(3, ladder.iterations / 10);
+  ladder.warm_up = 1;
+  return ladder;
+}
+
+/// Rank 0 sends `numel` elements to each of the last `receivers` ranks at once, which answer with
+/// one when they have them.
+double seconds_of_fan(const Context& ctx, const Ladder& ladder, std::size_t numel, int receivers) {
+  const int first = ctx.size() - receivers;
+  const bool receives = ctx.rank() >= first;
+  if (ctx.rank() > 0 && !receives) return 0;
+  const Tensor x = ctx.device->empty(numel), answers = ctx.device->empty(ctx.world_size);
+  ctx.device->fill(x, 0);
+  ctx.device->fill(answers, 0);
+  const auto answer = [&](int rank) { return answers.slice(static_cast<std::size_t>(rank), 1); };
+  std::vector<Transfer> out, back;
+  if (receives) {
+    out.push_back({Transfer::recv, x, 0, Pattern::point_to_point});
+    back.push_back({Transfer::send, answer(0), 0, Pattern::point_to_point});
+  } else {
+    for (int rank = first; rank < ctx.size(); ++rank) {
+      out.push_back({Transfer::send, x, rank, Pattern::point_to_point});
+      back.push_back({Transfer::recv, answer(rank), rank, Pattern::point_to_point});
+    }
+  }
+  return seconds_of(ctx, ladder, [&] {
+    ctx.comm->transfer(out);
+    ctx.comm->transfer(back);
+  });
+}
+
+/// What rank 0 says, on all ranks.
+std::int64_t agreed(const Context& ctx, std::int64_t value) {
+  if (ctx.world_rank > 0) return ctx.control->receive(kNext).value().a;
+  for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kNext, value, 0);
+  return value;
+}
+
+/// Bytes per second of so many connections, by messages of a quarter of this length and of all of it.
+double rate_of(const Context& ctx, const Ladder& ladder, std::size_t numel, int receivers) {
+  std::vector<Sample> samples;
+  for (const std::size_t n : {numel / 4, numel})
+    samples.push_back({static_cast<double>(n * sizeof(float)) * receivers,
+                       seconds_of_fan(ctx, ladder, n, receivers)});
+  return ctx.rank() == 0 ? 1 / fit_line(samples).seconds_per_unit : 0;
+}
+
+}  // namespace
+
+WindowProbe probe_window(const Context& ctx, const Ladder& ladder) {
+  WindowProbe probe;
+  probe.round_trip_s = seconds_of_fan(ctx, ladder, 1, 1);
+  const bool long_enough = probe.round_trip_s >= WindowProbe::kLeastRoundTrip_s;
+  const Ladder few = few_runs(ladder);
+  const int receivers = std::min(ctx.size() - 1, kMostConnections);
+  if (agreed(ctx, long_enough && receivers > 1) == 0) return probe;
+  std::size_t numel = kShortest;
+  for (bool longer = true; longer && numel < kLongest;) {
+    numel *= 2;
+    const double seconds = seconds_of_fan(ctx, few, numel, 1);
+    longer = agreed(ctx, seconds < kRoundTrips * probe.round_trip_s) != 0;
+  }
+  probe.connections = receivers;
+  probe.one_Bps = rate_of(ctx, few, numel, 1);
+  probe.together_Bps = rate_of(ctx, few, numel, receivers);
+  return probe;
+}
+
+}  // namespace trigram

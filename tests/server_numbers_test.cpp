@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/expect_volume.h"
+
+// What parameter servers send, and how long their links are busy with it, by the numbers.
+
+namespace trigram::test {
+namespace {
+
+constexpr std::uint64_t kAcknowledgement = 112, kRequest = 120;  // bytes
+
+/// Partitions of 4,096,000 bytes at most.
+std::uint64_t partitions_of(const Trained& trained) {
+  constexpr std::uint64_t kPartition = 4'096'000;
+  std::uint64_t partitions = 0;
+  for (const std::size_t n : trained.buckets) partitions += (4 * n + kPartition - 1) / kPartition;
+  return partitions;
+}
+
+/// By the numbers: a worker that does not serve sends the model once per step, the only server
+/// sends it to everybody else; and for each partition a request and an acknowledgement.
+TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
+  Training training;
+  training.algorithm = {{"name", "parameter_server"}, {"servers", 1}};
+  training.workload = "bert_large";
+  training.cluster = small_cluster(8, 1);
+  training.steps = 2;
+  const Trained trained = train(training);
+  constexpr std::uint64_t kModel = 4u * 334'094'338u;
+  const std::uint64_t partitions = partitions_of(trained);
+  EXPECT_EQ(sent_by(trained.counters.at(0)).bytes_inter,
+            2 * 7 * (kModel + partitions * kAcknowledgement));
+  for (std::size_t rank = 1; rank < 8; ++rank)
+    EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter, 2 * (kModel + partitions * kRequest));
+}
+
+/// By the numbers: BytePS's partitions of VGG16, a server on each of two machines. Each partition
+/// is pushed by the machine that does not serve it, and comes back when that has asked for it;
+/// leaders alone do so.
+TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
+  Training training;
+  training.algorithm = {{"name", "parameter_server"},
+                        {"bucket", "0B"},
+                        {"partition", "4096000B"},
+                        {"hierarchical", true}};
+  training.workload = "vgg16";
+  training.cluster = small_cluster(2, 2);
+  training.steps = 1;
+  const Trained trained = train(training);
+  const std::uint64_t partitions = partitions_of(trained);
+  // fc6 has 101, fc7 17, fc8 4; five convolutions of 9.4 MB 3 each, one of 4.7 MB 2; 23 others 1.
+  EXPECT_EQ(partitions, 101u + 17 + 4 + 5 * 3 + 2 + 23);
+  std::uint64_t sent = 0;
+  for (const std::size_t rank : {0u, 2u}) sent += sent_by(trained.counters.at(rank)).messages_inter;
+  EXPECT_EQ(sent, 4 * partitions) << "pushes, acknowledgements, requests, answers";
+  for (const std::size_t rank : {1u, 3u})
+    EXPECT_EQ(sent_by(trained.counters.at(rank)).messages_inter, 0u);
+}
+
+/// What BytePS's hash gives each of 16 servers of VGG16, whose tensors are declared in the order of
+/// their names; from a script apart. The fullest has 1.7 times the mean.
+constexpr std::uint64_t kVgg16[] = {
+    57'344'000, 46'630'912, 34'016'256, 32'787'968, 28'680'960, 20'004'864, 12'290'048, 12'288'000,
+    14'127'008, 25'755'904, 31'031'296, 34'013'184, 41'254'912, 50'397'440, 54'019'584, 58'787'840};
+
+Training hashed_vgg16() {
+  Training training;
+  training.algorithm = {{"name", "parameter_server"},
+                        {"assignment", "djb2"},
+                        {"bucket", "0B"},
+                        {"acknowledged", false}};
+  training.workload = "vgg16";
+  training.cluster = small_cluster(16);
+  training.steps = 1;
+  return training;
+}
+
+TEST(ServerVolumeByTheNumbers, LoadsOfVgg16HashedBySortedNames) {
+  constexpr std::uint64_t kModel = 4u * 138'357'544;
+  const Trained trained = train(hashed_vgg16());
+  ASSERT_EQ(trained.counters.size(), 16u);
+  for (std::size_t rank = 0; rank < 16; ++rank)
+    EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter,
+              kModel - kVgg16[rank] + 15 * kVgg16[rank])
+        << rank;
+}
+
+/// The fullest server is busy all the time, and waits for no other: its link carries, each way, its
+/// load from 15 workers and its own share of the rest. Where each stage of a partition has its own
+/// stream, workers push ahead of what it has answered, and its link inwards is full before the one
+/// outwards is.
+TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
+  constexpr double kModel = 4.0 * 138'357'544, kFullest = kVgg16[15], kForward_s = 0.0486;
+  Training training = hashed_vgg16();
+  const double bound = kForward_s + (kModel + 14 * kFullest) / training.cluster.inter.bandwidth_Bps;
+  const double hashed_s = train(training).seconds();
+  EXPECT_GT(hashed_s, bound);
+  EXPECT_LT(hashed_s, 1.15 * bound);
+  training.algorithm["acknowledged"] = true;
+  const double acknowledged_s = train(training).seconds();
+  EXPECT_GT(acknowledged_s, bound);
+  EXPECT_LT(acknowledged_s, 1.25 * bound);
+  training.algorithm["assignment"] = "round_robin";
+  EXPECT_LT(train(training).seconds(), hashed_s);
+}
+
+/// By the numbers: two servers beside six workers, one on each node of four; what serves computes
+/// nothing, and each sends its half of the model, and an acknowledgement, to all that work.
+TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
+  Training training;
+  training.algorithm = {
+      {"name", "parameter_server"}, {"servers", 2}, {"placement", "beside"}, {"bucket", "0B"}};
+  training.workload = {{"name", "quadratic"}, {"dimension", 1000}, {"tensors", 2}};
+  training.cluster = small_cluster(2, 4);
+  training.steps = 1;
+  const Trained trained = train(training);
+  training.steps = 2;
+  const Trained longer = train(training);
+  const auto step_compute_s = [&](std::size_t rank) {
+    return longer.counters.at(rank).compute_s - trained.counters.at(rank).compute_s;
+  };
+  ASSERT_EQ(trained.buckets, (std::vector<std::size_t>{500, 500}));
+  EXPECT_EQ(workers_of(training), (std::vector<int>{0, 1, 2, 4, 5, 6}));
+  for (const std::size_t rank : {3u, 7u}) {
+    EXPECT_EQ(sent_by(trained.counters.at(rank)), (Sent{3 * 2112, 3 * 2112, 6, 6}));
+    EXPECT_NEAR(step_compute_s(rank), 0, 1e-12);
+  }
+  for (const std::size_t rank : {0u, 1u, 2u, 4u, 5u, 6u}) {
+    EXPECT_EQ(sent_by(trained.counters.at(rank)), (Sent{2120, 2120, 2, 2}));
+    EXPECT_GT(step_compute_s(rank), 1e-9);
+  }
+}
+
+/// A server's link carries, each way, the partitions of P-1 workers in its charge and its own share
+/// of the others: (P-2+k)/k models. The step takes little longer, however many servers there are.
+TEST(ServerVolumeByTheNumbers, TheServersLinksAreTheBottleneck) {
+  constexpr double kRanks = 8, kModel = 4.0 * 334'094'338;
+  Training training;
+  training.workload = "bert_large";
+  training.cluster = small_cluster(8, 1);
+  training.steps = 1;
+  for (const int servers : {1, 2, 4, 8}) {
+    training.algorithm = {{"name", "parameter_server"}, {"servers", servers}};
+    const double bound =
+        (kRanks - 2 + servers) / servers * kModel / training.cluster.inter.bandwidth_Bps;
+    const double seconds = train(training).seconds();
+    EXPECT_GT(seconds, bound) << servers;
+    EXPECT_LT(seconds, 1.15 * bound) << servers;
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test
