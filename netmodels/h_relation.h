@@ -22,8 +22,8 @@ class HRelation {
   void add(int source, std::span<const Rounds::Sent> sent);
 
   /// One flow for all messages, and its bytes: it passes each link of `all`, of Rounds::h_relation,
-  /// as many times as make up what the link has to carry, in 64ths of the fullest, rounded up. Where
-  /// any message passes between nodes, those inside are left out.
+  /// as many times as make up what the link has to carry, in 64ths of the fullest, rounded up.
+  /// Where any message passes between nodes, those inside are left out.
   struct Flow {
     CoupledRounds links;
     double bytes;
