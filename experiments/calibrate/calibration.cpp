@@ -122,12 +122,6 @@ void describe_window(const WindowProbe& window, Cluster& cluster) {
   cluster.intra.bandwidth_Bps = bandwidth_Bps;
 }
 
-/// Of one connection between nodes.
-double connection_Bps(const Cluster& cluster) {
-  const double round_trip_s = 2 * cluster.inter.latency_s;
-  return std::min(cluster.inter.bandwidth_Bps, cluster.transport.tcp.window_bytes / round_trip_s);
-}
-
 }  // namespace
 
 void describe(Calibration& c, int ranks) {
@@ -160,7 +154,14 @@ Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& opt
 
 double ring_seconds(const Cluster& cluster, double bytes) {
   const double P = cluster.ranks(), part = bytes / P;
-  const double steps_s = 2 * (P - 1) * (cluster.inter.latency_s + part / connection_Bps(cluster));
+  Tcp open = cluster.transport.tcp;
+  open.slow_start = open.restart_after_idle = false;
+  TcpWindow window;
+  const double latency_s = cluster.inter.latency_s;
+  const TcpPath path{.rate_Bps = cluster.inter.bandwidth_Bps, .round_trip_s = 2 * latency_s};
+  double steps_s = 0;
+  for (int i = 0; i < 2 * (P - 1); ++i)
+    steps_s = window.leave(open, path, steps_s, part).end_s + latency_s;
   return steps_s + (P - 1) * cluster.accelerator.seconds(
                                  {3 * part, 3 * part / sizeof(float), Cost::Kind::reduction});
 }

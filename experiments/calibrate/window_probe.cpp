@@ -55,7 +55,8 @@ std::int64_t agreed(const Context& ctx, std::int64_t value) {
   return value;
 }
 
-/// Bytes per second of so many connections, by messages of a quarter of this length and of all of it.
+/// Bytes per second of so many connections, by messages of a quarter of this length and of all of
+/// it.
 double rate_of(const Context& ctx, const Ladder& ladder, std::size_t numel, int receivers) {
   std::vector<Sample> samples;
   for (const std::size_t n : {numel / 4, numel})
