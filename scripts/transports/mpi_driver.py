@@ -1,0 +1,62 @@
+"""Times the collectives of MPI, one rank of a job; rank 0 prints a line of JSON for each.
+
+Open MPI's, by mpi4py: what `coll_tuned_*` in the environment says chooses the algorithm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from typing import Callable
+
+import numpy
+from mpi4py import MPI
+
+
+def collective(name: str, nbytes: int) -> Callable[[], None]:
+    comm = MPI.COMM_WORLD
+    count = nbytes // 4 // comm.size * comm.size
+    x, y = numpy.ones(count, numpy.float32), numpy.empty(count, numpy.float32)
+    if name == "allreduce":
+        return lambda: comm.Allreduce(x, y)
+    return lambda: comm.Alltoall(x, y)
+
+
+def check(name: str) -> None:
+    """That the collective is one at all."""
+    comm = MPI.COMM_WORLD
+    x = numpy.full(comm.size, comm.rank + 1, numpy.float32)
+    y = numpy.empty_like(x)
+    comm.Allreduce(x, y) if name == "allreduce" else comm.Alltoall(x, y)
+    everybody = numpy.arange(1, comm.size + 1, dtype=numpy.float32)
+    expected = numpy.full_like(x, everybody.sum()) if name == "allreduce" else everybody
+    assert (y == expected).all(), (name, y)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("collective", choices=["allreduce", "all_to_all"])
+    parser.add_argument("--bytes", type=int, nargs="+", required=True)
+    parser.add_argument("--warm-up", type=int, required=True)
+    parser.add_argument("--repeat", type=int, required=True)
+    options = parser.parse_args()
+    comm = MPI.COMM_WORLD
+    check(options.collective)
+    for nbytes in options.bytes:
+        run = collective(options.collective, nbytes)
+        for _ in range(options.warm_up):
+            run()
+        taken = []
+        for _ in range(options.repeat):
+            begin = time.perf_counter()
+            run()
+            taken.append(time.perf_counter() - begin)
+        slowest = comm.allreduce(statistics.median(taken), MPI.MAX)
+        if comm.rank == 0:
+            print(json.dumps({"bytes": nbytes, "seconds": slowest}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
