@@ -69,7 +69,7 @@ def ddp(nbytes: int, options: argparse.Namespace) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("collective", choices=["allreduce", "ddp"])
+    parser.add_argument("collectives", nargs="+", choices=["allreduce", "ddp"])
     parser.add_argument("--bytes", type=int, nargs="+", required=True)
     parser.add_argument("--warm-up", type=int, required=True)
     parser.add_argument("--repeat", type=int, required=True)
@@ -80,11 +80,12 @@ def main() -> None:
     size = int(os.environ["OMPI_COMM_WORLD_SIZE"])
     torch.distributed.init_process_group("gloo", init_method=f"tcp://{options.store}:29500",
                                          rank=rank, world_size=size)
-    measure = {"allreduce": allreduce, "ddp": ddp}[options.collective]
-    for nbytes in options.bytes:
-        found = measure(nbytes, options)
-        if rank == 0:
-            print(json.dumps({"bytes": nbytes, **found}), flush=True)
+    for name in options.collectives:
+        measure = {"allreduce": allreduce, "ddp": ddp}[name]
+        for nbytes in options.bytes if name == "allreduce" else options.bytes[-1:]:
+            found = measure(nbytes, options)
+            if rank == 0:
+                print(json.dumps({"collective": name, "bytes": nbytes, **found}), flush=True)
     torch.distributed.destroy_process_group()
 
 

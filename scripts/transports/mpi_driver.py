@@ -35,27 +35,31 @@ def check(name: str) -> None:
     assert (y == expected).all(), (name, y)
 
 
+def seconds_of(run: Callable[[], None], options: argparse.Namespace) -> float:
+    """Of the slowest rank, the median of repetitions one after another."""
+    for _ in range(options.warm_up):
+        run()
+    taken = []
+    for _ in range(options.repeat):
+        begin = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - begin)
+    return MPI.COMM_WORLD.allreduce(statistics.median(taken), MPI.MAX)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("collective", choices=["allreduce", "all_to_all"])
+    parser.add_argument("collectives", nargs="+", choices=["allreduce", "all_to_all"])
     parser.add_argument("--bytes", type=int, nargs="+", required=True)
     parser.add_argument("--warm-up", type=int, required=True)
     parser.add_argument("--repeat", type=int, required=True)
     options = parser.parse_args()
-    comm = MPI.COMM_WORLD
-    check(options.collective)
-    for nbytes in options.bytes:
-        run = collective(options.collective, nbytes)
-        for _ in range(options.warm_up):
-            run()
-        taken = []
-        for _ in range(options.repeat):
-            begin = time.perf_counter()
-            run()
-            taken.append(time.perf_counter() - begin)
-        slowest = comm.allreduce(statistics.median(taken), MPI.MAX)
-        if comm.rank == 0:
-            print(json.dumps({"bytes": nbytes, "seconds": slowest}), flush=True)
+    for name in options.collectives:
+        check(name)
+        for nbytes in options.bytes:
+            slowest = seconds_of(collective(name, nbytes), options)
+            if MPI.COMM_WORLD.rank == 0:
+                print(json.dumps({"collective": name, "bytes": nbytes, "seconds": slowest}), flush=True)
 
 
 if __name__ == "__main__":
