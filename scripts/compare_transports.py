@@ -47,7 +47,7 @@ def program_of(cells: list[Cell], trigram: Path, folder: Path, netem: bool) -> s
     times = f"--bytes {' '.join(map(str, SIZES))} --warm-up {WARM_UP} --repeat {REPEAT}"
     if cells[0].library == "gloo":
         return (f"GLOO_SOCKET_IFNAME=eth0 {PYTHON} -B {DRIVERS}/gloo_driver.py {collectives}"
-                f" --store 10.77.0.1 {times}")
+                f" --workers {cells[0].workers} --store 10.77.0.1 {times}")
     if cells[0].library == "open_mpi":
         return f"{PYTHON} -B {DRIVERS}/mpi_driver.py {collectives} {times}"
     emulated = "bandwidth_and_latency" if netem else "bandwidth"

@@ -23,10 +23,11 @@ constexpr int kMtu = 1500;
 constexpr double kFrame = kMtu + 14, kPayload = kMtu - 20 - 32;
 
 /// What a token bucket that is full lets through at once: two frames at least, and 1 ms, so that
-/// nothing is lost where the kernel's timer is late. Where TCP is described, messages depend on
-/// each other's ends, so less.
+/// nothing is lost where the kernel's timer is late. Less where TCP is described and links idle for
+/// a latency between messages, each of which would find a full bucket.
 double bucket_bytes(const EmulatedNetwork& network, double Bps) {
-  return std::max(2 * kFrame, (network.tcp.exists() ? 2.5e-4 : 1e-3) * Bps);
+  const bool idles = network.tcp.exists() && network.latency_s > 0;
+  return std::max(2 * kFrame, (idles ? 2.5e-4 : 1e-3) * Bps);
 }
 
 std::string link_end(int node) { return fmt::format("p{}", node); }
