@@ -63,10 +63,14 @@ def ladder(sizes: tuple[int, ...]) -> str:
 
 
 def launcher_options(cells: list[Cell]) -> list[str]:
-    """Which algorithms Open MPI takes."""
-    if cells[0].library != "open_mpi":
+    """Which algorithms Open MPI takes, and how long messages go."""
+    if cells[0].library == "gloo":
         return []
+    if cells[0].library == "trigram":
+        return ["--mca", "btl_tcp_flags", "send"]  # as `trigram emulate` does for its own runs
     words = ["--mca", "coll_tuned_use_dynamic_rules", "1"]
+    if cells[0].flags:
+        words += ["--mca", "btl_tcp_flags", cells[0].flags]
     for cell in cells:
         parameter = {"allreduce": "allreduce", "all_to_all": "alltoall"}[cell.collective]
         words += ["--mca", f"coll_tuned_{parameter}_algorithm", str(cell.number)]

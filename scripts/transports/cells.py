@@ -21,6 +21,7 @@ class Cell:
     number: int = 0  # of Open MPI's algorithm, as in coll_tuned_allreduce_algorithm
     sizes: tuple[int, ...] = SIZES
     place: str = ""  # "vm": although this kernel could
+    flags: str = ""  # btl_tcp_flags: "send" for long messages without put
 
     @property
     def factor(self) -> int:
@@ -29,8 +30,12 @@ class Cell:
     @property
     def key(self) -> str:
         window = f"{self.window // 1024}KiB" if self.window else "linux"
-        return (f"{self.library}/{self.collective}/{self.algorithm}/4x{self.workers}/{self.mbps}Mbps"
+        return (f"{self.library}/{self.collective}/{self.label}/4x{self.workers}/{self.mbps}Mbps"
                 f"/{self.latency_ms}ms/{window}" + (f"/{self.place}" if self.place else ""))
+
+    @property
+    def label(self) -> str:
+        return self.algorithm + (f"+{self.flags}" if self.flags else "")
 
     @property
     def network(self) -> tuple[Any, ...]:
@@ -39,7 +44,7 @@ class Cell:
     @property
     def job(self) -> tuple[Any, ...]:
         """Cells that one job measures."""
-        return (self.library, self.network, self.algorithm == "recursive_doubling")
+        return (self.library, self.network, self.algorithm == "recursive_doubling", self.flags)
 
     @property
     def in_vm(self) -> bool:
@@ -78,12 +83,17 @@ def of_network(mbps: int, latency_ms: int, workers: int, window: int = 0, place:
     return cells
 
 
+def all_to_all_without_put(mbps: int, latency_ms: int, workers: int) -> Cell:
+    return Cell("open_mpi", "all_to_all", "linear", mbps, latency_ms, workers, number=1, flags="send")
+
+
 def matrix() -> list[Cell]:
     """The first rows tell most: the virtual machine takes minutes for each of its cells."""
     cells: list[Cell] = []
     for latency_ms in (5, 20):
         cells += of_network(50, latency_ms, 1)
     cells += of_network(50, 20, 1, window=65536)
+    cells += [all_to_all_without_put(50, latency_ms, 1) for latency_ms in (5, 20)]
     cells += of_network(50, 5, 2)
     cells += of_network(50, 1, 1)
     cells += of_network(50, 0, 1, place="vm")
@@ -96,7 +106,7 @@ def matrix() -> list[Cell]:
         cells.append(Cell("open_mpi", "allreduce", "recursive_doubling", 50, latency_ms, workers,
                           number=3))
     cells += [cell for mbps in (50, 100, 200, 400) for workers in (1, 2)
-              for cell in of_network(mbps, 0, workers)]
+              for cell in [*of_network(mbps, 0, workers), all_to_all_without_put(mbps, 0, workers)]]
     return cells
 
 

@@ -37,7 +37,7 @@ def size(nbytes: int) -> str:
 
 def line(row: Row) -> list[str]:
     cell = row.cell
-    return [cell.library, f"{cell.collective}/{cell.algorithm}", size(row.nbytes), f"4x{cell.workers}",
+    return [cell.library, f"{cell.collective}/{cell.label}", size(row.nbytes), f"4x{cell.workers}",
             f"{cell.mbps}Mbps", f"{cell.latency_ms}ms", size(cell.window) if cell.window else "linux",
             "vm" if "virtual" in row.machine else "host", f"{1e3 * row.predicted_s:.1f}",
             f"{1e3 * row.measured_s:.1f}", f"{100 * row.error:+.1f}%"]
