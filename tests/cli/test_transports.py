@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import unittest
-from pathlib import Path
 from typing import Any
 
 from emulated import NamespaceTest
