@@ -6,6 +6,7 @@
 #include "algorithms/collectives/exchange.h"
 #include "core/check.h"
 #include "experiments/bench/exercise.h"
+#include "experiments/bench/library_collectives.h"
 
 namespace trigram {
 namespace {
@@ -73,18 +74,20 @@ const Rule kPingPong{.in_y = true, .factor = once, .expected = [](const Place& a
                      }};
 
 using Run = std::function<void(const Place&)>;
+/// Makes what an exercise runs on its operands.
+using MakeRun = std::function<Run(const Place&)>;
 
 class CollectiveExercise final : public Exercise {
  public:
-  CollectiveExercise(const Rule& rule, Run run, const Context& ctx, std::size_t n)
+  CollectiveExercise(const Rule& rule, const MakeRun& make_run, const Context& ctx, std::size_t n)
       : rule_(rule),
-        run_(std::move(run)),
         at_{ctx,
             ctx.device->empty(n),
             rule.in_y ? ctx.device->empty(n) : Tensor{},
             static_cast<std::size_t>(ctx.rank()),
             static_cast<std::size_t>(ctx.size()),
-            n} {}
+            n},
+        run_(make_run(at_)) {}
   void fill() override {
     if (at_.x.is_phantom()) return;
     std::vector<float> x(at_.x.numel());
@@ -107,16 +110,22 @@ class CollectiveExercise final : public Exercise {
 
  private:
   const Rule& rule_;
-  const Run run_;
   Place at_;
+  const Run run_;
 };
 
-BenchEntry entry(std::string operation, std::string algorithm, const Rule& rule, Run run) {
+BenchEntry made_entry(std::string operation, std::string algorithm, const Rule& rule,
+                      MakeRun make_run) {
   BenchEntry e{std::move(operation), std::move(algorithm), "none"};
-  e.make = [&rule, run = std::move(run)](const Context& ctx, std::size_t n) {
-    return std::make_unique<CollectiveExercise>(rule, run, ctx, n);
+  e.make = [&rule, make_run = std::move(make_run)](const Context& ctx, std::size_t n) {
+    return std::make_unique<CollectiveExercise>(rule, make_run, ctx, n);
   };
   return e;
+}
+
+BenchEntry entry(std::string operation, std::string algorithm, const Rule& rule, Run run) {
+  return made_entry(std::move(operation), std::move(algorithm), rule,
+                    [run = std::move(run)](const Place&) { return run; });
 }
 
 BenchEntry reducing(BenchEntry e) {
@@ -164,6 +173,29 @@ void ping_pong(const Place& at) {
   }
 }
 
+Run gloo_ring(const Place& at) {
+  const auto ring = std::make_shared<GlooRing>(at.ctx, at.x);
+  return [ring](const Place& here) { ring->run(here.ctx); };
+}
+
+/// In the library's name, then that of the algorithm.
+std::vector<BenchEntry> library_entries() {
+  std::vector<BenchEntry> all = {
+      entry("allreduce", "open_mpi_ring", kAllreduce,
+            [](const Place& at) { open_mpi_ring_allreduce(at.ctx, at.x); }),
+      entry("allreduce", "open_mpi_recursive_doubling", kAllreduce,
+            [](const Place& at) { open_mpi_recursive_doubling_allreduce(at.ctx, at.x); }),
+      made_entry("allreduce", "gloo_ring", kAllreduce, gloo_ring),
+      entry("all_to_all", "open_mpi_linear", kAllToAll,
+            [](const Place& at) { open_mpi_linear_all_to_all(at.ctx, at.x, at.y); }),
+  };
+  for (BenchEntry& e : all) {
+    e.of_library = true;
+    if (e.operation == "allreduce") e = reducing(std::move(e));
+  }
+  return all;
+}
+
 std::vector<BenchEntry> make_entries() {
   std::vector<BenchEntry> all = {
       reducing(entry("allreduce", "ring", kAllreduce, in_place(ring_allreduce))),
@@ -193,6 +225,7 @@ std::vector<BenchEntry> make_entries() {
   };
   all.back().runs = 2;  // there and back
   all.back().least_ranks = 2;
+  for (BenchEntry& e : library_entries()) all.push_back(std::move(e));
   return all;
 }
 

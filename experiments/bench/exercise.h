@@ -27,11 +27,12 @@ class Exercise {
 
 /// An operation that can be benchmarked.
 struct BenchEntry {
-  std::string operation;   // "allreduce", "encode", ...
-  std::string algorithm;   // "ring", ...; of codecs the codec
-  std::string redop = {};  // "sum" or "none"
-  bool native = false;     // by the world's own collective
-  double runs = 1;         // what is timed is this many of what is reported
+  std::string operation;    // "allreduce", "encode", ...
+  std::string algorithm;    // "ring", ...; of codecs the codec
+  std::string redop = {};   // "sum" or "none"
+  bool native = false;      // by the world's own collective
+  bool of_library = false;  // as another library makes it; only where time is simulated
+  double runs = 1;          // what is timed is this many of what is reported
   std::size_t least_ranks = 1;
   std::function<std::unique_ptr<Exercise>(Context ctx, std::size_t numel)> make = {};
 };

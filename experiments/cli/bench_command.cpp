@@ -59,9 +59,12 @@ std::vector<BenchEntry> chosen(const Options& options, const World& world) {
   if (!world.native && among(options.algorithms, "native"))
     throw ConfigError("--algorithm",
                       fmt::format("the world \"{}\" has no collectives of its own", world.name));
+  // As a library makes it is what is asked for by name: other ranks than a power of two, and
+  // sends that wait for receivers, are beyond it.
   std::vector<BenchEntry> entries;
   for (const BenchEntry& e : all)
-    if ((options.operations.empty() ? e.operation != "encode" && e.operation != "decode"
+    if ((!e.of_library || (world.simulated && among(options.algorithms, e.algorithm))) &&
+        (options.operations.empty() ? e.operation != "encode" && e.operation != "decode"
                                     : among(options.operations, e.operation)) &&
         (options.algorithms.empty() || among(options.algorithms, e.algorithm)) &&
         (world.native || !e.native))

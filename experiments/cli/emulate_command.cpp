@@ -39,7 +39,7 @@ int emulate(const Options& options, bool quiet) {
   check_settings(options.settings);
   EmulatedRuns runs(options, quiet);
   const int code = runs.make();
-  if (code != kInterrupted && code != kBadInput)
+  if (options.program.empty() && code != kInterrupted && code != kBadInput)
     SweepRunner(runs.plan(), options.runner, quiet).print_results();
   return code;
 }
@@ -59,6 +59,9 @@ void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& act
       ->allow_extra_args(false);
   command->add_flag("-f,--force", options->runner.force,
                     "Make finished runs again too, such as those of another version");
+  command->add_option("--program", options->program,
+                      "In place of the experiment: a command for a shell that every worker runs, "
+                      "once on each of its networks");
   command->add_flag("--clean", options->clean,
                     "Only remove what runs that were killed have left behind");
   command->add_option("mpirun", options->launcher, "After --: options for mpirun");

@@ -70,6 +70,18 @@ std::vector<Group> missing_runs(const Plan& plan, const SweepRunner& runner, boo
   return groups;
 }
 
+/// Every network of the plan, once, whatever runs are there.
+std::vector<Group> all_networks(const Plan& plan) {
+  std::vector<Group> groups;
+  for (const PlannedRun& run : plan.runs) {
+    EmulatedNetwork network = emulated_network(run.experiment);
+    if (std::none_of(groups.begin(), groups.end(),
+                     [&](const Group& g) { return g.network == network; }))
+      groups.push_back({std::move(network), {}});
+  }
+  return groups;
+}
+
 std::vector<std::string> run_command(const EmulatedRuns::Options& options, const Json& world,
                                      const Group& group, bool quiet) {
   std::vector<std::string> words = {fs::read_symlink("/proc/self/exe"),
@@ -123,11 +135,14 @@ int EmulatedRuns::make() {
     plan_ = plan_in(world, options_);
   }
   const SweepRunner runner(*plan_, options_.runner, quiet_);
+  const bool own = options_.program.empty();
   int code = kOk;
-  for (const Group& group : missing_runs(*plan_, runner, options_.runner.force)) {
+  for (const Group& group :
+       own ? missing_runs(*plan_, runner, options_.runner.force) : all_networks(*plan_)) {
     const KernelNetwork network(group.network);
+    const std::vector<std::string> shell = {"sh", "-c", options_.program};
     const int ended = launch_job(group.network, folder, options_.launcher,
-                                 run_command(options_, world, group, quiet_));
+                                 own ? run_command(options_, world, group, quiet_) : shell);
     if (ended == kInterrupted || ended == kBadInput) return ended;
     if (code == kOk) code = ended;
   }

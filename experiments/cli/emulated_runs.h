@@ -18,12 +18,15 @@ class EmulatedRuns {
     std::vector<std::string> settings;
     std::vector<std::string> launcher;  // for mpirun
     SweepRunner::Options runner;
+    /// A command for a shell that every worker runs in place of the experiment: once on each of its
+    /// networks, which it finds around it. Empty: the experiment's own runs.
+    std::string program = {};
   };
   /// Checks the configuration, and then that this machine can emulate. Throws ConfigError.
   EmulatedRuns(Options options, bool quiet);
 
-  /// Makes the runs that are missing. Returns an exit code: kOk, that of the first job that failed,
-  /// kInterrupted. Namespaces that it makes never outlive the process.
+  /// Makes the runs that are missing, or runs the program. Returns an exit code: kOk, that of the
+  /// first job that failed, kInterrupted. Namespaces that it makes never outlive the process.
   int make();
   /// Once they have been made: what they are depends on the kernel.
   const Plan& plan() const { return *plan_; }

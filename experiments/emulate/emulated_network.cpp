@@ -22,10 +22,13 @@ constexpr int kMtu = 1500;
 // Ethernet's own are no payload.
 constexpr double kFrame = kMtu + 14, kPayload = kMtu - 20 - 32;
 
-/// A token bucket that is full lets so much through at once.
-constexpr double kBucket_s = 1e-3;
-
-double bucket_bytes(double Bps) { return std::max(2 * kFrame, kBucket_s * Bps); }
+/// What a token bucket that is full lets through at once: two frames at least, and 1 ms, so that
+/// nothing is lost where the kernel's timer is late. Less where TCP is described and links idle for
+/// a latency between messages, each of which would find a full bucket.
+double bucket_bytes(const EmulatedNetwork& network, double Bps) {
+  const bool idles = network.tcp.exists() && network.latency_s > 0;
+  return std::max(2 * kFrame, (idles ? 2.5e-4 : 1e-3) * Bps);
+}
 
 std::string link_end(int node) { return fmt::format("p{}", node); }
 std::string node_namespace(int node) {
@@ -37,10 +40,9 @@ void check_transport(const Transport& transport) {
   const auto refuse = [&](const char* option, bool given) {
     if (given)
       throw ConfigError(child(pointer, option),
-                        "the kernel does not emulate it; expected goodput and node_cap alone");
+                        "the kernel does not emulate it; expected goodput, node_cap and tcp alone");
   };
   refuse("connection_cap", std::isfinite(transport.connection_cap_Bps));
-  refuse("window", transport.tcp.exists());
   refuse("message_overhead", transport.message_overhead_s > 0);
   refuse("stage_overhead", transport.stage_overhead_s > 0);
   refuse("streams", transport.streams > 1);
@@ -90,14 +92,21 @@ void check_rates(const EmulatedNetwork& network) {
   }
 }
 
-/// The queue of one direction of a NIC; with a latency where messages leave.
+/// Whether packets wait for their latency on the way in or out of a node: behind the token bucket
+/// by which they leave it, as on a cable, where TCP is to see its own queue there (a queue that
+/// delays hides what it holds from TCP); before it, where buffers are tuned to the link.
+bool delayed_here(const EmulatedNetwork& network, bool leaving) {
+  return leaving != network.tcp.exists();
+}
+
+/// The queue of one direction of a NIC.
 std::string queue(const EmulatedNetwork& network, const std::string& device, double payload_Bps,
                   bool leaving) {
   const double Bps = payload_Bps * kFrame / kPayload;
   std::string text = fmt::format(
       "qdisc add dev {} root handle 1: tbf rate {:.0f}bit burst {:.0f} limit {:.0f}\n", device,
-      8 * Bps, bucket_bytes(Bps), network.nodes * window_bytes(network, payload_Bps));
-  if (!leaving || (network.latency_s == 0 && network.loss == 0)) return text;
+      8 * Bps, bucket_bytes(network, Bps), network.nodes * window_bytes(network, payload_Bps));
+  if (!delayed_here(network, leaving) || (network.latency_s == 0 && network.loss == 0)) return text;
   return text + fmt::format(
                     "qdisc add dev {} parent 1:1 handle 10: netem limit 1000000 delay {:.0f}us "
                     "loss {:.6f}%\n",
@@ -108,6 +117,11 @@ std::string queue(const EmulatedNetwork& network, const std::string& device, dou
 /// milliseconds, and with a latency of the kernel as much as fills the link.
 double send_buffer_bytes(const EmulatedNetwork& network, double Bps) {
   return std::max(32768.0, Bps * (4e-3 + 6 * network.latency_s));
+}
+
+/// A line of a shell that sets one of the kernel's parameters of IPv4.
+std::string setting(const std::string& key, const std::string& value) {
+  return fmt::format("echo '{}' > /proc/sys/net/ipv4/{} || exit 1\n", value, key);
 }
 
 /// With a latency of the kernel a window from the beginning that fills the link; the kernel counts
@@ -121,23 +135,38 @@ std::string receive_buffers(const EmulatedNetwork& network, double Bps) {
 /// Packets that a connection may have under way when it begins: what passes in a round trip, as
 /// if it had always been used. TCP's own ten would take several round trips to grow.
 std::string first_window(const EmulatedNetwork& network, double Bps) {
+  if (network.tcp.slow_start) return "";
   const double packets = std::ceil(2.2 * network.latency_s * Bps / kPayload);
   return fmt::format("initcwnd {0:.0f} initrwnd {0:.0f}", std::max(10.0, packets));
+}
+
+/// The nodes' TCP as the cluster describes it; what it does not describe is Linux's own. The window
+/// is half of the receive buffer (net.ipv4.tcp_adv_win_scale = 1, until Linux 6.6). A connection
+/// has little in the queue of its NIC, so that what is short does not wait behind what is long.
+void describe_tcp(const std::string& name, const EmulatedNetwork& network, double Bps) {
+  const Tcp& tcp = network.tcp;
+  const double buffer = 2 * tcp.window_bytes;
+  run_tool(
+      {"ip", "netns", "exec", name, "sh"},
+      setting("tcp_slow_start_after_idle", tcp.restart_after_idle ? "1" : "0") +
+          setting("tcp_no_metrics_save", "1") +
+          setting("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(network, Bps))) +
+          setting("tcp_rmem",
+                  fmt::format("4096 {:.0f} {:.0f}", std::min(131072.0, buffer), buffer)) +
+          setting("tcp_wmem", "4096 16384 4194304"));
 }
 
 /// TCP as if it had always been used: no slow start after computation; and each connection has
 /// little in its buffer and in the queue of its NIC, so that connections share it evenly, and what
 /// is short, such as MPI's own answers, does not wait behind what is long.
 void tune(const std::string& name, const EmulatedNetwork& network, double Bps) {
-  const auto set = [](const std::string& key, const std::string& value) {
-    return fmt::format("echo '{}' > /proc/sys/net/ipv4/{} || exit 1\n", value, key);
-  };
-  run_tool({"ip", "netns", "exec", name, "sh"},
-           set("tcp_slow_start_after_idle", "0") + set("tcp_no_metrics_save", "1") +
-               set("tcp_congestion_control", "reno") +
-               set("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(Bps))) +
-               set("tcp_rmem", receive_buffers(network, Bps)) +
-               set("tcp_wmem", fmt::format("4096 65536 {:.0f}", send_buffer_bytes(network, Bps))));
+  run_tool(
+      {"ip", "netns", "exec", name, "sh"},
+      setting("tcp_slow_start_after_idle", "0") + setting("tcp_no_metrics_save", "1") +
+          setting("tcp_congestion_control", "reno") +
+          setting("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(network, Bps))) +
+          setting("tcp_rmem", receive_buffers(network, Bps)) +
+          setting("tcp_wmem", fmt::format("4096 65536 {:.0f}", send_buffer_bytes(network, Bps))));
 }
 
 void add_node(const EmulatedNetwork& network, int node) {
@@ -155,7 +184,8 @@ void add_node(const EmulatedNetwork& network, int node) {
   run_tool({"ip", "-n", centre, "link", "set", link_end(node), "master", "switch", "up"});
   run_tool({"tc", "-n", name, "-batch", "-"}, queue(network, "eth0", Bps, true));
   run_tool({"tc", "-n", centre, "-batch", "-"}, queue(network, link_end(node), Bps, false));
-  tune(name, network, Bps);
+  if (network.tcp.exists()) describe_tcp(name, network, Bps);
+  else tune(name, network, Bps);
 }
 
 }  // namespace
@@ -189,11 +219,16 @@ EmulatedNetwork emulated_network(const Experiment& e) {
     throw ConfigError("/algorithm/allreduce",
                       "this kernel has no netem, and MPI's own collectives cannot be delayed "
                       "otherwise; expected another, or a latency of 0");
+  if (!by_kernel && cluster.inter.latency_s > 0 && cluster.transport.tcp.exists())
+    throw ConfigError("/cluster/transport/tcp",
+                      "this kernel has no netem, and TCP sees no latency that ranks add; expected "
+                      "none, or a latency of 0");
   EmulatedNetwork network{.nodes = static_cast<int>(cluster.nodes),
                           .workers_per_node = static_cast<int>(cluster.workers_per_node),
                           .nic_Bps = nic_bandwidths(cluster),
                           .latency_s = by_kernel ? cluster.inter.latency_s : 0,
-                          .loss = options.loss};
+                          .loss = options.loss,
+                          .tcp = cluster.transport.tcp};
   check_rates(network);
   return network;
 }

@@ -13,6 +13,8 @@ struct EmulatedNetwork {
   std::vector<double> nic_Bps;  // of each node, in each direction; payload
   double latency_s = 0;         // from end to end; 0 where the ranks add it
   double loss = 0;              // share of packets
+  /// TCP of the nodes. Where it is not described, connections are tuned to fill the links.
+  Tcp tcp = {};
   bool operator==(const EmulatedNetwork&) const = default;
 };
 

@@ -51,9 +51,12 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   set("btl", network.workers_per_node > 1 ? "tcp,self,vader" : "tcp,self");
   set("btl_tcp_if_include", KernelNetwork::subnet());
   set("oob_tcp_if_include", KernelNetwork::subnet());
-  set("btl_tcp_flags", "send");
-  for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
-    set(fmt::format("btl_tcp_{}", limit).c_str(), std::to_string(fragment_bytes(network.nic_Bps)));
+  if (!network.tcp.exists()) {  // else Open MPI, like TCP, is what it is without us
+    set("btl_tcp_flags", "send");
+    for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
+      set(fmt::format("btl_tcp_{}", limit).c_str(),
+          std::to_string(fragment_bytes(network.nic_Bps)));
+  }
   set("mpi_yield_when_idle", "1");
   // Daemons that leave the session also leave what priority it has, and this command's sight.
   words.insert(words.end(), {"--leave-session-attached", "--bind-to", "none", "--hostfile",

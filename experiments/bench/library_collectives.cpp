@@ -1,0 +1,157 @@
+#include "experiments/bench/library_collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/reduction.h"
+#include "core/check.h"
+
+namespace trigram {
+namespace {
+
+std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+/// A message that says only that something has come or may come.
+Tensor notice(Context ctx) { return ctx.device->empty(16); }
+
+// Open MPI. `ob1` sends what fits the eager limit of its TCP transport at once. Of a longer message
+// so much goes ahead; the receiver answers when it has a receive for it; then the rest goes
+// (ompi/mca/pml/ob1/pml_ob1_sendreq.c, mca_pml_ob1_send_request_start_rndv).
+constexpr std::size_t kEagerBytes = 65536;  // btl_tcp_eager_limit, headers included
+constexpr std::size_t kHeaderBytes = 64;
+
+std::size_t ahead(const Tensor& x) {
+  return std::min(x.numel(), (kEagerBytes - kHeaderBytes) / sizeof(float));
+}
+Tensor first(const Tensor& x) { return x.slice(0, ahead(x)); }
+Tensor rest(const Tensor& x) { return x.slice(ahead(x), x.numel() - ahead(x)); }
+
+struct Half {
+  Transfer::Kind kind;
+  Tensor x;
+  int peer;
+};
+
+/// Messages that are all started at once. All are as long.
+void open_mpi_messages(Context ctx, std::span<const Half> halves, Pattern pattern) {
+  std::vector<Transfer> announced, answered, remaining;
+  const Tensor said = notice(ctx), heard = notice(ctx);
+  for (const auto& [kind, x, peer] : halves) {
+    const bool sends = kind == Transfer::send;
+    announced.push_back({kind, first(x), peer, pattern});
+    answered.push_back(
+        {sends ? Transfer::recv : Transfer::send, sends ? heard : said, peer, pattern});
+    remaining.push_back({kind, rest(x), peer, pattern});
+  }
+  ctx.comm->transfer(announced);
+  if (rest(halves[0].x).numel() == 0) return;
+  ctx.comm->transfer(answered);
+  ctx.comm->transfer(remaining);
+}
+
+void open_mpi_sendrecv(Context ctx, const Tensor& out, int to, const Tensor& in, int from) {
+  const Half halves[] = {{Transfer::recv, in, from}, {Transfer::send, out, to}};
+  open_mpi_messages(ctx, halves, Pattern::collective);
+}
+
+// gloo. A rank says that it has posted a receive; data goes when that has come, and the messages of
+// a pair of ranks go one after another on one socket (gloo/transport/tcp/pair.cc,
+// NOTIFY_RECV_READY). Its ring splits the chunk of each rank into segments, of which two are on
+// their way at a time, and ranks send to the one before them (gloo/allreduce.cc).
+constexpr std::size_t kMostSegmentBytes = 1 << 20;
+
+}  // namespace
+
+void open_mpi_ring_allreduce(Context ctx, const Tensor& x) {
+  const int P = ctx.size(), left = (ctx.rank() + P - 1) % P, right = (ctx.rank() + 1) % P;
+  if (P == 1) return;
+  const auto part = [&](int i) { return x.part(index((i + 2 * P) % P), index(P)); };
+  const Scratch scratch(ctx, longest_part(x, index(P)));
+  for (int s = 0; s < P - 1; ++s) {
+    const Tensor mine = part(ctx.rank() - s - 1), arrived = scratch.like(mine);
+    open_mpi_sendrecv(ctx, part(ctx.rank() - s), right, arrived, left);
+    accumulate(ctx, Reduce::sum, arrived, mine);
+  }
+  for (int s = 0; s < P - 1; ++s)
+    open_mpi_sendrecv(ctx, part(ctx.rank() + 1 - s), right, part(ctx.rank() - s), left);
+}
+
+void open_mpi_recursive_doubling_allreduce(Context ctx, const Tensor& x) {
+  const int P = ctx.size();
+  TRIGRAM_CHECK((P & (P - 1)) == 0, "expected a power of two of ranks, not {}", P);
+  const Scratch scratch(ctx, x);
+  for (int distance = 1; distance < P; distance *= 2) {
+    const int peer = ctx.rank() ^ distance;
+    open_mpi_sendrecv(ctx, x, peer, scratch.like(x), peer);
+    accumulate(ctx, Reduce::sum, scratch.like(x), x);
+  }
+}
+
+void open_mpi_linear_all_to_all(Context ctx, const Tensor& x, const Tensor& y) {
+  const int P = ctx.size(), rank = ctx.rank();
+  const auto part = [&](const Tensor& t, int i) { return t.part(index(i), index(P)); };
+  ctx.device->copy(part(y, rank), part(x, rank));
+  if (P == 1) return;
+  std::vector<Half> halves;
+  for (int i = 1; i < P; ++i) {
+    const int to = (rank + i) % P, from = (rank - i + P) % P;
+    halves.push_back({Transfer::recv, part(y, from), from});
+    halves.push_back({Transfer::send, part(x, to), to});
+  }
+  open_mpi_messages(ctx, halves, Pattern::all_to_all);
+}
+
+GlooRing::GlooRing(Context ctx, const Tensor& x)
+    : x_(x),
+      rank_(ctx.rank()),
+      ranks_(ctx.size()),
+      segments_(2 * ranks_),
+      tmp_(ctx.device->empty_like(longest_part(x, index(segments_)))) {
+  TRIGRAM_CHECK(ranks_ % 2 == 0, "expected an even number of ranks, not {}", ranks_);
+  TRIGRAM_CHECK(longest_part(x, index(segments_)).nbytes() <= kMostSegmentBytes,
+                "gloo makes more than two segments of chunks of more than 2 MiB");
+  for (const char* parity : {"even", "odd"})
+    streams_.push_back(ctx.stream->fork(fmt::format("gloo_{}_{}", parity, x.numel())));
+}
+
+Tensor GlooRing::segment(int i) const {
+  return x_.part(index((i + segments_) % segments_), index(segments_));
+}
+
+/// Sends segment `begin` + i in iteration i, and receives the segment one chunk further.
+void GlooRing::phase(Context ctx, int begin, bool reduces) {
+  const int to = (rank_ + ranks_ - 1) % ranks_, from = (rank_ + 1) % ranks_;
+  const Tensor ready = notice(ctx), peer_ready = notice(ctx);
+  std::vector<std::shared_ptr<Work>> sent;
+  for (int i = 0; i < segments_; ++i) {
+    if (i >= 2) {
+      const Tensor mine = segment(begin + 2 + i - 2);
+      const Tensor arrived = reduces ? tmp_.slice(0, mine.numel()) : mine;
+      receive(ctx, arrived, from);
+      if (reduces) accumulate(ctx, Reduce::sum, arrived, mine);
+      ctx.stream->wait(*sent[index(i - 2)]);
+    }
+    if (i >= segments_ - 2) continue;
+    send(ctx, ready, from);
+    sent.push_back(
+        sender().submit(ctx, [this, to, peer_ready, out = segment(begin + i)](Context c) {
+          receive(c, peer_ready, to);
+          send(c, out, to);
+        }));
+  }
+}
+
+void GlooRing::run(Context ctx) {
+  const auto work = receiver().submit(ctx, [this](Context c) {
+    phase(c, 2 * (rank_ + 1), true);
+    phase(c, 2 * rank_, false);
+  });
+  ctx.stream->wait(*work);
+}
+
+}  // namespace trigram

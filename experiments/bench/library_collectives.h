@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/context.h"
+
+namespace trigram {
+
+// Collectives as other libraries make them over TCP, message by message, with the handshakes of
+// their transports: by these the simulator predicts how long the libraries take. They take a world
+// whose sends do not wait for the receiver (Communicator::buffered).
+
+/// Open MPI 4.1: coll_tuned_allreduce_algorithm 4 (ompi/mca/coll/base/coll_base_allreduce.c).
+void open_mpi_ring_allreduce(Context ctx, const Tensor& x);
+/// Open MPI 4.1: coll_tuned_allreduce_algorithm 3, for powers of two.
+void open_mpi_recursive_doubling_allreduce(Context ctx, const Tensor& x);
+/// Open MPI 4.1: coll_tuned_alltoall_algorithm 1, all messages at once.
+void open_mpi_linear_all_to_all(Context ctx, const Tensor& x, const Tensor& y);
+
+/// The ring of gloo (gloo/allreduce.cc), which PyTorch takes for vectors in the memory of hosts,
+/// for an even number of ranks whose chunks are at most 2 MiB long.
+///
+/// A rank receives and sends at the same time, so it takes two streams; and messages of a stream
+/// are between streams of one name, so what even ranks send, and their receivers' notices, go on
+/// one, and what odd ranks send on the other.
+class GlooRing {
+ public:
+  GlooRing(Context ctx, const Tensor& x);
+  void run(Context ctx);
+
+ private:
+  Tensor segment(int i) const;
+  void phase(Context ctx, int begin, bool reduces);
+  Stream& sender() { return *streams_[static_cast<std::size_t>(rank_ % 2)]; }
+  Stream& receiver() { return *streams_[static_cast<std::size_t>((rank_ + 1) % 2)]; }
+
+  const Tensor x_;
+  const int rank_, ranks_, segments_;
+  const Tensor tmp_;
+  std::vector<std::unique_ptr<Stream>> streams_;
+};
+
+}  // namespace trigram

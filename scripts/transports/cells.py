@@ -1,0 +1,113 @@
+"""What is measured: libraries, their collectives and the networks under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+SIZES = (131072, 524288, 2097152)
+
+
+@dataclass(frozen=True)
+class Cell:
+    library: str  # open_mpi, gloo, trigram
+    collective: str  # allreduce, all_to_all, ddp
+    algorithm: str
+    mbps: int
+    latency_ms: int
+    workers: int  # of each of four nodes
+    window: int = 0  # bytes; 0: Linux's default
+    number: int = 0  # of Open MPI's algorithm, as in coll_tuned_allreduce_algorithm
+    sizes: tuple[int, ...] = SIZES
+    place: str = ""  # "vm": although this kernel could
+    flags: str = ""  # btl_tcp_flags: "send" for long messages without put
+
+    @property
+    def factor(self) -> int:
+        return SIZES[1] // SIZES[0]
+
+    @property
+    def key(self) -> str:
+        window = f"{self.window // 1024}KiB" if self.window else "linux"
+        return (f"{self.library}/{self.collective}/{self.label}/4x{self.workers}/{self.mbps}Mbps"
+                f"/{self.latency_ms}ms/{window}" + (f"/{self.place}" if self.place else ""))
+
+    @property
+    def label(self) -> str:
+        return self.algorithm + (f"+{self.flags}" if self.flags else "")
+
+    @property
+    def network(self) -> tuple[Any, ...]:
+        return (self.mbps, self.latency_ms, self.workers, self.window, self.place)
+
+    @property
+    def job(self) -> tuple[Any, ...]:
+        """Cells that one job measures."""
+        return (self.library, self.network, self.algorithm == "recursive_doubling", self.flags)
+
+    @property
+    def in_vm(self) -> bool:
+        return self.latency_ms > 0 or self.window > 0 or self.place == "vm"
+
+    def cluster(self) -> dict[str, Any]:
+        return {
+            "nodes": 4,
+            "workers_per_node": self.workers,
+            "inter": {"bandwidth": f"{self.mbps}Mbps", "latency": f"{self.latency_ms}ms"},
+            "intra": {"bandwidth": "10Gbps", "latency": "20us"},
+            "transport": {"tcp": {"window": f"{self.window}B"} if self.window else "linux"},
+        }
+
+    @property
+    def predicted_operation(self) -> str:
+        return "allreduce" if self.collective == "ddp" else self.collective
+
+    @property
+    def predicted_algorithm(self) -> str:
+        return self.algorithm if self.library == "trigram" else f"{self.library}_{self.algorithm}"
+
+
+def of_network(mbps: int, latency_ms: int, workers: int, window: int = 0, place: str = "",
+               gloo: bool = True) -> list[Cell]:
+    network = (mbps, latency_ms, workers, window)
+    cells = [
+        Cell("open_mpi", "allreduce", "ring", *network, number=4, place=place),
+        Cell("open_mpi", "all_to_all", "linear", *network, number=1, place=place),
+        Cell("trigram", "allreduce", "ring", *network, place=place),
+        Cell("trigram", "all_to_all", "pairwise", *network, place=place),
+    ]
+    if gloo:
+        cells += [Cell("gloo", "allreduce", "ring", *network, place=place),
+                  Cell("gloo", "ddp", "ring", *network, sizes=SIZES[-1:], place=place)]
+    return cells
+
+
+def all_to_all_without_put(mbps: int, latency_ms: int, workers: int) -> Cell:
+    return Cell("open_mpi", "all_to_all", "linear", mbps, latency_ms, workers, number=1, flags="send")
+
+
+def matrix() -> list[Cell]:
+    """The first rows tell most: the virtual machine takes minutes for each of its cells."""
+    cells: list[Cell] = []
+    for latency_ms in (5, 20):
+        cells += of_network(50, latency_ms, 1)
+    cells += of_network(50, 20, 1, window=65536)
+    cells += [all_to_all_without_put(50, latency_ms, 1) for latency_ms in (5, 20)]
+    cells += of_network(50, 5, 2)
+    cells += of_network(50, 1, 1)
+    cells += of_network(50, 0, 1, place="vm")
+    cells += of_network(100, 5, 1)
+    cells += of_network(50, 20, 2)
+    cells += of_network(50, 1, 2)
+    cells += of_network(50, 5, 1, window=32768)
+    cells += of_network(100, 20, 1)
+    for latency_ms, workers in ((5, 1), (20, 1), (5, 2)):
+        cells.append(Cell("open_mpi", "allreduce", "recursive_doubling", 50, latency_ms, workers,
+                          number=3))
+    cells += [cell for mbps in (50, 100, 200, 400) for workers in (1, 2)
+              for cell in [*of_network(mbps, 0, workers), all_to_all_without_put(mbps, 0, workers)]]
+    return cells
+
+
+MATRIX = matrix()

@@ -1,0 +1,66 @@
+"""Times the collectives of MPI, one rank of a job; rank 0 prints a line of JSON for each.
+
+Open MPI's, by mpi4py: what `coll_tuned_*` in the environment says chooses the algorithm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from typing import Callable
+
+import numpy
+from mpi4py import MPI
+
+
+def collective(name: str, nbytes: int) -> Callable[[], None]:
+    comm = MPI.COMM_WORLD
+    count = nbytes // 4 // comm.size * comm.size
+    x, y = numpy.ones(count, numpy.float32), numpy.empty(count, numpy.float32)
+    if name == "allreduce":
+        return lambda: comm.Allreduce(x, y)
+    return lambda: comm.Alltoall(x, y)
+
+
+def check(name: str) -> None:
+    """That the collective is one at all."""
+    comm = MPI.COMM_WORLD
+    x = numpy.full(comm.size, comm.rank + 1, numpy.float32)
+    y = numpy.empty_like(x)
+    comm.Allreduce(x, y) if name == "allreduce" else comm.Alltoall(x, y)
+    everybody = numpy.arange(1, comm.size + 1, dtype=numpy.float32)
+    expected = numpy.full_like(x, everybody.sum()) if name == "allreduce" else everybody
+    assert (y == expected).all(), (name, y)
+
+
+def seconds_of(run: Callable[[], None], options: argparse.Namespace) -> float:
+    """Of the slowest rank, the median of repetitions one after another."""
+    for _ in range(options.warm_up):
+        run()
+    taken = []
+    for _ in range(options.repeat):
+        begin = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - begin)
+    return MPI.COMM_WORLD.allreduce(statistics.median(taken), MPI.MAX)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("collectives", nargs="+", choices=["allreduce", "all_to_all"])
+    parser.add_argument("--bytes", type=int, nargs="+", required=True)
+    parser.add_argument("--warm-up", type=int, required=True)
+    parser.add_argument("--repeat", type=int, required=True)
+    options = parser.parse_args()
+    for name in options.collectives:
+        check(name)
+        for nbytes in options.bytes:
+            slowest = seconds_of(collective(name, nbytes), options)
+            if MPI.COMM_WORLD.rank == 0:
+                print(json.dumps({"collective": name, "bytes": nbytes, "seconds": slowest}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Transports that are not Trigram's: predictions from their messages, and the comparison with what
+they take (scripts/compare_transports.py)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import unittest
+from typing import Any
+
+from emulated import NamespaceTest
+from harness import SOURCE, TRIGRAM, CommandTest, worlds
+
+COMPARE = SOURCE / "scripts" / "compare_transports.py"
+RANKS, BPS, LATENCY_S = 4, 50e6 / 8, 0.005
+CLUSTER: dict[str, Any] = {
+    "nodes": RANKS,
+    "inter": {"bandwidth": "50Mbps", "latency": "5ms"},
+    "transport": {"tcp": {"window": "3MiB", "slow_start": False}},
+}
+
+
+def gloo_s(nbytes: int) -> float:
+    """Two segments of a chunk are under way; each leaves a latency after its receive was posted, when
+    the segment before has left, and arrives a latency after it has left. All ranks are alike."""
+    segment_s = nbytes / (2 * RANKS) / BPS
+    now = 0.0
+    for _phase in range(2):
+        arrivals: list[float] = []
+        left = 0.0
+        for i in range(2 * RANKS - 2):
+            if i >= 2:
+                now = max(now, arrivals[i - 2])
+            left = max(left, now + LATENCY_S) + segment_s
+            arrivals.append(left + LATENCY_S)
+        now = arrivals[-1]
+    return now
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+class Predictions(CommandTest):
+    def seconds(self, operation: str, algorithm: str, nbytes: int) -> float:
+        cluster = self.write(CLUSTER, "cluster.json")
+        size = ["--min-bytes", f"{nbytes}B", "--max-bytes", f"{nbytes}B"]
+        report = self.trigram("bench", operation, "--algorithm", algorithm, "--runtime", "sim",
+                              "--cluster", cluster, *size, "--json").stdout
+        (row,) = json.loads(report)["rows"]
+        self.assertEqual(row["wrong"], 0)
+        return row["time_s"]
+
+    def test_open_mpi_asks_before_what_is_longer_than_its_eager_limit(self) -> None:
+        for nbytes, latencies in ((128 << 10, 1), (2 << 20, 3)):
+            each = nbytes / RANKS / BPS + latencies * LATENCY_S
+            expected = {"open_mpi_ring": 2 * (RANKS - 1) * each}
+            for algorithm, seconds in expected.items():
+                found = self.seconds("allreduce", algorithm, nbytes)
+                self.assertLess(abs(found / seconds - 1), 2e-3, (algorithm, nbytes))
+        found = self.seconds("allreduce", "open_mpi_recursive_doubling", 2 << 20)
+        self.assertLess(abs(found / (2 * ((2 << 20) / BPS + 3 * LATENCY_S)) - 1), 2e-3)
+        found = self.seconds("all_to_all", "open_mpi_linear", 2 << 20)
+        self.assertLess(abs(found / (3 * (2 << 18) / BPS + 3 * LATENCY_S) - 1), 2e-3)
+
+    def test_gloo_has_two_segments_under_way(self) -> None:
+        for nbytes in (64 << 10, 512 << 10, 2 << 20):
+            found = self.seconds("allreduce", "gloo_ring", nbytes)
+            self.assertLess(abs(found / gloo_s(nbytes) - 1), 5e-3, nbytes)
+
+    def test_they_are_of_the_simulated_world_alone(self) -> None:
+        asked = ["bench", "allreduce", "--algorithm", "gloo_ring", "--ranks", "4"]
+        self.assertIn("gloo_ring", self.trigram(*asked, "--runtime", "threads", code=2).stderr)
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+class Comparison(CommandTest):
+    def compare(self, entries: list[dict[str, Any]], *options: str, code: int = 0) -> str:
+        measured = self.folder / "measured.jsonl"
+        if entries:
+            measured.write_text("".join(json.dumps(e) + "\n" for e in entries))
+        command = [sys.executable, "-B", str(COMPARE), "--trigram", TRIGRAM, "-o", str(measured),
+                   "--predict", *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def entry(self, cell: str, *seconds: float) -> dict[str, Any]:
+        sizes = (131072, 524288, 2097152)
+        return {"cell": cell, "machine": "made up",
+                "rows": [{"bytes": n, "seconds": s} for n, s in zip(sizes, seconds)]}
+
+    def test_errors_and_orders(self) -> None:
+        # Without latency a ring takes 1.5 n / B, whatever the library: 31.5, 125.8 and 503.3 ms. An
+        # all-to-all takes half of that, so it does not come second.
+        printed = self.compare([
+            self.entry("gloo/allreduce/ring/4x1/50Mbps/0ms/linux", 0.0315, 0.1398, 0.5033),
+            self.entry("open_mpi/all_to_all/linear/4x1/50Mbps/0ms/linux", 0.01573, 0.1664, 0.2517),
+        ])
+        self.assertRegex(printed, r"gloo +allreduce/ring +512KiB +4x1 .* 12[56]\.\d +139\.8 +-(9|10)\.\d%")
+        self.assertRegex(printed, r"all: 6 times, median error \d\.\d %, greatest -62\.\d %; 1 beyond 30 %")
+        self.assertIn("order: 2 of 3 pairs", printed)
+        self.assertIn("gloo/allreduce/ring/4x1/50Mbps/0ms/linux 512KiB is shorter than open_mpi", printed)
+
+    def test_what_cannot_be_is_said(self) -> None:
+        self.assertIn("has nothing that was measured", self.compare([], code=2))
+        self.assertIn("no cell has nonsense", self.compare([], "--cells", "nonsense", code=2))
+        self.assertIn("no /nowhere", self.compare([], "--trigram", "/nowhere", code=77))
+
+
+class Programs(NamespaceTest):
+    def test_a_program_runs_on_every_node_under_the_described_tcp(self) -> None:
+        cluster = {"nodes": 2, "workers_per_node": 2, "inter": {"bandwidth": "40Mbps", "latency": "0ms"},
+                   "transport": {"tcp": {"window": "64KiB", "restart_after_idle": False}}}
+        program = ("echo $(hostname -I) $OMPI_COMM_WORLD_RANK $(cat /proc/sys/net/ipv4/tcp_rmem"
+                   " /proc/sys/net/ipv4/tcp_slow_start_after_idle)")
+        printed = self.trigram("emulate", self.write(self.config(cluster=cluster)), "--program",
+                               program).stdout
+        self.assertEqual(sorted(line.split() for line in printed.splitlines()),
+                         [[f"10.77.0.{1 + rank // 2}", str(rank), "4096", "131072", "131072", "0"]
+                          for rank in range(4)])
+        self.assertEqual(self.done(), set())
+
+    def test_its_failure_is_the_commands(self) -> None:
+        cluster = {"nodes": 2, "inter": {"bandwidth": "40Mbps", "latency": "0ms"}}
+        self.trigram("emulate", self.write(self.config(cluster=cluster)), "--program", "exit 3", code=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
