@@ -77,7 +77,7 @@ std::vector<Knob> knobs() {
        [](Training& t) { t.cluster.transport.connection_cap_Bps = 0.0125e9; }, true},
       {"small windows",
        [](Training& t) {
-         t.cluster.transport.tcp.window_bytes = 0.0125e9 * 2 * t.cluster.inter.latency_s;
+         t.cluster.transport.tcp.window_bytes = 100;  // shorter than any message
        },
        true},
       {"software that takes time for messages",

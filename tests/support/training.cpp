@@ -28,7 +28,7 @@ namespace {
 constexpr std::chrono::seconds kTimeout{100};
 
 std::unique_ptr<Runtime> make_runtime(const Training& training) {
-  if (training.world == "threads") return make_threads_runtime();
+  if (training.world == "threads") return make_threads_runtime({}, training.cluster);
   const MpiOptions options{.modelled_compute = ModelledCompute::skipped};
   if (training.world == "mpi") return make_mpi_runtime(options);
   if (training.world == "nccl")
@@ -187,9 +187,9 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   for (const char* allreduce :
        {"ring", "recursive_doubling", "rabenseifner", "double_tree", "nccl"})
     add("gradient_allreduce", "allreduce", allreduce);
-  all.push_back({"gradient_allreduce_channels",
-                 {{"name", "gradient_allreduce"},
-                  {"allreduce", {{"name", "ring"}, {"channels", 3}}}}});
+  all.push_back(
+      {"gradient_allreduce_channels",
+       {{"name", "gradient_allreduce"}, {"allreduce", {{"name", "ring"}, {"channels", 3}}}}});
   all.push_back({"gradient_allreduce_segments",
                  {{"name", "gradient_allreduce"}, {"hierarchical", true}, {"segment", "100kB"}}});
   all.push_back({"parameter_server", {{"name", "parameter_server"}}});
