@@ -63,6 +63,12 @@ CoupledRounds CoupledRounds::repeated(std::span<const int> times_by_link, int mo
   return flow;
 }
 
+CoupledRounds CoupledRounds::sustained() const {
+  CoupledRounds held_back = *this;
+  held_back.bandwidth_Bps_ = sustained_bandwidth();
+  return held_back;
+}
+
 void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
                               std::span<const int> members, std::size_t first) {
   const Transport& transport = cluster.transport;
@@ -84,6 +90,8 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
       exact_ = exact_ && sharing == 1;
       links_.push_back(id);
     }
+    sustained_Bps_ = std::min(
+        sustained_Bps_, network.connection_cap(source, destination, traffic_, Rate::sustained));
     const bool inside = cluster.node_of(source) == cluster.node_of(destination);
     if (!inside && traffic_ != Pattern::collective) {
       share_ = transport.efficiency.of(traffic_);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -34,6 +36,10 @@ class CoupledRounds {
   std::span<const LinkId> links() const { return links_; }
   /// Bytes per second at which all messages go on together, with nothing else on their links.
   double bandwidth() const { return bandwidth_Bps_; }
+  /// The same at which long messages go on, where windows bind.
+  double sustained_bandwidth() const { return std::min(bandwidth_Bps_, sustained_Bps_); }
+  /// These rounds at that pace.
+  CoupledRounds sustained() const;
   /// Share of the links' bandwidth that traffic of this pattern gets: each byte takes as much of
   /// them as 1 / share bytes do.
   double share() const { return share_; }
@@ -53,6 +59,7 @@ class CoupledRounds {
   std::vector<PipelineEdge> edges_;
   std::vector<LinkId> links_;
   double bandwidth_Bps_ = 0, share_ = 1;
+  double sustained_Bps_ = std::numeric_limits<double>::infinity();
   int slowest_source_ = 0, slowest_destination_ = 0;
   bool exact_ = true;
 };

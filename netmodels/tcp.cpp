@@ -66,7 +66,7 @@ Kind<Tcp> tcp_kind() {
 
 void TcpWindow::close_while_idle(const Tcp& tcp, const TcpPath& path, double at_s) {
   if (!tcp.restart_after_idle) return;
-  const double initial = path.streams * tcp.initial_window_bytes;
+  const double initial = tcp.initial_window_bytes;
   const double timeout_s = idle_timeout_s(path.round_trip_s);
   for (double idle_s = at_s - last_s_; idle_s > timeout_s && window_bytes_ > initial;
        idle_s -= timeout_s)
@@ -74,9 +74,9 @@ void TcpWindow::close_while_idle(const Tcp& tcp, const TcpPath& path, double at_
 }
 
 bool TcpWindow::open(const Tcp& tcp, const TcpPath& path, double at_s) const {
-  const double most = path.streams * tcp.window_bytes;
+  const double most = tcp.window_bytes;
   if (path.round_trip_s <= 0) return true;
-  if (most < path.rate_Bps * path.round_trip_s) return false;
+  if (path.streams * most < path.rate_Bps * path.round_trip_s) return false;
   if (!tcp.slow_start) return true;
   const bool idle = tcp.restart_after_idle && at_s - last_s_ > idle_timeout_s(path.round_trip_s);
   return !idle && window_bytes_ >= most;
@@ -89,9 +89,10 @@ void TcpWindow::begin_round(double most, double at_s) {
   round_s_ = at_s;
 }
 
-/// From a window of which nothing has left. Returns when the last byte leaves.
+/// Of one stream: from a window of which nothing has left. Returns when the last byte leaves.
 double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, double nbytes) {
-  const double full_bytes = path.rate_Bps * path.round_trip_s;
+  const double rate_Bps = path.rate_Bps / path.streams;
+  const double full_bytes = rate_Bps * path.round_trip_s;
   while (nbytes > window_bytes_ && window_bytes_ < std::min(most, full_bytes)) {
     in_round_bytes_ = window_bytes_;
     nbytes -= window_bytes_;
@@ -107,15 +108,16 @@ double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, dou
     round_s_ = at_s;
     in_round_bytes_ = nbytes;
   }
-  return at_s + nbytes / path.rate_Bps;
+  return at_s + nbytes / rate_Bps;
 }
 
+/// Streams of a connection are alike, so what is kept is of one; patterns of traffic may have more
+/// or fewer of them.
 TcpWindow::Leaving TcpWindow::leave(const Tcp& tcp, const TcpPath& path, double at_s,
                                     double nbytes) {
   const bool opened = open(tcp, path, at_s);
-  const double most = path.streams * tcp.window_bytes;
-  if (window_bytes_ == 0)
-    window_bytes_ = tcp.slow_start ? path.streams * tcp.initial_window_bytes : most;
+  const double most = tcp.window_bytes;
+  if (window_bytes_ == 0) window_bytes_ = tcp.slow_start ? tcp.initial_window_bytes : most;
   const double handed_s = at_s;
   at_s = std::max(at_s, last_s_) + path.busy_s;
   if (opened || nbytes <= 0) {
@@ -125,9 +127,10 @@ TcpWindow::Leaving TcpWindow::leave(const Tcp& tcp, const TcpPath& path, double 
   const double next_s = round_s_ + path.round_trip_s;
   if (at_s >= next_s) begin_round(most, at_s);
   close_while_idle(tcp, path, handed_s);
+  nbytes /= path.streams;
   const double now_bytes = std::min(nbytes, std::max(0.0, window_bytes_ - in_round_bytes_));
   const double begin_s = now_bytes > 0 ? at_s : next_s;
-  at_s = begin_s + now_bytes / path.rate_Bps;
+  at_s = begin_s + now_bytes * path.streams / path.rate_Bps;
   in_round_bytes_ += now_bytes;
   if (nbytes > now_bytes) {
     at_s = std::max(at_s, round_s_ + path.round_trip_s);

@@ -145,6 +145,8 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
     // Of a short run that may be nearly all, where processes share cores.
     if (name == "async_model_average") training.steps = 4 * kSteps;
   }
+  // Who is late is left out, and its coded contribution comes steps later.
+  if (by_arrival && name == "wagma" && training.algorithm.contains("codec")) near = 0.5;
   if (is_short(training.world)) {
     training.workload["heterogeneity"] = 0;
     training.steps = kFewSteps;

@@ -157,7 +157,7 @@ TEST(RingsOfFewSlots, WaitForRoom) {
   }
 }
 
-/// Windows of one and a half chunks and of six.
+/// Two rings in a row, with windows of one and a half chunks and of six.
 TEST_P(RingRecursion, HoldsWithWindows) {
   const auto [ranks, workers] = GetParam();
   for (const double window : {1.5e6, 6e6})
@@ -165,9 +165,9 @@ TEST_P(RingRecursion, HoldsWithWindows) {
       Cluster cluster = nodes_of(ranks, workers, 5e-3);
       cluster.transport.tcp.window_bytes = window;
       const auto bytes = static_cast<std::size_t>(ranks) * 1'000'000;
-      const auto expected = recursion(cluster, static_cast<double>(bytes), late, 4);
+      const auto expected = recursion(cluster, static_cast<double>(bytes), late, 4, 2);
       for (const Fidelity fidelity : {Fidelity::message, Fidelity::fluid, Fidelity::automatic})
-        expect_ends(ring_ends(cluster, bytes, late, fidelity), expected,
+        expect_ends(ring_ends(cluster, bytes, late, fidelity, 2), expected,
                     fmt::format("fidelity {}, windows of {} B, late by up to {} s",
                                 static_cast<int>(fidelity), window, late));
     }
@@ -250,6 +250,49 @@ TEST(Connections, SendAtOnceWhatTheWindowHasRoomFor) {
   EXPECT_NEAR(received_s(cluster, 1, 1'000'000), 5e-3 + 1e6 / kInter_Bps, 1e-12);
   EXPECT_NEAR(ends_s(0), 5e-3 + 10e-3 + 0.2e6 / kInter_Bps, 1e-12);
   EXPECT_NEAR(ends_s(10e-3), 5e-3 + 10e-3 + 0.6e6 / kInter_Bps, 1e-12);
+}
+
+/// A link that is ten times as wide now has room for ten times as much, which a window may not.
+TEST(Connections, SeeTheirWindowBindWhereLinksHaveBecomeWider) {
+  Cluster wide = nodes_of(2, 1, 5e-3), widened = wide;
+  wide.inter.bandwidth_Bps *= 10;
+  widened.inter.profile = {{.at_s = 0, .bandwidth_factor = 10}};
+  for (Cluster* cluster : {&wide, &widened}) cluster->transport.tcp.window_bytes = 20e6;
+  EXPECT_NEAR(received_s(widened, 1, 100'000'000), received_s(wide, 1, 100'000'000), 1e-9);
+}
+
+/// Slices travel beside one another, each at its stream's window over the round trip.
+TEST(Connections, OfSlicesMoveAWindowOfEachStreamOncePerRoundTrip) {
+  Cluster cluster = nodes_of(2, 1, 5e-3);
+  cluster.transport.tcp.window_bytes = 65'536;
+  cluster.transport.streams = 4;
+  cluster.transport.slice_bytes = 1e6;
+  const double stream_Bps = 65'536 / 10e-3;
+  EXPECT_NEAR(received_s(cluster, 1, 1'000'000), 5e-3 + 1e6 / stream_Bps, 1e-9);
+  EXPECT_NEAR(received_s(cluster, 1, 8'000'000), 5e-3 + 2e6 / stream_Bps, 1e-9);
+}
+
+/// What is kept of a window is of a stream, of which rings have more than peers.
+TEST(Connections, HaveOneWindowForPatternsOfDifferentChannels) {
+  Cluster cluster = nodes_of(2, 1, 5e-3);
+  cluster.transport.tcp.window_bytes = 1'000'000;
+  cluster.transport.channels = 2;
+  const auto end_s = [&](std::initializer_list<Pattern> patterns) {
+    return simulate(cluster, [&](const Context& ctx) {
+      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
+      std::size_t bytes = patterns.size() > 1 ? 1000 : 6'000'000;
+      for (const Pattern pattern : patterns) {
+        const Transfer batch[] = {{kind, phantom_bytes(bytes), 1 - ctx.rank(), pattern}};
+        ctx.comm->transfer(batch);
+        ctx.stream->sleep_for(1);
+        bytes = 6'000'000;
+      }
+      return ctx.stream->now() - static_cast<double>(patterns.size());
+    })[1];
+  };
+  for (const auto& [first, second] : {std::pair{Pattern::collective, Pattern::point_to_point},
+                                      {Pattern::point_to_point, Pattern::collective}})
+    EXPECT_NEAR(end_s({first, second}) - end_s({second}), 0, 0.02 * end_s({second}));
 }
 
 /// Seconds of a burst of n bytes on a connection that opens from w: it pauses after each window

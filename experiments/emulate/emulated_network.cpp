@@ -50,6 +50,10 @@ void check_transport(const Transport& transport) {
   refuse("stream_cap", std::isfinite(transport.stream_cap_Bps));
   refuse("variation", transport.variation > 0);
   refuse("loss", transport.loss > 0);
+  if (transport.tcp.exists() && transport.tcp.slow_start &&
+      transport.tcp.initial_window_bytes != Tcp{}.initial_window_bytes)
+    throw ConfigError(pointer + "/tcp/initial_window",
+                      "the kernel does not emulate it; expected Linux's own, ten segments");
 }
 
 void check_cluster(const Cluster& cluster) {
@@ -153,7 +157,7 @@ void describe_tcp(const std::string& name, const EmulatedNetwork& network, doubl
           setting("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(network, Bps))) +
           setting("tcp_rmem",
                   fmt::format("4096 {:.0f} {:.0f}", std::min(131072.0, buffer), buffer)) +
-          setting("tcp_wmem", "4096 16384 4194304"));
+          setting("tcp_wmem", fmt::format("4096 16384 {:.0f}", std::max(4194304.0, buffer))));
 }
 
 /// TCP as if it had always been used: no slow start after computation; and each connection has

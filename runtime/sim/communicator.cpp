@@ -78,7 +78,7 @@ double SimCommunicator::message_cap_Bps(const Transfer& transfer) const {
   if (transfer.peer == rank() || world.layout().same_node(rank(), transfer.peer)) return kNone;
   return world.network().message_cap(rank(), transfer.peer, transfer.pattern,
                                      static_cast<double>(transfer.tensor.priced_nbytes()),
-                                     world.eager() ? Rate::burst : Rate::sustained);
+                                     world.rate());
 }
 
 void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight,
@@ -198,9 +198,10 @@ Connection& SimCommunicator::connection_to(int peer, Pattern pattern) {
   if (connections_.last_key == key) return *connections_.last;
   Connection*& known = connections_.all[key];
   if (!known)
-    known =
-        owned_.emplace_back(std::make_unique<Connection>(stream_, peer, mailbox_to(peer, pattern)))
-            .get();
+    known = owned_
+                .emplace_back(std::make_unique<Connection>(
+                    stream_, peer, pattern == Pattern::answer, mailbox_to(peer, pattern)))
+                .get();
   connections_.last_key = key;
   connections_.last = known;
   return *known;

@@ -8,7 +8,8 @@
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
-Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox& mailbox)
+Connection::Connection(SimStream& sender, int destination, bool answers,
+                       simgrid::s4u::Mailbox& mailbox)
     : sender_(sender),
       destination_(destination),
       mailbox_(mailbox),
@@ -21,7 +22,10 @@ Connection::Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox
                    ? sender.world().cluster().transport.streams
                    : 1),
       busy_s_(between_nodes_ ? sender.world().cluster().transport.per_message_s() : 0),
-      own_latency_s_(sender.world().network().latency(sender.rank(), destination)) {}
+      own_latency_s_(sender.world().network().latency(sender.rank(), destination)),
+      window_(between_nodes_ && sender.world().has_windows()
+                  ? &sender.world().window(sender.id(), sender.rank(), destination, answers)
+                  : nullptr) {}
 
 /// At this date.
 double Connection::latency_s() const {
@@ -46,22 +50,31 @@ void Connection::take_what_fits() {
     held_bytes_ += message.nbytes;
     message.taken_s = Simulation::clock();
     message.latency_s = world.latency_factor() * latency_s();
-    if (between_nodes_ && transport.tcp.exists()) pass_window(message);
+    if (window_) pass_window(message);
   }
 }
 
-/// Messages that travel beside each other do not wait for each other.
+/// What links that vary have now of the bandwidth that is described.
+double Connection::bandwidth_factor() const {
+  double factor = 1;
+  for (const LinkChange& change : sender_.world().network().profile())
+    if (change.at_s <= Simulation::clock()) factor = change.bandwidth_factor;
+  return factor;
+}
+
+/// A byte of a pattern that gets a share of the bandwidth is carried as 1 / share bytes.
 void Connection::pass_window(Message& message) {
   const Transport& transport = sender_.world().cluster().transport;
+  const double share = transport.efficiency.of(message.pattern);
   const TcpPath path{.streams = static_cast<double>(transport.all_streams(message.pattern)),
-                     .rate_Bps = std::min(rate_Bps_, message.cap_Bps),
-                     .round_trip_s = 2 * message.latency_s,
+                     .rate_Bps = share * std::min(rate_Bps_ * bandwidth_factor(), message.cap_Bps),
+                     .round_trip_s = 2 * latency_s(),
                      .busy_s = busy_s_};
-  const auto leaving = window_.leave(transport.tcp, path, message.taken_s, message.nbytes);
+  const auto leaving = window_->leave(transport.tcp, path, message.taken_s, share * message.nbytes);
   const double sending_s = leaving.end_s - leaving.begin_s, rate_Bps = message.nbytes / sending_s;
   constexpr double kRounding = 1 - 1e-9;
-  if (rate_Bps < kRounding * path.rate_Bps) message.cap_Bps = rate_Bps;
-  if (at_once_ == 1) message.latency_s += leaving.begin_s - busy_s_ - message.taken_s;
+  if (share * rate_Bps < kRounding * path.rate_Bps) message.cap_Bps = rate_Bps;
+  message.latency_s += leaving.begin_s - busy_s_ - message.taken_s;
 }
 
 void Connection::advance() {

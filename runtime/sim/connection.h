@@ -32,7 +32,8 @@ class Connection {
     double taken_s = 0, latency_s = 0;
   };
 
-  Connection(SimStream& sender, int destination, simgrid::s4u::Mailbox& mailbox);
+  /// `answers`: of Pattern::answer.
+  Connection(SimStream& sender, int destination, bool answers, simgrid::s4u::Mailbox& mailbox);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -64,7 +65,6 @@ class Connection {
   std::int64_t held() const { return held_messages_; }
 
   int destination() const { return destination_; }
-  TcpWindow& window() { return window_; }
   bool watched = false;  // by the DeliveryWatch
 
  private:
@@ -77,6 +77,7 @@ class Connection {
   void pass_window(Message& message);
   void start(Message& message);
   double latency_s() const;
+  double bandwidth_factor() const;
 
   SimStream& sender_;
   const int destination_;
@@ -92,7 +93,7 @@ class Connection {
   std::vector<Started> started_;    // and not forgotten
   std::int64_t held_messages_ = 0;  // taken, not received
   double held_bytes_ = 0;
-  TcpWindow window_;
+  TcpWindow* const window_;  // null where messages need not wait for one
 };
 
 }  // namespace trigram::sim

@@ -208,9 +208,9 @@ std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRoun
       meeting.pattern == Rounds::ring
           ? ring_ends_s(pipeline, pattern.edges(), transport, connections.all)
           : chain_ends_s(pipeline, pattern.edges(), transport, connections.all);
-  const double last_s = *std::max_element(ends.begin(), ends.end());
   for (std::size_t i = 0; i < connections.windows.size(); ++i)
-    if (connections.windows[i]) connections.windows[i]->sent(last_s);
+    if (connections.windows[i] && !connections.all[i].window)
+      connections.windows[i]->sent(connections.all[i].free_s);
   std::rotate(ends.begin(), ends.end() - first, ends.end());
   return ends;
 }
@@ -233,9 +233,8 @@ void FluidCollectives::open_windows(Meeting& meeting, const CoupledRounds& patte
   for (std::size_t i = windows.size(); i < pattern.edges().size(); ++i) {
     const int source = circle.members[(meeting.first + i) % size];
     const int destination = circle.members[(meeting.first + i + 1) % size];
-    auto& communicator = world_.stream(circle.stream, source).communicator();
     windows.push_back(pattern.edges()[i].between_nodes
-                          ? &communicator.connection_to(destination).window()
+                          ? &world_.window(circle.stream, source, destination, false)
                           : nullptr);
   }
   const auto streams = static_cast<double>(transport.all_streams(meeting.traffic));
@@ -248,6 +247,16 @@ void FluidCollectives::open_windows(Meeting& meeting, const CoupledRounds& patte
                                               meeting.start_s);
   for (std::size_t i = 0; i < windows.size(); ++i)
     connections.all[i].window = opening ? windows[i] : nullptr;
+}
+
+/// Where windows bind all along, the flow leaves the rest of its links to others.
+const CoupledRounds& FluidCollectives::paced(Circle& circle, const CoupledRounds& pattern,
+                                             double bytes, double alone_s) {
+  const double sustained_Bps = pattern.sustained_bandwidth();
+  if (sustained_Bps == pattern.bandwidth() || alone_s < bytes / sustained_Bps) return pattern;
+  const auto found = circle.sustained.find(&pattern);
+  if (found != circle.sustained.end()) return found->second;
+  return circle.sustained.emplace(&pattern, pattern.sustained()).first->second;
 }
 
 /// Ranks are through one after another, and later by as much as sharing links makes the last one.
@@ -263,15 +272,17 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
     const int rounds = meeting->pipeline.phases[0].messages + meeting->pipeline.phases[1].messages;
     bytes *= static_cast<double>(rounds) / static_cast<double>(meeting->pipeline.nbytes.size());
   }
-  const auto flow = flows_.start(pattern, bytes, meeting->start_s, last_s - meeting->start_s,
-                                 [meeting, ends_s, last_s, &connections](double date_s) {
-                                   const double later_s = date_s - last_s;
-                                   if (later_s > 0)
-                                     for (auto& connection : connections) connection.delay(later_s);
-                                   for (std::size_t i = 0; i < ends_s.size(); ++i)
-                                     if (!meeting->ends[i]->reached())
-                                       meeting->ends[i]->reach(ends_s[i] + later_s);
-                                 });
+  const double alone_s = last_s - meeting->start_s;
+  const auto flow =
+      flows_.start(paced(meeting->circle, pattern, bytes, alone_s), bytes, meeting->start_s,
+                   alone_s, [meeting, ends_s, last_s, &connections](double date_s) {
+                     const double later_s = date_s - last_s;
+                     if (later_s > 0)
+                       for (auto& connection : connections) connection.delay(later_s);
+                     for (std::size_t i = 0; i < ends_s.size(); ++i)
+                       if (!meeting->ends[i]->reached())
+                         meeting->ends[i]->reach(ends_s[i] + later_s);
+                   });
   std::map<double, std::vector<std::size_t>> sooner;
   for (std::size_t i = 0; i < ends_s.size(); ++i)
     if (ends_s[i] < last_s) sooner[std::max(ends_s[i], Simulation::clock())].push_back(i);
@@ -291,11 +302,8 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
   const double before_s =
       relation.overhead_s() +
       world_.network().latency(pattern.slowest_source(), pattern.slowest_destination());
-  const auto window_of = [&circle = meeting->circle](int source, int destination,
-                                                     bool answers) -> TcpWindow& {
-    const auto from = static_cast<std::uint64_t>(source),
-               to = static_cast<std::uint64_t>(destination);
-    return circle.windows[from << 32 | to << 1 | (answers ? 1 : 0)];
+  const auto window_of = [&](int source, int destination, bool answers) -> TcpWindow& {
+    return world_.window(meeting->circle.stream, source, destination, answers);
   };
   const double least_s =
       meeting->start_s + before_s + relation.least_s(meeting->start_s, window_of);

@@ -79,11 +79,11 @@ class FluidCollectives {
     std::map<std::tuple<Rounds::Pattern, Pattern, std::size_t>, CoupledRounds>
         patterns;  // by traffic and first place, too
     std::map<const CoupledRounds*, Connections> connections;
-    std::unordered_map<std::uint64_t, TcpWindow> windows;  // of connections of h-relations
-    std::deque<std::shared_ptr<Meeting>> meetings;         // to which not all have come
-    std::vector<std::size_t> attended;                     // meetings, by place
-    std::size_t over = 0;                                  // meetings to which all have come
-    bool has_rivals = false;                               // on its stream
+    std::map<const CoupledRounds*, CoupledRounds> sustained;
+    std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
+    std::vector<std::size_t> attended;              // meetings, by place
+    std::size_t over = 0;                           // meetings to which all have come
+    bool has_rivals = false;                        // on its stream
   };
 
   Circle& circle(const SimStream& stream, std::span<const int> members);
@@ -99,6 +99,8 @@ class FluidCollectives {
   std::vector<double> ends_s(Meeting& meeting, const CoupledRounds& pattern);
   Connections& connections(Meeting& meeting, const CoupledRounds& pattern);
   void open_windows(Meeting& meeting, const CoupledRounds& pattern, Connections& connections);
+  static const CoupledRounds& paced(Circle& circle, const CoupledRounds& pattern, double bytes,
+                                    double alone_s);
   void pass_on(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern,
                std::vector<double> ends_s);
   void flow_at_once(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern);

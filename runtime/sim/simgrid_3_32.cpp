@@ -15,6 +15,7 @@
 #include "runtime/sim/delivery_watch_3_32.h"
 #include "runtime/sim/network_zone_3_32.h"
 #include "runtime/sim/simulation.h"
+#include "runtime/sim/world.h"
 
 namespace trigram::sim {
 namespace {
@@ -67,11 +68,8 @@ struct Stop {};
 
 Simulation::Simulation(const SimOptions& options, const Cluster& cluster, const Network& network) {
   start_engine(options);
-  // The windows of an eager transport are Connection's to see to. The first zone is the root, and
-  // the engine owns it.
-  zone_ = new NetworkZone(network, cluster.transport.protocol == Transport::Protocol::eager
-                                       ? Rate::burst
-                                       : Rate::sustained);
+  // The first zone is the root, and the engine owns it.
+  zone_ = new NetworkZone(network, World::rate_of(cluster.transport));
   const bool has_background = cluster.inter.background.load > 0 && cluster.nodes > 1;
   hosts_ = zone_->add_hosts(has_background);
   if (options.network_model == SimOptions::NetworkModel::alpha_beta) zone_->share_evenly();

@@ -69,6 +69,21 @@ class World {
   }
   const Layout& layout() const { return layout_; }
   bool eager() const { return cluster_.transport.protocol == Transport::Protocol::eager; }
+  /// Whether connections see to their windows message by message; else a window is a rate.
+  bool has_windows() const { return cluster_.transport.tcp.exists() && rate() == Rate::burst; }
+  /// Of connections, as links and messages are limited to it. Slices travel beside one another, on
+  /// streams of which nothing is kept.
+  Rate rate() const { return rate_of(cluster_.transport); }
+  static Rate rate_of(const Transport& transport) {
+    const bool eager = transport.protocol == Transport::Protocol::eager;
+    return eager && !transport.limits_messages() ? Rate::burst : Rate::sustained;
+  }
+  /// The window of the connection that a stream has from one rank to another, or for its answers.
+  TcpWindow& window(StreamId stream, int source, int destination, bool answers) {
+    const auto from = static_cast<std::uint64_t>(source);
+    const auto to = static_cast<std::uint64_t>(destination);
+    return windows_[stream][from << 32 | to << 1 | (answers ? 1 : 0)];
+  }
   /// What SimGrid multiplies the latency of a route by.
   double latency_factor() const {
     constexpr double kLV08 = 13.01;
@@ -122,6 +137,7 @@ class World {
   std::vector<SimStream*> by_actor_;  // by SimGrid's number of the actor
   std::vector<simgrid::s4u::ActorPtr> main_actors_;
   std::unordered_map<StreamId, Group> groups_;
+  std::unordered_map<StreamId, std::unordered_map<std::uint64_t, TcpWindow>> windows_;  // by ranks
   std::map<double, std::vector<Delivery>> deliveries_;  // by date, then in order of posting
   std::exception_ptr failure_;
   bool ended_ = false;
