@@ -53,15 +53,15 @@ double HRelation::connection_s(const Connection& c, double start_s,
   // A byte that gets a share of the bandwidth counts as 1 / share bytes in `nbytes`.
   const double share = transport.efficiency.of(traffic_);
   const TcpPath path{.streams = static_cast<double>(transport.all_streams(traffic_)),
-                     .rate_Bps =
-                         share * network_.bandwidth(c.source, c.destination, Rate::burst),
+                     .rate_Bps = share * network_.bandwidth(c.source, c.destination, Rate::burst),
                      .round_trip_s = 2 * network_.latency(c.source, c.destination),
                      .busy_s = c.busy_s};
   for (const bool answers : {false, true}) {
     const double nbytes = c.nbytes[answers];
     if (nbytes == 0) continue;
     TcpWindow& window = window_of(c.source, c.destination, answers);
-    seconds = std::max(seconds, window.leave(transport.tcp, path, start_s, share * nbytes).end_s - start_s);
+    seconds = std::max(seconds,
+                       window.leave(transport.tcp, path, start_s, share * nbytes).end_s - start_s);
   }
   return seconds;
 }

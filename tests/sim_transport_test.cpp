@@ -146,8 +146,7 @@ TEST(Transport, ConnectionsHaveWindowsOfTheirOwn) {
     ctx.comm->transfer(batch);
     return ctx.stream->now();
   });
-  for (const double end_s : ends)
-    EXPECT_NEAR(end_s, windowed_s(kBytes, 2000, kLatency), 1e-12);
+  for (const double end_s : ends) EXPECT_NEAR(end_s, windowed_s(kBytes, 2000, kLatency), 1e-12);
 }
 
 TEST(Transport, StreamsMoveMoreTogether) {
