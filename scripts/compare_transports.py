@@ -45,10 +45,10 @@ def program_of(cells: list[Cell], trigram: Path, folder: Path, netem: bool) -> s
     """What each rank runs for the cells of one job."""
     collectives = " ".join(cell.collective for cell in cells)
     times = f"--bytes {' '.join(map(str, SIZES))} --warm-up {WARM_UP} --repeat {REPEAT}"
-    if cells[0].library == "gloo":
+    if cells[0].stack == "gloo":
         return (f"GLOO_SOCKET_IFNAME=eth0 {PYTHON} -B {DRIVERS}/gloo_driver.py {collectives}"
                 f" --workers {cells[0].workers} --store 10.77.0.1 {times}")
-    if cells[0].library == "open_mpi":
+    if cells[0].stack == "open_mpi":
         return f"{PYTHON} -B {DRIVERS}/mpi_driver.py {collectives} {times}"
     emulated = "bandwidth_and_latency" if netem else "bandwidth"
     world = json.dumps({"name": "mpi", "padded": True, "emulated": emulated})
@@ -64,9 +64,9 @@ def ladder(sizes: tuple[int, ...]) -> str:
 
 def launcher_options(cells: list[Cell]) -> list[str]:
     """Which algorithms Open MPI takes, and how long messages go."""
-    if cells[0].library == "gloo":
+    if cells[0].stack == "gloo":
         return []
-    if cells[0].library == "trigram":
+    if cells[0].stack == "trigram":
         return ["--mca", "btl_tcp_flags", "send"]  # as `trigram emulate` does for its own runs
     words = ["--mca", "coll_tuned_use_dynamic_rules", "1"]
     if cells[0].flags:
@@ -86,8 +86,8 @@ def kernel_has_netem() -> bool:
     return done.returncode == 0
 
 
-def rows_of(library: str, text: str) -> list[dict[str, Any]]:
-    if library == "trigram":
+def rows_of(stack: str, text: str) -> list[dict[str, Any]]:
+    if stack == "trigram":
         return [{"collective": row["operation"], "bytes": row["bytes"], "seconds": row["time_s"]}
                 for row in json.loads(text[text.index("{"):])["rows"]]
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
@@ -107,7 +107,7 @@ def measure(cells: list[Cell], trigram: Path, netem: bool) -> list[dict[str, Any
         done = subprocess.run(command, capture_output=True, text=True, timeout=JOB_LIMIT_S)
         if done.returncode:
             raise RuntimeError(f"{cells[0].key}: {' '.join(command)}\n{done.stdout}{done.stderr}")
-        return rows_of(cells[0].library, done.stdout)
+        return rows_of(cells[0].stack, done.stdout)
 
 
 def jobs_of(cells: list[Cell]) -> list[list[Cell]]:

@@ -95,7 +95,7 @@ TEST(Connections, OfSlicesMoveAWindowOfEachStreamOncePerRoundTrip) {
   EXPECT_NEAR(received_s(cluster, 1, 8'000'000), 5e-3 + 2e6 / stream_Bps, 1e-9);
 }
 
-/// What is kept of a window is of a stream, of which rings have more than peers.
+/// The state of a window is kept for one stream. Rings have more streams than exchanges with peers.
 TEST(Connections, HaveOneWindowForPatternsOfDifferentChannels) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 1'000'000;

@@ -22,7 +22,7 @@ constexpr int kMtu = 1500;
 // Ethernet's own are no payload.
 constexpr double kFrame = kMtu + 14, kPayload = kMtu - 20 - 32;
 
-/// What a token bucket that is full lets through at once: two frames at least, and 1 ms, so that
+/// The bytes that a full token bucket lets through at once: two frames at least, and 1 ms, so that
 /// nothing is lost where the kernel's timer is late. Less where TCP is described and links idle for
 /// a latency between messages, each of which would find a full bucket.
 double bucket_bytes(const EmulatedNetwork& network, double Bps) {

@@ -31,7 +31,7 @@ class Staging {
   std::size_t idle_nbytes_ = 0;
 };
 
-/// What a send held at its call: its shape, and a copy of its values.
+/// A message as it was when it was sent: its shape, and a copy of its values.
 class StagedTensor {
  public:
   StagedTensor() = default;

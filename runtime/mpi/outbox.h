@@ -12,7 +12,7 @@
 
 namespace trigram::mpi {
 
-/// What a tensor is, as it travels before it.
+/// The description of a tensor that is sent before its values.
 struct Header {
   std::uint64_t numel = 0, priced_numel = 0;
   std::uint32_t dtype = 0, phantom = 0;

@@ -54,7 +54,7 @@ class ThreadsWorld final : public host::World {
 
   Device& device(int rank) override { return devices_[static_cast<std::size_t>(rank)]; }
   const Transport& transport() const { return transport_; }
-  /// Of what a rank has sent and nobody has asked for.
+  /// The messages that a rank has sent and no receiver has asked for.
   host::Staging& staging(int rank) { return staging_[static_cast<std::size_t>(rank)]; }
   /// Null unless one is emulated.
   EmulatedNetwork* network() { return network_.get(); }

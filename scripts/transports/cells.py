@@ -11,7 +11,7 @@ SIZES = (131072, 524288, 2097152)
 
 @dataclass(frozen=True)
 class Cell:
-    library: str  # open_mpi, gloo, trigram
+    stack: str  # open_mpi, gloo, trigram
     collective: str  # allreduce, all_to_all, ddp
     algorithm: str
     mbps: int
@@ -30,7 +30,7 @@ class Cell:
     @property
     def key(self) -> str:
         window = f"{self.window // 1024}KiB" if self.window else "linux"
-        return (f"{self.library}/{self.collective}/{self.label}/4x{self.workers}/{self.mbps}Mbps"
+        return (f"{self.stack}/{self.collective}/{self.label}/4x{self.workers}/{self.mbps}Mbps"
                 f"/{self.latency_ms}ms/{window}" + (f"/{self.place}" if self.place else ""))
 
     @property
@@ -44,7 +44,7 @@ class Cell:
     @property
     def job(self) -> tuple[Any, ...]:
         """Cells that one job measures."""
-        return (self.library, self.network, self.algorithm == "recursive_doubling", self.flags)
+        return (self.stack, self.network, self.algorithm == "recursive_doubling", self.flags)
 
     @property
     def in_vm(self) -> bool:
@@ -65,7 +65,7 @@ class Cell:
 
     @property
     def predicted_algorithm(self) -> str:
-        return self.algorithm if self.library == "trigram" else f"{self.library}_{self.algorithm}"
+        return self.algorithm if self.stack == "trigram" else f"{self.stack}_{self.algorithm}"
 
 
 def of_network(mbps: int, latency_ms: int, workers: int, window: int = 0, place: str = "",

@@ -11,9 +11,7 @@ import ctypes
 import datetime
 import json
 import os
-import statistics
 import sys
-import time
 from pathlib import Path
 from typing import Callable
 
@@ -23,6 +21,8 @@ if int(os.environ["OMPI_COMM_WORLD_RANK"]) > 0:
 import torch
 import torch.distributed
 from torch.nn.parallel import DistributedDataParallel
+
+from timing import median_seconds
 
 
 class Scale(torch.nn.Module):
@@ -38,14 +38,8 @@ class Scale(torch.nn.Module):
 
 def seconds_of(run: Callable[[], None], options: argparse.Namespace) -> float:
     """Of the slowest rank, the median of repetitions one after another."""
-    for _ in range(options.warm_up):
-        run()
-    taken = []
-    for _ in range(options.repeat):
-        begin = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - begin)
-    slowest = torch.tensor([statistics.median(taken)], dtype=torch.float64)
+    seconds = median_seconds(run, options.warm_up, options.repeat)
+    slowest = torch.tensor([seconds], dtype=torch.float64)
     torch.distributed.all_reduce(slowest, torch.distributed.ReduceOp.MAX)
     return float(slowest)
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import time
 from typing import Callable
 
 import numpy
 from mpi4py import MPI
+
+from timing import median_seconds
 
 
 def collective(name: str, nbytes: int) -> Callable[[], None]:
@@ -37,14 +37,7 @@ def check(name: str) -> None:
 
 def seconds_of(run: Callable[[], None], options: argparse.Namespace) -> float:
     """Of the slowest rank, the median of repetitions one after another."""
-    for _ in range(options.warm_up):
-        run()
-    taken = []
-    for _ in range(options.repeat):
-        begin = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - begin)
-    return MPI.COMM_WORLD.allreduce(statistics.median(taken), MPI.MAX)
+    return MPI.COMM_WORLD.allreduce(median_seconds(run, options.warm_up, options.repeat), MPI.MAX)
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ def size(nbytes: int) -> str:
 
 def line(row: Row) -> list[str]:
     cell = row.cell
-    return [cell.library, f"{cell.collective}/{cell.label}", size(row.nbytes), f"4x{cell.workers}",
+    return [cell.stack, f"{cell.collective}/{cell.label}", size(row.nbytes), f"4x{cell.workers}",
             f"{cell.mbps}Mbps", f"{cell.latency_ms}ms", size(cell.window) if cell.window else "linux",
             "vm" if "virtual" in row.machine else "host", f"{1e3 * row.predicted_s:.1f}",
             f"{1e3 * row.measured_s:.1f}", f"{100 * row.error:+.1f}%"]
@@ -82,8 +82,8 @@ def summary(name: str, rows: list[Row]) -> str:
 def print_comparison(compared: list[tuple[Cell, dict[int, float], dict[str, Any]]]) -> None:
     rows = [row for entry in compared for row in rows_of(*entry)]
     print(aligned([HEAD, *map(line, rows)]))
-    for library in dict.fromkeys(row.cell.library for row in rows):
-        print(summary(library, [row for row in rows if row.cell.library == library]))
+    for stack in dict.fromkeys(row.cell.stack for row in rows):
+        print(summary(stack, [row for row in rows if row.cell.stack == stack]))
     print(summary("all", rows))
     count, wrong = orders(rows)
     print(f"order: {count - len(wrong)} of {count} pairs on one network that differ by more than"
