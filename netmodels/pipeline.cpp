@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
 
@@ -77,33 +78,45 @@ bool repeats(std::span<const T> all, std::size_t period, Same same) {
   return true;
 }
 
-/// After how many members of a ring everything is the same again, as after the workers of a node;
-/// all of them where it never is. Parts that differ by an element count as equal.
-std::size_t period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
-                      std::span<const PipelineConnection> connections) {
+/// What stands for all members of a ring: so many of them, after which everything is the same again
+/// as after the workers of a node, and their parts.
+struct Period {
+  std::size_t members;
+  std::vector<double> nbytes;
+};
+
+/// All members where nothing repeats. Parts that differ by an element count as equal in a long ring.
+Period period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
+                 std::span<const PipelineConnection> connections) {
   constexpr std::size_t kFew = 256;  // rings for which it is not worth the rounding of parts
   constexpr double kAlike = 0.999;
   const std::size_t P = edges.size();
   const auto [shortest, longest] =
       std::minmax_element(pipeline.nbytes.begin(), pipeline.nbytes.end());
-  if (P <= kFew || *shortest < kAlike * *longest) return P;
+  const bool rounds = P > kFew && *shortest >= kAlike * *longest;
   const auto equal = [](double a, double b) { return a == b; };
   const auto alike = [](const PipelineConnection& a, const PipelineConnection& b) {
     return a.free_s == b.free_s && a.held == b.held && a.held_bytes == b.held_bytes &&
            !a.window == !b.window && (!a.window || *a.window == *b.window);
   };
-  for (const std::size_t period : {1, 2, 4, 8, 16})
-    if (P % period == 0 &&
-        repeats(edges, period,
-                [](const PipelineEdge& a, const PipelineEdge& b) { return a == b; }) &&
-        repeats(std::span<const double>(pipeline.starts_s), period, equal) &&
-        repeats(connections, period, alike) &&
-        std::all_of(pipeline.phases.begin(), pipeline.phases.end(), [&](const auto& phase) {
-          return repeats(std::span<const double>(phase.work_s), period, equal) &&
-                 repeats(std::span<const double>(phase.after_s), period, equal);
-        }))
-      return period;
-  return P;
+  const auto same_again = [&](std::size_t period) {
+    const auto repeated = [&](std::span<const double> by_place) {
+      return repeats(by_place, period, equal);
+    };
+    return (rounds || repeated(pipeline.nbytes)) &&
+           repeats(edges, period, std::equal_to<PipelineEdge>()) && repeated(pipeline.starts_s) &&
+           repeats(connections, period, alike) &&
+           std::all_of(pipeline.phases.begin(), pipeline.phases.end(), [&](const auto& phase) {
+             return repeated(phase.work_s) && repeated(phase.after_s);
+           });
+  };
+  for (std::size_t period = 1; period <= P / 2; ++period)
+    if (P % period == 0 && same_again(period)) {
+      if (rounds) return {period, std::vector(period, *longest)};
+      const auto first = pipeline.nbytes.begin();
+      return {period, {first, first + static_cast<std::ptrdiff_t>(period)}};
+    }
+  return {P, pipeline.nbytes};
 }
 
 }  // namespace
@@ -112,12 +125,9 @@ std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const Pipeli
                                 const Transport& transport,
                                 std::span<PipelineConnection> connections) {
   const std::size_t members = edges.size();
-  const std::size_t P = period_of(pipeline, edges, connections);
+  auto [P, nbytes] = period_of(pipeline, edges, connections);
   Edges ring(pipeline, edges.first(P), transport, connections);
-  std::vector<double> nbytes = pipeline.nbytes;  // twice around, so that places need no remainder
-  if (P < members)
-    nbytes.assign(P, *std::max_element(pipeline.nbytes.begin(), pipeline.nbytes.end()));
-  nbytes.insert(nbytes.end(), nbytes.begin(), nbytes.end());
+  nbytes.insert(nbytes.end(), nbytes.begin(), nbytes.end());  // so that places need no remainder
   std::vector<double> ready_s(pipeline.starts_s.begin(),
                               pipeline.starts_s.begin() + static_cast<std::ptrdiff_t>(P));
   std::vector<double> taken_s(P);
