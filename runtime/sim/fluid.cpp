@@ -31,11 +31,8 @@ std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::new_meeting(Circle&
   if (meeting->by_messages) return meeting;
   const std::size_t size = circle.members.size();
   meeting->come.resize(size, Instant::at(0));
-  // All are through an h-relation at once.
-  if (rounds.pattern == Rounds::h_relation)
-    meeting->ends.assign(size, std::make_shared<Milestone>());
-  for (std::size_t i = meeting->ends.size(); i < size; ++i)
-    meeting->ends.push_back(std::make_shared<Milestone>());
+  const std::size_t ends = rounds.pattern == Rounds::h_relation ? 1 : size;
+  meeting->ends = std::make_shared<std::vector<Milestone>>(ends);
   if (!rounds.part_nbytes) return meeting;
   const auto parts =
       rounds.pattern == Rounds::ring ? size : static_cast<std::size_t>(rounds.phases[0].rounds);
@@ -82,7 +79,8 @@ bool FluidCollectives::make(SimStream& stream, const Rounds& rounds,
     messages();
     stream.set_untimed(false);
   }
-  stream.go_on_from(Instant::after(meeting->ends[place], 0));
+  Milestone& end = (*meeting->ends)[rounds.pattern == Rounds::h_relation ? 0 : place];
+  stream.go_on_from(Instant::after({{meeting->ends, &end}}, 0));
   return true;
 }
 
@@ -222,8 +220,8 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
                      if (later_s > 0)
                        for (auto& connection : connections) connection.delay(later_s);
                      for (std::size_t i = 0; i < ends_s.size(); ++i)
-                       if (!meeting->ends[i]->reached())
-                         meeting->ends[i]->reach(ends_s[i] + later_s);
+                       if (Milestone& end = (*meeting->ends)[i]; !end.reached())
+                         end.reach(ends_s[i] + later_s);
                    });
   std::map<double, std::vector<std::size_t>> sooner;
   for (std::size_t i = 0; i < ends_s.size(); ++i)
@@ -231,7 +229,7 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
   for (auto& [date_s, places] : sooner)
     world_.simulation().at(date_s, [meeting, flow, date_s = date_s, places = std::move(places)] {
       if (!flow->alone) return;
-      for (const std::size_t i : places) meeting->ends[i]->reach(date_s);
+      for (const std::size_t i : places) (*meeting->ends)[i].reach(date_s);
     });
 }
 
@@ -251,7 +249,7 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
       meeting->start_s + before_s + relation.least_s(meeting->start_s, window_of);
   flows_.start(
       links, bytes, meeting->start_s, before_s + bytes / links.bandwidth(),
-      [meeting, least_s](double date_s) { meeting->ends[0]->reach(std::max(date_s, least_s)); });
+      [meeting, least_s](double date_s) { meeting->ends->front().reach(std::max(date_s, least_s)); });
 }
 
 }  // namespace trigram::sim

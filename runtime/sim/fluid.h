@@ -64,7 +64,7 @@ class FluidCollectives {
     std::vector<Instant> come = {};                     // when each has, by place
     std::size_t known = 0;                              // of them, from the first place on
     double start_s = 0;                                 // when the last has come
-    std::vector<std::shared_ptr<Milestone>> ends = {};  // by place
+    std::shared_ptr<std::vector<Milestone>> ends = {};  // by place; of an h-relation one for all
   };
   /// Of the edges of a pattern.
   struct Connections {

@@ -3,41 +3,58 @@
 #include <algorithm>
 
 namespace trigram::sim {
+namespace {
 
-Instant Instant::later(Instant a, Instant b) {
-  const bool both_known = a.known() && b.known();
-  if (both_known || a.milestone_ == b.milestone_) return a.seconds_ > b.seconds_ ? a : b;
-  return after(std::make_shared<Milestone>(std::move(a), std::move(b)), 0);
-}
+/// The later of two instants.
+class LaterOfTwo final : public Milestone {
+ public:
+  LaterOfTwo(Instant a, Instant b) : a_(std::move(a)), b_(std::move(b)) {}
 
-bool Instant::known() const {
-  if (!milestone_) return true;
-  if (!milestone_->known()) return false;
-  seconds_ += milestone_->date_s_;
-  milestone_.reset();
-  return true;
-}
+ private:
+  bool known() override {
+    if (reached()) return true;
+    if (!b_.known() || !a_.known()) return false;
+    date_s_ = std::max(a_.date_s(), b_.date_s());
+    return true;
+  }
+  /// The newer first: what it waits for mostly comes last.
+  Milestone& next() override { return b_.known() ? a_.next() : b_.next(); }
 
-/// Of two, the newer: what it waits for mostly comes last.
-Milestone& Instant::next() const {
-  const Instant* instant = this;
-  while (const auto& both = instant->milestone_->later_of_)
-    instant = both->second.known() ? &both->first : &both->second;
-  return *instant->milestone_;
-}
+  Instant a_, b_;
+};
 
-bool Milestone::known() {
-  if (known_ || !later_of_) return known_;
-  if (!later_of_->second.known() || !later_of_->first.known()) return false;
-  date_s_ = std::max(later_of_->first.date_s(), later_of_->second.date_s());
-  later_of_.reset();
-  return known_ = true;
+}  // namespace
+
+void Milestone::when_reached(std::function<void()> action) {
+  if (!actions_) actions_ = std::make_unique<std::vector<std::function<void()>>>();
+  actions_->push_back(std::move(action));
 }
 
 void Milestone::reach(double date_s) {
   date_s_ = date_s;
-  known_ = true;
-  for (const auto& action : std::exchange(actions_, {})) action();
+  const auto actions = std::move(actions_);
+  if (!actions) return;
+  for (const auto& action : *actions) action();
+}
+
+/// Needs no new milestone where one instant is known and the other comes right after its own.
+Instant Instant::later(Instant a, Instant b) {
+  const bool both_known = a.known() && b.known();
+  if (both_known) return a.seconds_ > b.seconds_ ? a : b;
+  if (a.known()) std::swap(a, b);
+  if (b.known() && a.seconds_ == 0) {
+    a.since_.not_before_s = std::max(a.since_.not_before_s, b.seconds_);
+    return a;
+  }
+  return after({std::make_shared<LaterOfTwo>(std::move(a), std::move(b))}, 0);
+}
+
+bool Instant::known() const {
+  if (!since_.milestone) return true;
+  if (!since_.milestone->known()) return false;
+  seconds_ += std::max(since_.milestone->date_s_, since_.not_before_s);
+  since_ = {};
+  return true;
 }
 
 }  // namespace trigram::sim

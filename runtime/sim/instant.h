@@ -1,8 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,15 +10,43 @@
 
 namespace trigram::sim {
 
-class Milestone;
+/// An event whose date is not known before it happens, such as the end of a collective.
+class Milestone {
+ public:
+  Milestone() = default;
+  virtual ~Milestone() = default;
+  Milestone(const Milestone&) = delete;
+  Milestone& operator=(const Milestone&) = delete;
 
-/// A point of simulated time: a date, or so many seconds after a milestone that nobody has come to.
+  /// Calls `action` when it is reached.
+  void when_reached(std::function<void()> action);
+  /// Is reached at `date_s`.
+  void reach(double date_s);
+  bool reached() const { return date_s_ == date_s_; }
+
+ protected:
+  friend class Instant;
+  /// Whether the date is known by now.
+  virtual bool known() { return reached(); }
+  /// A milestone that has to be reached before the date of this one is known.
+  virtual Milestone& next() { return *this; }
+  double date_s_ = std::numeric_limits<double>::quiet_NaN();  // until it is reached
+
+ private:
+  std::unique_ptr<std::vector<std::function<void()>>> actions_;  // null: none
+};
+
+/// The later of a milestone and a date. Without a milestone it stands for nothing.
+struct Since {
+  std::shared_ptr<Milestone> milestone = nullptr;
+  double not_before_s = -std::numeric_limits<double>::infinity();
+};
+
+/// A point of simulated time: a date, or so many seconds after an event whose date is not known.
 class Instant {
  public:
-  static Instant at(double date_s) { return {nullptr, date_s}; }
-  static Instant after(std::shared_ptr<Milestone> milestone, double seconds) {
-    return {std::move(milestone), seconds};
-  }
+  static Instant at(double date_s) { return {{}, date_s}; }
+  static Instant after(Since since, double seconds) { return {std::move(since), seconds}; }
   /// The later of both.
   static Instant later(Instant a, Instant b);
 
@@ -27,41 +55,16 @@ class Instant {
   /// Once it is known.
   double date_s() const { return seconds_; }
   /// While it is not: a milestone that has to be reached first.
-  Milestone& next() const;
-  /// Null if the date is known.
-  const std::shared_ptr<Milestone>& milestone() const { return milestone_; }
-  /// After the milestone, if there is one.
+  Milestone& next() const { return since_.milestone->next(); }
+  /// What it comes after; without a milestone if the date is known.
+  const Since& since() const { return since_; }
+  /// After that, if there is a milestone.
   double seconds() const { return seconds_; }
 
  private:
-  Instant(std::shared_ptr<Milestone> milestone, double seconds)
-      : milestone_(std::move(milestone)), seconds_(seconds) {}
-  mutable std::shared_ptr<Milestone> milestone_;
+  Instant(Since since, double seconds) : since_(std::move(since)), seconds_(seconds) {}
+  mutable Since since_;
   mutable double seconds_;
-};
-
-/// What happens at a date that is not known before: a collective ends, or the later of two instants
-/// comes.
-class Milestone {
- public:
-  Milestone() = default;
-  Milestone(Instant a, Instant b) : later_of_(std::pair(std::move(a), std::move(b))) {}
-  Milestone(const Milestone&) = delete;
-  Milestone& operator=(const Milestone&) = delete;
-
-  /// Calls `action` when it is reached.
-  void when_reached(std::function<void()> action) { actions_.push_back(std::move(action)); }
-  /// Is reached at `date_s`.
-  void reach(double date_s);
-  bool reached() const { return known_; }
-
- private:
-  friend class Instant;
-  bool known();
-  bool known_ = false;
-  double date_s_ = 0;
-  std::optional<std::pair<Instant, Instant>> later_of_;
-  std::vector<std::function<void()>> actions_;
 };
 
 /// An instant of a stream, as those who measure know it.

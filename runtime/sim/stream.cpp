@@ -83,7 +83,7 @@ Context SimStream::context() {
 void SimStream::check_current() const { check_owner(world_.current() == this, rank_, name_); }
 
 double SimStream::now() const {
-  if (!after_) return Simulation::clock() + owed_s_;
+  if (!after_.milestone) return Simulation::clock() + owed_s_;
   const Instant here = instant();
   SimStream& asking = *world_.current();
   asking.settle();
@@ -97,7 +97,7 @@ std::unique_ptr<Moment> SimStream::mark() {
 
 void SimStream::go_on_from(const Instant& instant) {
   const bool known = instant.known();
-  after_ = instant.milestone();
+  after_ = instant.since();
   owed_s_ = known ? std::max(0.0, instant.date_s() - Simulation::clock()) : instant.seconds();
 }
 
@@ -149,10 +149,10 @@ void SimStream::compute_beside_messages(double seconds) {
 void SimStream::pay() {
   wake_others();
   const double owed_s = std::exchange(owed_s_, 0);
-  const auto after = std::exchange(after_, nullptr);
+  const auto after = std::exchange(after_, {});
   double passed_s = 0;
-  const auto pass = [&](const std::shared_ptr<Milestone>& since, double seconds) {
-    if (since) {
+  const auto pass = [&](const Since& since, double seconds) {
+    if (since.milestone) {
       const Instant until = Instant::after(since, seconds);
       await(until);
       return pass_time(until.date_s() - Simulation::clock());

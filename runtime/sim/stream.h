@@ -74,11 +74,12 @@ class alignas(64) SimStream final : public Stream {
   void check_current() const;
   /// Sleeps the time owed and does what was deferred.
   void settle() {
-    if (owed_s_ > 0 || !deferred_.empty() || after_ || !to_wake_.empty()) pay();
+    if (owed_s_ > 0 || !deferred_.empty() || after_.milestone || !to_wake_.empty()) pay();
   }
   /// Where the stream is, which may be ahead of the clock.
   Instant instant() const {
-    return after_ ? Instant::after(after_, owed_s_) : Instant::at(Simulation::clock() + owed_s_);
+    return after_.milestone ? Instant::after(after_, owed_s_)
+                            : Instant::at(Simulation::clock() + owed_s_);
   }
   /// What the stream does next, it does from then on.
   void go_on_from(const Instant& instant);
@@ -87,7 +88,7 @@ class alignas(64) SimStream final : public Stream {
   void defer(std::function<void()> action) {
     deferred_.push_back({after_, owed_s_, std::move(action)});
   }
-  bool owes() const { return owed_s_ > 0 || after_; }
+  bool owes() const { return owed_s_ > 0 || after_.milestone; }
 
   /// Settles, then gives way to other streams until `ready()`; whoever makes it so must wake().
   template <class Ready>
@@ -112,7 +113,7 @@ class alignas(64) SimStream final : public Stream {
 
  private:
   struct Deferred {
-    std::shared_ptr<Milestone> after;  // when it was deferred, as below
+    Since after;  // when it was deferred, as below
     double owed_s;
     std::function<void()> action;
   };
@@ -134,8 +135,8 @@ class alignas(64) SimStream final : public Stream {
 
   // What every message touches comes first, to lie in few cache lines.
   World& world_;
-  double owed_s_ = 0;                 // since the clock, or since
-  std::shared_ptr<Milestone> after_;  // if that is not null
+  double owed_s_ = 0;  // since the clock, or
+  Since after_;        // since this, if it has a milestone
   std::vector<Deferred> deferred_;
   Wait wait_;
   const int rank_;
