@@ -42,7 +42,7 @@ class Chain {
     const Rounds::Sent sent[] = {{after(), count, nbytes}};
     Rounds rounds{.pattern = Rounds::chain, .phases = {{costs}}};
     rounds.phases[0].rounds = static_cast<int>(count);
-    rounds.part_nbytes = [lengths](std::size_t i) { return lengths[i]; };
+    rounds.part_nbytes = [&lengths](std::size_t i) { return lengths[i]; };
     rounds.valued = !pieces_[0].is_phantom();
     if (!last()) rounds.sent = sent;
     ctx_.comm->coupled(rounds, [&] {

@@ -54,7 +54,7 @@ void around(Context ctx, Around parts, const std::function<void()>& messages) {
   const Rounds::Sent sent[] = {{right_of(ctx), static_cast<std::uint64_t>(rounds), parts.bytes}};
   ctx.comm->coupled({.pattern = Rounds::ring,
                      .phases = parts.phases,
-                     .part_nbytes = std::move(parts.part_nbytes),
+                     .part_nbytes = std::cref(parts.part_nbytes),
                      .first_part = parts.first,
                      .sent = sent,
                      .valued = parts.valued},

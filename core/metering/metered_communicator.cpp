@@ -7,7 +7,12 @@ namespace trigram {
 
 /// Reports events when their time is known, and counts it as time of transfers unless nothing was
 /// transferred. The communicator may be gone by then; the rank, which keeps the tally, is not.
-auto MeteredCommunicator::reporter(std::vector<Event> events, bool transferred) {
+std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Event> events,
+                                                                  bool transferred) {
+  if (events.empty())  // small enough for a std::function without an allocation
+    return [&tally = tally_, transferred](double begin_s, double end_s) {
+      if (transferred) tally.transfer_s.add(end_s - begin_s);
+    };
   return [&rank = rank_, &tally = tally_, events = std::move(events), transferred](
              double begin_s, double end_s) mutable {
     if (transferred) tally.transfer_s.add(end_s - begin_s);

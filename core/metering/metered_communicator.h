@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "core/metering/metered_rank.h"
 
@@ -25,7 +27,7 @@ class MeteredCommunicator final : public Communicator {
   void count(int peer, std::uint64_t bytes, std::uint64_t messages = 1);
   std::vector<Event> events_of(std::span<const Transfer> batch);
   Event event_of(const Rounds& rounds) const;
-  auto reporter(std::vector<Event> events, bool transferred = true);
+  std::function<void(double, double)> reporter(std::vector<Event> events, bool transferred = true);
 
   Communicator& raw_;
   Stream& clock_;

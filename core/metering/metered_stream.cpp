@@ -40,10 +40,13 @@ Task MeteredStream::metered(Task task) {
 template <class F>
 void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally) {
   if (!tally && !rank_->sink()) return operation();
-  timed(*raw_, *rank_, operation, [=, this, &rank = *rank_] {
-    return [=, &rank, name = rank.sink() ? name_ : std::string()](double begin_s, double end_s) {
+  using Then = std::function<void(double, double)>;
+  timed(*raw_, *rank_, operation, [=, this, &rank = *rank_]() -> Then {
+    if (!rank.sink())  // small enough for a std::function without an allocation
+      return [tally](double begin_s, double end_s) { tally->add(end_s - begin_s); };
+    return [=, &rank, name = name_](double begin_s, double end_s) {
       if (tally) tally->add(end_s - begin_s);
-      if (rank.sink() && end_s > begin_s) rank.sink()({kind, rank.rank(), name, begin_s, end_s});
+      if (end_s > begin_s) rank.sink()({kind, rank.rank(), name, begin_s, end_s});
     };
   });
 }
