@@ -30,9 +30,7 @@ std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::new_meeting(Circle&
       Meeting{circle, rounds.pattern, rounds.traffic, goes_by_messages(circle, rounds)});
   if (meeting->by_messages) return meeting;
   const std::size_t size = circle.members.size();
-  meeting->come.resize(size, Instant::at(0));
-  const std::size_t ends = rounds.pattern == Rounds::h_relation ? 1 : size;
-  meeting->ends = std::make_shared<std::vector<Milestone>>(ends);
+  meeting->members = std::make_shared<std::vector<Member>>(size);
   if (!rounds.part_nbytes) return meeting;
   const auto parts =
       rounds.pattern == Rounds::ring ? size : static_cast<std::size_t>(rounds.phases[0].rounds);
@@ -79,15 +77,15 @@ bool FluidCollectives::make(SimStream& stream, const Rounds& rounds,
     messages();
     stream.set_untimed(false);
   }
-  Milestone& end = (*meeting->ends)[rounds.pattern == Rounds::h_relation ? 0 : place];
-  stream.go_on_from(Instant::after({{meeting->ends, &end}}, 0));
+  Milestone& end = (*meeting->members)[meeting->relation ? 0 : place].end;
+  stream.go_on_from(Instant::after({{meeting->members, &end}}, 0));
   return true;
 }
 
 void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds& rounds,
                               const Instant& when) const {
   const std::size_t size = meeting.circle.members.size();
-  meeting.come[place] = when;
+  (*meeting.members)[place].come = when;
   if (meeting.pattern == Rounds::h_relation) {
     if (!meeting.relation)
       meeting.relation =
@@ -112,8 +110,8 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds&
 
 /// All have come: as soon as it is known when, and at that date.
 void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
-  for (; meeting->known < meeting->come.size(); ++meeting->known) {
-    const Instant& when = meeting->come[meeting->known];
+  for (; meeting->known < meeting->members->size(); ++meeting->known) {
+    const Instant& when = (*meeting->members)[meeting->known].come;
     if (!when.known()) return when.next().when_reached([this, meeting] { start(meeting); });
     meeting->start_s = std::max(meeting->start_s, when.date_s());
   }
@@ -132,7 +130,8 @@ void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
 /// When each rank is through, by place, if nothing else passes the links.
 std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRounds& pattern) {
   Pipeline& pipeline = meeting.pipeline;
-  for (const Instant& when : meeting.come) pipeline.starts_s.push_back(when.date_s());
+  for (const Member& member : *meeting.members)
+    pipeline.starts_s.push_back(member.come.date_s());
   const auto first = static_cast<std::ptrdiff_t>(meeting.first);
   const auto from_first = [first](std::vector<double>& by_place) {
     if (!by_place.empty()) std::rotate(by_place.begin(), by_place.begin() + first, by_place.end());
@@ -220,7 +219,7 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
                      if (later_s > 0)
                        for (auto& connection : connections) connection.delay(later_s);
                      for (std::size_t i = 0; i < ends_s.size(); ++i)
-                       if (Milestone& end = (*meeting->ends)[i]; !end.reached())
+                       if (Milestone& end = (*meeting->members)[i].end; !end.reached())
                          end.reach(ends_s[i] + later_s);
                    });
   std::map<double, std::vector<std::size_t>> sooner;
@@ -229,7 +228,7 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
   for (auto& [date_s, places] : sooner)
     world_.simulation().at(date_s, [meeting, flow, date_s = date_s, places = std::move(places)] {
       if (!flow->alone) return;
-      for (const std::size_t i : places) (*meeting->ends)[i].reach(date_s);
+      for (const std::size_t i : places) (*meeting->members)[i].end.reach(date_s);
     });
 }
 
@@ -249,7 +248,7 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
       meeting->start_s + before_s + relation.least_s(meeting->start_s, window_of);
   flows_.start(
       links, bytes, meeting->start_s, before_s + bytes / links.bandwidth(),
-      [meeting, least_s](double date_s) { meeting->ends->front().reach(std::max(date_s, least_s)); });
+      [meeting, least_s](double date_s) { meeting->members->front().end.reach(std::max(date_s, least_s)); });
 }
 
 }  // namespace trigram::sim

@@ -50,6 +50,11 @@ class FluidCollectives {
 
  private:
   struct Circle;
+  /// What a collective knows of one of its ranks; together, since ranks come far apart.
+  struct Member {
+    Instant come = Instant::at(0);
+    Milestone end;  // of an h-relation, that of the first is all members'
+  };
   /// A collective to which ranks come.
   struct Meeting {
     Circle& circle;
@@ -61,10 +66,9 @@ class FluidCollectives {
     Pipeline pipeline = {};                    // of rings and chains
     std::unique_ptr<HRelation> relation = {};  // of Rounds::h_relation, in place of that
     std::optional<HRelation::Flow> at_once = {};
-    std::vector<Instant> come = {};                     // when each has, by place
-    std::size_t known = 0;                              // of them, from the first place on
+    std::shared_ptr<std::vector<Member>> members = {};  // by place; may outlast the meeting
+    std::size_t known = 0;                              // of their coming, from the first place on
     double start_s = 0;                                 // when the last has come
-    std::shared_ptr<std::vector<Milestone>> ends = {};  // by place; of an h-relation one for all
   };
   /// Of the edges of a pattern.
   struct Connections {
