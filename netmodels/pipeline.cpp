@@ -78,14 +78,15 @@ bool repeats(std::span<const T> all, std::size_t period, Same same) {
   return true;
 }
 
-/// What stands for all members of a ring: so many of them, after which everything is the same again
-/// as after the workers of a node, and their parts.
+/// The members of a ring that stand for all, since everything repeats after them, as after the
+/// workers of a node; and their parts.
 struct Period {
   std::size_t members;
   std::vector<double> nbytes;
 };
 
-/// All members where nothing repeats. Parts that differ by an element count as equal in a long ring.
+/// All members where nothing repeats. In a long ring, parts that differ by an element count as the
+/// longest.
 Period period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
                  std::span<const PipelineConnection> connections) {
   constexpr std::size_t kFew = 256;  // rings for which it is not worth the rounding of parts
@@ -93,7 +94,7 @@ Period period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
   const std::size_t P = edges.size();
   const auto [shortest, longest] =
       std::minmax_element(pipeline.nbytes.begin(), pipeline.nbytes.end());
-  const bool rounds = P > kFew && *shortest >= kAlike * *longest;
+  const bool rounded = P > kFew && *shortest >= kAlike * *longest;
   const auto equal = [](double a, double b) { return a == b; };
   const auto alike = [](const PipelineConnection& a, const PipelineConnection& b) {
     return a.free_s == b.free_s && a.held == b.held && a.held_bytes == b.held_bytes &&
@@ -103,7 +104,7 @@ Period period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
     const auto repeated = [&](std::span<const double> by_place) {
       return repeats(by_place, period, equal);
     };
-    return (rounds || repeated(pipeline.nbytes)) &&
+    return (rounded || repeated(pipeline.nbytes)) &&
            repeats(edges, period, std::equal_to<PipelineEdge>()) && repeated(pipeline.starts_s) &&
            repeats(connections, period, alike) &&
            std::all_of(pipeline.phases.begin(), pipeline.phases.end(), [&](const auto& phase) {
@@ -112,7 +113,7 @@ Period period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
   };
   for (std::size_t period = 1; period <= P / 2; ++period)
     if (P % period == 0 && same_again(period)) {
-      if (rounds) return {period, std::vector(period, *longest)};
+      if (rounded) return {period, std::vector(period, *longest)};
       const auto first = pipeline.nbytes.begin();
       return {period, {first, first + static_cast<std::ptrdiff_t>(period)}};
     }

@@ -55,12 +55,14 @@ struct Windowed {
 };
 
 /// When each rank is through `rings` ring allreduces of `bytes`, one after another, to the first of
-/// which rank r comes late, by the recursion: step s of r begins when chunk s has come from r - 1
-/// and the link of r is free.
+/// which rank r comes late, by the recursion: step s of r, which sends
+/// chunk r - 1 - s, begins when that has come from r - 1 and the link of r is free.
 std::vector<double> recursion(const Cluster& cluster, double bytes, double most_late_s,
                               std::size_t held, int rings = 1) {
   const int P = cluster.ranks(), workers = static_cast<int>(cluster.workers_per_node);
-  const double c = bytes / P;
+  const auto chunk = [&](int i) {
+    return std::floor(bytes * (i + 1) / P) - std::floor(bytes * i / P);
+  };
   std::vector<double> ready(static_cast<std::size_t>(P)), free(ready.size(), 0);
   for (int r = 0; r < P; ++r) ready[static_cast<std::size_t>(r)] = late_s(r, most_late_s);
   std::vector<Windowed> windows(ready.size(),
@@ -70,6 +72,7 @@ std::vector<double> recursion(const Cluster& cluster, double bytes, double most_
     std::vector<double> arrive(ready.size());
     std::vector<double> taken = ready;
     for (std::size_t r = 0; r < ready.size(); ++r) {
+      const double c = chunk((static_cast<int>(r) + 3 * P - 1 - s % (2 * (P - 1))) % P);
       const std::size_t next = (r + 1) % ready.size();
       if (received.size() >= held)
         taken[r] = std::max(ready[r], received[received.size() - held][next]);
@@ -131,6 +134,20 @@ TEST_P(RingRecursion, HoldsByMessagesAndAsFlows) {
               fmt::format("fidelity {}, chunks of {} B, {} s of latency, late by up to {} s",
                           static_cast<int>(fidelity), chunk, latency_s, late));
       }
+}
+
+/// Every fourth chunk is longer, or some are without a period, by more than a thousandth.
+TEST(LongRings, HoldTheRecursionWithUnevenChunks) {
+  constexpr int kRanks = 512, kWorkers = 8;
+  for (const double latency_s : {0.1e-6, 1e-3})
+    for (const std::size_t longer : {kRanks / 4, 77}) {
+      const std::size_t bytes = 500 * kRanks + longer;
+      const Cluster cluster = nodes_of(kRanks, kWorkers, latency_s);
+      const auto held = static_cast<std::size_t>(cluster.transport.buffer_bytes / 501);
+      expect_ends(ring_ends(cluster, bytes, 0, Fidelity::fluid, 2),
+                  recursion(cluster, static_cast<double>(bytes), 0, held, 2),
+                  fmt::format("{} longer chunks, {} s of latency", longer, latency_s));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Nodes, RingRecursion,

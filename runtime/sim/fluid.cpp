@@ -130,8 +130,7 @@ void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
 /// When each rank is through, by place, if nothing else passes the links.
 std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRounds& pattern) {
   Pipeline& pipeline = meeting.pipeline;
-  for (const Member& member : *meeting.members)
-    pipeline.starts_s.push_back(member.come.date_s());
+  for (const Member& member : *meeting.members) pipeline.starts_s.push_back(member.come.date_s());
   const auto first = static_cast<std::ptrdiff_t>(meeting.first);
   const auto from_first = [first](std::vector<double>& by_place) {
     if (!by_place.empty()) std::rotate(by_place.begin(), by_place.begin() + first, by_place.end());
@@ -246,9 +245,10 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
   };
   const double least_s =
       meeting->start_s + before_s + relation.least_s(meeting->start_s, window_of);
-  flows_.start(
-      links, bytes, meeting->start_s, before_s + bytes / links.bandwidth(),
-      [meeting, least_s](double date_s) { meeting->members->front().end.reach(std::max(date_s, least_s)); });
+  flows_.start(links, bytes, meeting->start_s, before_s + bytes / links.bandwidth(),
+               [meeting, least_s](double date_s) {
+                 meeting->members->front().end.reach(std::max(date_s, least_s));
+               });
 }
 
 }  // namespace trigram::sim
