@@ -8,21 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from statistics import fmean, median
+from statistics import median
 from typing import Any, Iterator
 
 from . import commands
 from .claim_cells import Cell, Ordering, SpeedUp, Tolerance
+from .claim_values import ClaimError, cell_of, value_of
 from .results import Results, Run
-from .units import quantity
 
 _VALUE = "value"  # column of a wide table that has been made long
 _RESPECTS = ("median", "predicted_median", "worst", "order", "speed_ups")  # in which a claim can be missed
 CLAIMS = Path(__file__).resolve().parent.parent / "claims.json"
-
-
-class ClaimError(ValueError):
-    """claims.json, or a table that it names, is not as it should be."""
 
 
 @dataclass(frozen=True)
@@ -137,54 +133,11 @@ class Claim:
                          if _matches(key, miss["cell"]))
 
     def _key(self, run: Run) -> tuple[str, ...]:
-        return tuple(_cell_of(run, rule) for rule in self.described["cell"].values())
+        return tuple(cell_of(run, rule) for rule in self.described["cell"].values())
 
     def value(self, run: Run) -> float:
-        """Of the steps from `from_step` on, as those before use up saved credit, or warm up, but for
-        the last, in which what is still under way comes to its end; or a number of the run's summary."""
-        measure = self.described["measure"]
-        if "summary" in measure:
-            return measure.get("times", 1) * self._of_summary(run, measure["summary"])
-        step_s = self._step_s(run, measure.get("from_step", 0))
-        if "computing_s" in measure:
-            return self._of_waiting(run, step_s, measure)
-        if "moves" in measure:
-            moved = _cell_of(run, self.described["cell"][measure["moves"]])
-            try:
-                return float(moved) * measure.get("times", 1) / step_s
-            except ValueError as error:
-                raise ClaimError(f"{self.id}: run {run.id} moves {moved}, no number of {measure['moves']}") from error
-        if "steps" in measure:
-            return step_s * measure["steps"]
-        cluster = run.experiment.get("cluster") or {}
-        if not (cluster.get("nodes") and cluster.get("workers_per_node")):
-            raise ClaimError(f"{self.id}: run {run.id} does not say how many workers it has")
-        return measure["samples_per_worker"] * cluster["nodes"] * cluster["workers_per_node"] / step_s
-
-    def _of_summary(self, run: Run, key: str) -> float:
-        value = run.number(key)
-        if value is None:
-            raise ClaimError(f"{self.id}: run {run.id} has no {key} in its summary")
-        return value
-
-    def _of_waiting(self, run: Run, step_s: float, measure: dict[str, Any]) -> float:
-        """The share of a step that computes; or, with `every`, the seconds of so many steps that do not."""
-        if "every" not in measure:
-            return measure["computing_s"] / step_s
-        steps = float(_cell_of(run, self.described["cell"][measure["every"]]))
-        return (step_s - measure["computing_s"]) * steps
-
-    def _step_s(self, run: Run, first: int) -> float:
-        try:
-            steps = run.step_times[first:-1]
-            step_s = fmean(steps) if steps else None
-        except (KeyError, TypeError) as error:
-            raise ClaimError(f"{self.id}: run {run.id} has steps without their time") from error
-        if step_s is None:
-            raise ClaimError(f"{self.id}: run {run.id} has no step between step {first} and its last")
-        if step_s <= 0:
-            raise ClaimError(f"{self.id}: run {run.id} has steps that take no time")
-        return step_s
+        """The measure of this claim, in its unit."""
+        return value_of(run, self.described)
 
     @property
     def missing(self) -> list[Cell]:
@@ -312,28 +265,6 @@ def _described(path: Path) -> list[dict[str, Any]]:
 def _rows(path: Path) -> Iterator[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as lines:
         yield from csv.DictReader(line for line in lines if not line.startswith("#"))
-
-
-def _cell_of(run: Run, rule: dict[str, Any]) -> str:
-    """What the rule reads off a run: a value that was swept over, or given, by its name or in a unit, or by the first
-    of the rule's cases whose members it has."""
-    value = run.sweep.get(rule["pointer"], _at(run.experiment, rule["pointer"]))
-    for case in rule.get("cases", []):
-        if isinstance(value, dict) and all(value.get(key) == wanted for key, wanted in case["where"].items()):
-            return str(case["name"])
-    if "names" in rule or "cases" in rule:
-        name = value.get("name") if isinstance(value, dict) else value
-        return rule.get("names", {}).get(str(name), str(name))
-    parsed = quantity(value)
-    if parsed is None:
-        raise ClaimError(f"run {run.id}: {rule['pointer']} is {value!r}, no quantity")
-    return f"{parsed[1] * rule.get('times', 1):g}"
-
-
-def _at(document: Any, pointer: str) -> Any:
-    for key in pointer.split("/")[1:]:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document
 
 
 def _matches(key: dict[str, str], cells: dict[str, Any]) -> bool:

@@ -1,0 +1,91 @@
+"""What a run says of a published number: which cell it answers, and the value it has for it."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import Any
+
+from .results import Run
+from .units import quantity
+
+
+class ClaimError(ValueError):
+    """claims.json, or a table that it names, is not as it should be."""
+
+
+def value_of(run: Run, described: dict[str, Any]) -> float:
+    """The measure that the claim describes, in the claim's unit: a number of the run's summary, or one that follows from
+    the mean time of a step. The mean leaves out the steps before `from_step`, which warm up or use up saved credit, and
+    the last step, which waits for all messages that are still under way."""
+    measure = described["measure"]
+    if "summary" in measure:
+        return measure.get("times", 1) * _of_summary(run, described)
+    step_s = _step_s(run, described)
+    if "computing_s" in measure:
+        return _of_waiting(run, step_s, described)
+    if "moves" in measure:
+        moved = cell_of(run, described["cell"][measure["moves"]])
+        try:
+            return float(moved) * measure.get("times", 1) / step_s
+        except ValueError as error:
+            raise ClaimError(f"{described['id']}: run {run.id} moves {moved}, no number of {measure['moves']}") from error
+    if "steps" in measure:
+        return step_s * measure["steps"]
+    cluster = run.experiment.get("cluster") or {}
+    if not (cluster.get("nodes") and cluster.get("workers_per_node")):
+        raise ClaimError(f"{described['id']}: run {run.id} does not say how many workers it has")
+    return measure["samples_per_worker"] * cluster["nodes"] * cluster["workers_per_node"] / step_s
+
+
+def _of_summary(run: Run, described: dict[str, Any]) -> float:
+    key = described["measure"]["summary"]
+    value = run.number(key)
+    if value is None:
+        raise ClaimError(f"{described['id']}: run {run.id} has no {key} in its summary")
+    return value
+
+
+def _of_waiting(run: Run, step_s: float, described: dict[str, Any]) -> float:
+    """The share of a step that computes; or, with `every`, the seconds of so many steps that do not."""
+    measure = described["measure"]
+    if "every" not in measure:
+        return measure["computing_s"] / step_s
+    steps = float(cell_of(run, described["cell"][measure["every"]]))
+    return (step_s - measure["computing_s"]) * steps
+
+
+def _step_s(run: Run, described: dict[str, Any]) -> float:
+    """The mean time of the steps that count."""
+    first = described["measure"].get("from_step", 0)
+    try:
+        steps = run.step_times[first:-1]
+        step_s = fmean(steps) if steps else None
+    except (KeyError, TypeError) as error:
+        raise ClaimError(f"{described['id']}: run {run.id} has steps without their time") from error
+    if step_s is None:
+        raise ClaimError(f"{described['id']}: run {run.id} has no step between step {first} and its last")
+    if step_s <= 0:
+        raise ClaimError(f"{described['id']}: run {run.id} has steps that take no time")
+    return step_s
+
+
+def cell_of(run: Run, rule: dict[str, Any]) -> str:
+    """What the rule reads off a run: a value that was swept over, or given, by its name or in a unit, or by the first
+    of the rule's cases whose members it has."""
+    value = run.sweep.get(rule["pointer"], _at(run.experiment, rule["pointer"]))
+    for case in rule.get("cases", []):
+        if isinstance(value, dict) and all(value.get(key) == wanted for key, wanted in case["where"].items()):
+            return str(case["name"])
+    if "names" in rule or "cases" in rule:
+        name = value.get("name") if isinstance(value, dict) else value
+        return rule.get("names", {}).get(str(name), str(name))
+    parsed = quantity(value)
+    if parsed is None:
+        raise ClaimError(f"run {run.id}: {rule['pointer']} is {value!r}, no quantity")
+    return f"{parsed[1] * rule.get('times', 1):g}"
+
+
+def _at(document: Any, pointer: str) -> Any:
+    for key in pointer.split("/")[1:]:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
