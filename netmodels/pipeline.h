@@ -70,9 +70,9 @@ struct Pipeline {
 /// where what the transport holds of a connection until p + 1 has received it limits how far p is
 /// ahead. `edges[p]` leads from member p to the next; a chain has one less than members.
 /// `connections`, of the same places, say when they are free of what went before, and are told when
-/// they are free again. Where nodes are alike, and the parts that they start with, a ring is
-/// computed for one node. Of more than 256 members whose nodes are alike, parts that differ by an
-/// element count as long as the longest, which costs less than a thousandth.
+/// they are free again. A ring is computed for one node where all nodes are alike and start with
+/// parts of the same lengths. Of more than 256 members whose nodes are alike, parts that differ by
+/// an element count as long as the longest, which costs less than a thousandth.
 std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
                                 const Transport& transport,
                                 std::span<PipelineConnection> connections);

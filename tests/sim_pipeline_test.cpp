@@ -55,8 +55,8 @@ struct Windowed {
 };
 
 /// When each rank is through `rings` ring allreduces of `bytes`, one after another, to the first of
-/// which rank r comes late, by the recursion: step s of r, which sends
-/// chunk r - 1 - s, begins when that has come from r - 1 and the link of r is free.
+/// which rank r comes late, by the recursion: step s of r, which sends chunk r - 1 - s, begins when
+/// that has come from r - 1 and the link of r is free.
 std::vector<double> recursion(const Cluster& cluster, double bytes, double most_late_s,
                               std::size_t held, int rings = 1) {
   const int P = cluster.ranks(), workers = static_cast<int>(cluster.workers_per_node);

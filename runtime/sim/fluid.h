@@ -50,10 +50,11 @@ class FluidCollectives {
 
  private:
   struct Circle;
-  /// What a collective knows of one of its ranks; together, since ranks come far apart.
+  /// When a rank comes to a collective, and when the collective is over for it. Both are in one
+  /// place of memory, because a rank that comes uses both.
   struct Member {
     Instant come = Instant::at(0);
-    Milestone end;  // of an h-relation, that of the first is all members'
+    Milestone end;  // an h-relation ends for all members at once, with that of the first
   };
   /// A collective to which ranks come.
   struct Meeting {

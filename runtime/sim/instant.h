@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -22,7 +23,7 @@ class Milestone {
   void when_reached(std::function<void()> action);
   /// Is reached at `date_s`.
   void reach(double date_s);
-  bool reached() const { return date_s_ == date_s_; }
+  bool reached() const { return !std::isnan(date_s_); }
 
  protected:
   friend class Instant;
@@ -30,13 +31,13 @@ class Milestone {
   virtual bool known() { return reached(); }
   /// A milestone that has to be reached before the date of this one is known.
   virtual Milestone& next() { return *this; }
-  double date_s_ = std::numeric_limits<double>::quiet_NaN();  // until it is reached
+  double date_s_ = std::numeric_limits<double>::quiet_NaN();  // not a number until it is reached
 
  private:
   std::unique_ptr<std::vector<std::function<void()>>> actions_;  // null: none
 };
 
-/// The later of a milestone and a date. Without a milestone it stands for nothing.
+/// The later of a milestone and a date. Empty where there is no milestone.
 struct Since {
   std::shared_ptr<Milestone> milestone = nullptr;
   double not_before_s = -std::numeric_limits<double>::infinity();
@@ -56,7 +57,7 @@ class Instant {
   double date_s() const { return seconds_; }
   /// While it is not: a milestone that has to be reached first.
   Milestone& next() const { return since_.milestone->next(); }
-  /// What it comes after; without a milestone if the date is known.
+  /// What it comes after; empty if the date is known.
   const Since& since() const { return since_; }
   /// After that, if there is a milestone.
   double seconds() const { return seconds_; }
