@@ -13,6 +13,7 @@
 #include "core/codecs/magnitude_kernels.h"
 #include "core/codecs/sparse.h"
 #include "core/codecs/wire.h"
+#include "core/device/vector_ops.h"
 
 namespace trigram {
 
@@ -78,11 +79,13 @@ std::vector<std::uint32_t> largest_indices(const float* x, std::size_t n, std::s
   const auto in_order = keys;
   const auto last = keys.begin() + static_cast<std::ptrdiff_t>(k - 1);
   std::nth_element(keys.begin(), last, keys.end(), std::greater<>());
-  std::vector<std::uint32_t> chosen;
-  chosen.reserve(k);
+  std::vector<std::uint32_t> chosen(count);
+  std::size_t place = 0;  // every key is written, since a branch on it could not be predicted
   for (const std::uint64_t key : in_order) {
-    if (key >= *last) chosen.push_back(~static_cast<std::uint32_t>(key));
+    chosen[place] = ~static_cast<std::uint32_t>(key);
+    place += key >= *last;
   }
+  chosen.resize(k);
   return chosen;
 }
 
@@ -108,11 +111,11 @@ class TopK final : public Codec {
     TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
     const float* from = x.floats().data();
     const auto indices = largest_indices(from, n, k);
-    std::vector<float> values;
+    std::vector<float> values(k);
     bool finite = true;
-    for (const std::uint32_t i : indices) {
-      values.push_back(from[i]);
-      finite = finite && magnitude(from[i]) < magnitudes::kInfinity;
+    for (std::size_t i = 0; i < k; ++i) {
+      values[i] = from[indices[i]];
+      finite &= magnitude(values[i]) < magnitudes::kInfinity;
     }
     if (!finite) values.assign(k, std::numeric_limits<float>::quiet_NaN());
     std::memcpy(wire.data(), indices.data(), k * sizeof(std::uint32_t));
@@ -126,7 +129,7 @@ class TopK final : public Codec {
     const std::span<const std::byte> code(wire.data(), wire.numel());
     const auto indices = topk::indices_on(code);
     const auto values = topk::values_on(code);
-    std::fill_n(to, n, std::isnan(values[0]) ? values[0] : 0.0f);
+    vector_ops::fill(n, to, std::isnan(values[0]) ? values[0] : 0.0f);
     for (std::size_t i = 0; i < k; ++i) {
       TRIGRAM_CHECK(indices[i] < n, "element {} of {} on the wire", indices[i], n);
       to[indices[i]] = values[i];
