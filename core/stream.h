@@ -10,6 +10,7 @@
 namespace trigram {
 
 struct Context;
+struct OneWay;
 using Task = std::function<void(Context)>;
 
 /// A submitted task. Kept alive by whoever may still wait for it.
@@ -63,6 +64,11 @@ class Stream {
   virtual void compute(double seconds) = 0;
   /// Another stream of this rank. Collective over the ranks, in one order, at start-up.
   virtual std::unique_ptr<Stream> fork(const std::string& name) = 0;
+  /// Two more streams of this rank, for messages that go one way: what a rank sends on its `out`, a
+  /// peer receives on its `in`, so that the sends of a rank never wait for its receives. `out`
+  /// receives nothing, `in` sends nothing, and neither takes part in collectives. Only for worlds
+  /// that buffer what ranks send (Communicator::buffered). Collective over the ranks, as `fork` is.
+  virtual OneWay fork_one_way(const std::string& name) = 0;
   /// Runs `task` on *this* stream after all that `after` has issued, and after earlier tasks.
   virtual std::shared_ptr<Work> submit(const Context& after, Task task) = 0;
   /// Orders this stream's future after `work`, and rethrows what its task threw.
@@ -71,6 +77,11 @@ class Stream {
   virtual void synchronize() = 0;
   /// A mutex for the streams of this rank.
   virtual std::unique_ptr<Mutex> make_mutex() = 0;
+};
+
+/// The two ends that a rank has of a one-way channel.
+struct OneWay {
+  std::unique_ptr<Stream> out, in;
 };
 
 }  // namespace trigram

@@ -63,27 +63,14 @@ TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
   expect_as_by_messages(servers("bert_large", 4, {{"assignment", "djb2"}}), 0.05);
 }
 
-/// Acknowledged, each stage of a partition has its own stream. By messages, workers push as far
-/// ahead as they like; as flows, all ranks have pushed a round before any pushes the next.
-TEST(FluidServers, TakeNearlyAsLongByStages) {
-  for (const int nodes : {2, 4, 16})
-    for (const char* priority : {"ready", "need"}) {
-      Json options = {{"acknowledged", true}, {"priority", priority}};
-      expect_as_by_messages(servers("vgg16", nodes, options), 0.03);
-      options["assignment"] = "djb2";
-      expect_as_by_messages(servers("vgg16", nodes, options), 0.1);
-    }
-}
-
-/// By messages a worker's pushes leave one behind the other; as flows, each begins when the one
-/// before has come in, after a latency, and has been added up.
-TEST(FluidServers, TakeLittleLongerByStagesWhereOneServes) {
-  for (const int nodes : {2, 3, 8})
-    for (const Json& more : {Json::object(), Json{{"placement", "beside"}}}) {
-      Json options = {{"acknowledged", true}, {"servers", 1}};
-      options.update(more);
-      expect_as_by_messages(servers("vgg16", nodes, options), 0.025);
-    }
+/// Acknowledged, the stages of a partition have one-way channels, which messages pass always.
+TEST(FluidServers, GoByMessagesByStages) {
+  for (const char* priority : {"ready", "need"}) {
+    Training training = servers("vgg16", 4, {{"acknowledged", true}, {"priority", priority}});
+    const Trained by_messages = train(training);
+    training.sim.fidelity = Fidelity::fluid;
+    EXPECT_EQ(train(training).ended_s, by_messages.ended_s);
+  }
 }
 
 /// Limits of connections, shares of the bandwidth, software, token buckets.

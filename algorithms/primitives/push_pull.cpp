@@ -106,30 +106,56 @@ void PushPull::exchange(Context c, std::size_t r) const {
     batch.acknowledge = before(1, r);
     batch.request = before(2, r);
   }
-  run(c, batch);
+  reduce(c, batch.push);
+  among_servers(c, [&](Context among) { exchange_among_servers(among, batch); });
+  broadcast(c, batch.answer);
 }
 
-void PushPull::make(Stage stage, Context c, std::size_t r) const {
-  switch (stage) {
-    case Stage::push: return run(c, {.push = of_round(r)});
-    case Stage::acknowledge: return run(c, {.acknowledge = of_round(r)});
-    case Stage::request: return run(c, {.request = of_round(r)});
-    case Stage::answer: return run(c, {.answer = of_round(r)});
-  }
+void PushPull::send(Stage stage, Context c, std::size_t r) const {
+  pass(Transfer::send, stage, c, r);
 }
 
-void PushPull::run(Context c, const Batch& batch) const {
-  const Execution& execution = options_.execution;
-  if (!execution.hierarchical) return run_among_servers(c, batch);
+void PushPull::receive(Stage stage, Context c, std::size_t r) const {
+  pass(Transfer::recv, stage, c, r);
+}
+
+void PushPull::reduce(Context c, std::size_t r) const { reduce(c, of_round(r)); }
+
+void PushPull::broadcast(Context c, std::size_t r) const { broadcast(c, of_round(r)); }
+
+void PushPull::pass(Transfer::Kind kind, Stage stage, Context c, std::size_t r) const {
+  among_servers(c, [&](Context among) { pass_among_servers(kind, stage, among, r); });
+}
+
+/// Calls `among` with those who push and serve: all ranks or, hierarchical, the leaders of nodes.
+template <class Among>
+void PushPull::among_servers(Context c, Among among) const {
+  if (!options_.execution.hierarchical) return among(c);
+  if (!c.layout->is_leader(c.world_rank)) return;
+  Subset leaders(*c.comm, c.layout->leaders());
+  among(c.with(leaders));
+}
+
+void PushPull::reduce(Context c, std::span<const Partition> partitions) const {
+  if (!options_.execution.hierarchical || partitions.empty()) return;
   Subset node(*c.comm, c.layout->node_members(c.world_rank));
-  if (!batch.push.empty())
-    reduce_in_node(c.with(node), grads_of(batch.push), execution.segment_bytes);
-  if (c.layout->is_leader(c.world_rank)) {
-    Subset leaders(*c.comm, c.layout->leaders());
-    run_among_servers(c.with(leaders), batch);
+  reduce_in_node(c.with(node), grads_of(partitions), options_.execution.segment_bytes);
+}
+
+void PushPull::broadcast(Context c, std::span<const Partition> partitions) const {
+  if (!options_.execution.hierarchical || partitions.empty()) return;
+  Subset node(*c.comm, c.layout->node_members(c.world_rank));
+  broadcast_in_node(c.with(node), grads_of(partitions), options_.execution.segment_bytes);
+}
+
+PushPull::Batch PushPull::batch_of(Stage stage, std::size_t r) const {
+  switch (stage) {
+    case Stage::push: return {.push = of_round(r)};
+    case Stage::acknowledge: return {.acknowledge = of_round(r)};
+    case Stage::request: return {.request = of_round(r)};
+    case Stage::answer: return {.answer = of_round(r)};
   }
-  if (!batch.answer.empty())
-    broadcast_in_node(c.with(node), grads_of(batch.answer), execution.segment_bytes);
+  return {};
 }
 
 /// Empty before the first round and after the last.
@@ -159,7 +185,7 @@ std::vector<Transfer> PushPull::transfers_of(Context c, const Batch& batch) cons
   return transfers;
 }
 
-void PushPull::run_among_servers(Context c, const Batch& batch) const {
+void PushPull::exchange_among_servers(Context c, const Batch& batch) const {
   const std::vector<Transfer> transfers = transfers_of(c, batch);
   const auto at_host = pass_host(c, batch.push);
   if (c.size() > 1) {
@@ -168,6 +194,22 @@ void PushPull::run_among_servers(Context c, const Batch& batch) const {
       if (server_of(x) == c.rank()) average(c, x);
   }
   if (at_host) c.stream->wait(*at_host);
+}
+
+/// A worker's bytes cross its host as it pushes them, and those of a rank that only serves as they
+/// come in.
+void PushPull::pass_among_servers(Transfer::Kind kind, Stage stage, Context c,
+                                  std::size_t r) const {
+  const Batch batch = batch_of(stage, r);
+  std::vector<Transfer> transfers = transfers_of(c, batch);
+  std::erase_if(transfers, [kind](const Transfer& t) { return t.kind != kind; });
+  const bool at_host = works() == (kind == Transfer::send);
+  const auto through_host = at_host ? pass_host(c, batch.push) : nullptr;
+  if (!transfers.empty()) c.comm->transfer(transfers);
+  if (kind == Transfer::recv && c.size() > 1)
+    for (const Partition& x : batch.push)
+      if (server_of(x) == c.rank()) average(c, x);
+  if (through_host) c.stream->wait(*through_host);
 }
 
 /// Charges the bytes of a round that cross this host; null if none do.

@@ -24,12 +24,12 @@ namespace trigram {
 /// pskv.lens, cmd, [task, q]() { FinishOrProceed(task); })`); and the server answers once it has
 /// summed up what all workers pushed. Otherwise servers answer without being asked.
 ///
-/// These stages of a round are made in one of two ways. On streams of their own, each stage of a
-/// round waits for the one before and for nothing else of other rounds than the same stage, as in
-/// BytePS; ranks then meet the stages of different rounds in different orders, so this is for
-/// worlds that buffer what is sent. On a single stream, exchange r pushes round r, acknowledges
-/// round r-1, requests round r-2 and answers round r-3 in one batch, so servers receive and send at
-/// once (not acknowledged, it answers round r-1).
+/// The stages of a round are made in one of two ways. Each on a one-way channel of its own, what a
+/// rank sends of a stage waits for what it has received of the stage before, and for what it has
+/// sent of the same stage of earlier rounds: as in BytePS, no round waits for the messages of
+/// another. This is for worlds that buffer what is sent. On a single stream, exchange r pushes
+/// round r, acknowledges round r-1, requests round r-2 and answers round r-3 in one batch, so
+/// servers receive and send at once (not acknowledged, it answers round r-1).
 ///
 /// Through the host, tensors are copied to the memory of a worker's host, which sends them, adds up
 /// what comes in and hands back the means, as BytePS does. A round passes it while its messages are
@@ -47,7 +47,7 @@ class PushPull {
     Stream* host = nullptr;  // of the rank, for what passes its host; null: nothing does
     Assignment assignment = Assignment::round_robin;
     bool acknowledged = false;
-    bool by_stages = false;  // each stage on a stream of its own
+    bool by_stages = false;  // each stage on a one-way channel of its own
   };
   /// Of a round, in order. The others are there if acknowledged alone.
   enum class Stage { push, acknowledge, request, answer };
@@ -69,8 +69,13 @@ class PushPull {
   std::vector<int> order() const;
   /// Means are sums in the order of the workers' ranks, divided once.
   void exchange(Context c, std::size_t r) const;
-  /// A stage of round r; stages of different kinds may be under way at once.
-  void make(Stage stage, Context c, std::size_t r) const;
+  /// What this rank sends of a stage of round r, on the `out` of the stage's channel, and what it
+  /// receives, on the `in`; a server that has received a round's pushes forms its means.
+  void send(Stage stage, Context c, std::size_t r) const;
+  void receive(Stage stage, Context c, std::size_t r) const;
+  /// Before the push and after the answer, hierarchical: what the nodes do inside themselves.
+  void reduce(Context c, std::size_t r) const;
+  void broadcast(Context c, std::size_t r) const;
 
  private:
   /// Partitions of which one batch of messages makes these stages.
@@ -83,8 +88,14 @@ class PushPull {
   }
   std::size_t rounds() const { return partitions_.back().round + 1; }
   bool works() const { return own_ < workers_.ranks.size(); }
-  void run(Context c, const Batch& batch) const;
-  void run_among_servers(Context c, const Batch& batch) const;
+  void exchange_among_servers(Context c, const Batch& batch) const;
+  void pass(Transfer::Kind kind, Stage stage, Context c, std::size_t r) const;
+  void pass_among_servers(Transfer::Kind kind, Stage stage, Context c, std::size_t r) const;
+  template <class Among>
+  void among_servers(Context c, Among among) const;
+  void reduce(Context c, std::span<const Partition> partitions) const;
+  void broadcast(Context c, std::span<const Partition> partitions) const;
+  Batch batch_of(Stage stage, std::size_t r) const;
   std::vector<Transfer> transfers_of(Context c, const Batch& batch) const;
   std::span<const Partition> of_round(std::size_t r) const;
   std::span<const Partition> before(std::size_t exchanges, std::size_t r) const;

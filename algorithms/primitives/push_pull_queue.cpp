@@ -6,9 +6,11 @@ PushPullQueue::PushPullQueue(Context ctx, Stream& comm, Run& run, const Servers&
                              PushPull::Options options)
     : comm_(comm), run_(run), updated_(0) {
   options.by_stages = options.acknowledged && ctx.comm->buffered(1) > 0;
-  if (options.by_stages)
-    for (const char* stage : {"acknowledgements", "requests", "answers"})
-      later_.push_back(ctx.stream->fork(stage));
+  if (options.by_stages) {
+    for (const char* stage : {"pushes", "acknowledgements", "requests", "answers"})
+      channels_.push_back(ctx.stream->fork_one_way(stage));
+    if (options.execution.hierarchical) broadcasts_ = ctx.stream->fork("broadcasts");
+  }
   rounds_ = std::make_shared<const PushPull>(ctx, run.workload.buckets(), servers, options);
   order_ = rounds_->order();
   updated_ = order_.size();
@@ -24,20 +26,45 @@ void PushPullQueue::issue(Context ctx, int ready) {
     issued_.push_back(submit(ctx, r));
 }
 
-std::shared_ptr<Work> PushPullQueue::submit(Context ctx, std::size_t r) {
+PushPullQueue::Works PushPullQueue::submit(Context ctx, std::size_t r) {
+  if (!channels_.empty()) return submit_stages(ctx, r);
+  return {comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->exchange(c, r); })};
+}
+
+/// Receives are posted ahead; an answer's only when the push has left the same memory.
+PushPullQueue::Works PushPullQueue::submit_stages(Context ctx, std::size_t r) {
   using Stage = PushPull::Stage;
-  if (later_.empty())
-    return comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->exchange(c, r); });
-  auto work =
-      comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->make(Stage::push, c, r); });
-  Stage stages[] = {Stage::acknowledge, Stage::request, Stage::answer};
-  for (std::size_t s = 0; s < later_.size(); ++s)
-    work =
-        later_[s]->submit(ctx, [rounds = rounds_, before = work, stage = stages[s], r](Context c) {
-          c.stream->wait(*before);
-          rounds->make(stage, c, r);
-        });
-  return work;
+  const auto submit = [&](Stream& stream, const Works& before, auto make) {
+    return stream.submit(ctx, [rounds = rounds_, before, make, r](Context c) {
+      wait(c, before);
+      make(*rounds, c, r);
+    });
+  };
+  const auto send = [&](Stage stage, const Works& before) {
+    return submit(*channels_[static_cast<std::size_t>(stage)].out, before,
+                  [stage](const PushPull& p, Context c, std::size_t r) { p.send(stage, c, r); });
+  };
+  const auto receive = [&](Stage stage, const Works& before) {
+    return submit(*channels_[static_cast<std::size_t>(stage)].in, before,
+                  [stage](const PushPull& p, Context c, std::size_t r) { p.receive(stage, c, r); });
+  };
+  Works reduced;
+  if (broadcasts_)
+    reduced = {
+        submit(comm_, {}, [](const PushPull& p, Context c, std::size_t r) { p.reduce(c, r); })};
+  const auto pushed = send(Stage::push, reduced);
+  const auto averaged = receive(Stage::push, reduced);
+  send(Stage::acknowledge, {averaged});
+  send(Stage::request, {receive(Stage::acknowledge, {})});
+  const auto answered = send(Stage::answer, {receive(Stage::request, {})});
+  const Works back = {receive(Stage::answer, {pushed}), answered, averaged};
+  if (!broadcasts_) return back;
+  return {submit(*broadcasts_, back,
+                 [](const PushPull& p, Context c, std::size_t r) { p.broadcast(c, r); })};
+}
+
+void PushPullQueue::wait(Context ctx, const Works& works) {
+  for (const auto& work : works) ctx.stream->wait(*work);
 }
 
 void PushPullQueue::issue_all(Context ctx) { issue(ctx, run_.workload.buckets().back().index); }
@@ -47,7 +74,7 @@ void PushPullQueue::update(Context ctx, const Bucket& bucket) {
     Bucket& next = run_.workload.buckets()[static_cast<std::size_t>(order_[updated_])];
     const std::size_t back = rounds_->completes(next.index);
     if (back > rounds_->completes(bucket.index)) return;
-    ctx.stream->wait(*issued_[back]);
+    wait(ctx, issued_[back]);
     run_.optimizer.step(ctx, next);
   }
 }
@@ -59,7 +86,7 @@ void PushPullQueue::update_all(Context ctx) {
 void PushPullQueue::serve(Context ctx) {
   issued_.clear();
   issue_all(ctx);
-  ctx.stream->wait(*issued_.back());
+  wait(ctx, issued_.back());
 }
 
 }  // namespace trigram

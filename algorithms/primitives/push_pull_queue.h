@@ -10,8 +10,8 @@ namespace trigram {
 
 /// The exchanges of one iteration after the other on a rank's communication stream, and the updates
 /// of buckets by the gradients that come back. Acknowledged, they are made by stages where the
-/// world buffers what ranks send, each stage on a stream of its own, of which `comm` is that of
-/// pushes.
+/// world buffers what ranks send, each stage on a one-way channel of its own; what nodes do inside
+/// themselves stays on `comm` before the push, and has a stream of its own after the answer.
 class PushPullQueue {
  public:
   /// `comm`, the options' host and what `run` refers to outlive the queue. All ranks make theirs
@@ -31,15 +31,20 @@ class PushPullQueue {
   void serve(Context ctx);
 
  private:
-  std::shared_ptr<Work> submit(Context ctx, std::size_t r);
+  /// What has to end before an exchange is over for this rank.
+  using Works = std::vector<std::shared_ptr<Work>>;
+  Works submit(Context ctx, std::size_t r);
+  Works submit_stages(Context ctx, std::size_t r);
+  static void wait(Context ctx, const Works& works);
 
   Stream& comm_;
-  std::vector<std::unique_ptr<Stream>> later_;  // of the stages after the push; none: no stages
+  std::vector<OneWay> channels_;        // by stage; none: no stages
+  std::unique_ptr<Stream> broadcasts_;  // by stages and hierarchical
   Run& run_;
   std::shared_ptr<const PushPull> rounds_;
-  std::vector<int> order_;                     // of the buckets, as they come back
-  std::vector<std::shared_ptr<Work>> issued_;  // the exchanges of this iteration
-  std::size_t updated_;                        // how many buckets in that order
+  std::vector<int> order_;     // of the buckets, as they come back
+  std::vector<Works> issued_;  // the exchanges of this iteration
+  std::size_t updated_;        // how many buckets in that order
 };
 
 }  // namespace trigram

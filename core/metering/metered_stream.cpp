@@ -70,6 +70,14 @@ std::unique_ptr<Stream> MeteredStream::fork(const std::string& name) {
   return std::make_unique<ForkedStream>(raw_->fork(name), std::make_shared<MeteredStream>(rank_));
 }
 
+OneWay MeteredStream::fork_one_way(const std::string& name) {
+  const auto metered = [this](std::unique_ptr<Stream> raw) {
+    return std::make_unique<ForkedStream>(std::move(raw), std::make_shared<MeteredStream>(rank_));
+  };
+  OneWay raw = raw_->fork_one_way(name);
+  return {metered(std::move(raw.out)), metered(std::move(raw.in))};
+}
+
 std::shared_ptr<Work> MeteredStream::submit(const Context& after, Task task) {
   return raw_->submit(raw_context(after), metered(std::move(task)));
 }

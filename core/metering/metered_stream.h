@@ -31,6 +31,7 @@ class alignas(64) MeteredStream final : public Stream,
   void charge(const Cost& cost) override;
   void compute(double seconds) override;
   std::unique_ptr<Stream> fork(const std::string& name) override;
+  OneWay fork_one_way(const std::string& name) override;
   std::shared_ptr<Work> submit(const Context& after, Task task) override;
   void wait(Work& work) override;
   void synchronize() override { raw_->synchronize(); }
@@ -62,6 +63,7 @@ class ForkedStream final : public Stream {
   void charge(const Cost& cost) override { raw_->charge(cost); }
   void compute(double seconds) override { raw_->compute(seconds); }
   std::unique_ptr<Stream> fork(const std::string& name) override { return raw_->fork(name); }
+  OneWay fork_one_way(const std::string& name) override { return raw_->fork_one_way(name); }
   std::shared_ptr<Work> submit(const Context& after, Task task) override;
   void wait(Work& work) override { raw_->wait(work); }
   void synchronize() override { raw_->synchronize(); }

@@ -24,6 +24,7 @@ class Notebook final : public Stream {
   void sleep_for(double seconds) override { inner_.sleep_for(seconds); }
   void compute(double seconds) override { inner_.compute(seconds); }
   std::unique_ptr<Stream> fork(const std::string& n) override { return inner_.fork(n); }
+  OneWay fork_one_way(const std::string& n) override { return inner_.fork_one_way(n); }
   std::shared_ptr<Work> submit(const Context& after, Task task) override {
     return inner_.submit(after, std::move(task));
   }

@@ -74,12 +74,24 @@ void HostStream::compute(double seconds) {
   if (world().sleeps_compute()) self_.spend(seconds);
 }
 
-std::unique_ptr<Stream> HostStream::fork(const std::string& name) {
-  check_on_stream(self_);
-  auto child =
-      std::make_unique<HostStream>(world().fork(group_, forks_++, name, self_.rank), self_.rank);
+std::unique_ptr<Stream> HostStream::start(Group& group) const {
+  auto child = std::make_unique<HostStream>(group, self_.rank);
   child->start_worker();
   return child;
+}
+
+std::unique_ptr<Stream> HostStream::fork(const std::string& name) {
+  check_on_stream(self_);
+  return start(world().fork(group_, forks_++, name, self_.rank));
+}
+
+OneWay HostStream::fork_one_way(const std::string& name) {
+  check_on_stream(self_);
+  TRIGRAM_CHECK(!queue_, "one-way channel {}: accelerators have none, as they buffer no sends",
+                name);
+  const auto groups = world().fork_one_way(group_, forks_, name, self_.rank);
+  forks_ += 2;
+  return {start(groups.out), start(groups.in)};
 }
 
 void HostStream::start_worker() {

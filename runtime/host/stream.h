@@ -62,6 +62,7 @@ class HostStream final : public Stream {
   void charge(const Cost&) override {}
   void compute(double seconds) override;
   std::unique_ptr<Stream> fork(const std::string& name) override;
+  OneWay fork_one_way(const std::string& name) override;
   std::shared_ptr<Work> submit(const Context& after, Task task) override;
   void wait(Work& work) override;
   void synchronize() override;
@@ -69,6 +70,7 @@ class HostStream final : public Stream {
 
  private:
   World& world() const { return self_.world; }
+  std::unique_ptr<Stream> start(Group& group) const;
   std::shared_ptr<HostWork> enqueue(Task task, std::shared_ptr<Milestone> after);
   void drain();
   void join();

@@ -62,6 +62,13 @@ class World {
   /// The n-th stream forked from `parent`. Throws InvariantError when another rank gave it another
   /// name.
   virtual Group& fork(Group& parent, std::size_t n, const std::string& name, int rank) = 0;
+  /// The n-th and the stream after it, the ends of a one-way channel: what `out` sends, `in`
+  /// receives. Throws as `fork` does.
+  struct OneWayGroups {
+    Group &out, &in;
+  };
+  virtual OneWayGroups fork_one_way(Group& parent, std::size_t n, const std::string& name,
+                                    int rank) = 0;
 
   /// Ends the world: keeps the first error and wakes every stream. A null error announces one that
   /// is still unwinding its stream.

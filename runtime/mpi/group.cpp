@@ -7,11 +7,13 @@
 
 namespace trigram::mpi {
 
-MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm)
+MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
+                   MPI_Comm messages)
     : Group(name),
       world_(world),
       id_(id),
       comm_(comm),
+      messages_(messages),
       endpoint_(world, this->name(), world.rank()) {}
 
 host::Endpoint& MpiGroup::at(int rank) {
@@ -20,7 +22,7 @@ host::Endpoint& MpiGroup::at(int rank) {
 }
 
 std::unique_ptr<Communicator> MpiGroup::communicator(host::Endpoint& self) {
-  return std::make_unique<MpiCommunicator>(world_, comm_, self);
+  return std::make_unique<MpiCommunicator>(world_, messages_, self);
 }
 
 void MpiGroup::flush(Communicator& communicator) {

@@ -15,7 +15,9 @@ class MpiWorld;
 /// The same-named streams of all ranks, of which this process has one.
 class MpiGroup final : public host::Group {
  public:
-  MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm);
+  /// Messages of its streams pass `messages`, all else passes `comm`.
+  MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
+           MPI_Comm messages);
   host::Endpoint& at(int rank) override;
   std::unique_ptr<Communicator> communicator(host::Endpoint& self) override;
   std::unique_ptr<Control> control(host::Endpoint& self) override;
@@ -23,12 +25,13 @@ class MpiGroup final : public host::Group {
   /// The same on all ranks, whoever forked first.
   std::int64_t id() const { return id_; }
   MPI_Comm comm() const { return comm_; }
+  MPI_Comm messages() const { return messages_; }
   host::Endpoint& endpoint() { return endpoint_; }
 
  private:
   MpiWorld& world_;
   const std::int64_t id_;
-  const MPI_Comm comm_;
+  const MPI_Comm comm_, messages_;
   host::Endpoint endpoint_;
 };
 

@@ -12,9 +12,10 @@ void hand_over(MpiGroup& group, int source, const Letter& letter) {
 
 }  // namespace
 
-MpiGroup& Groups::add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm) {
+MpiGroup& Groups::add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
+                      MPI_Comm messages) {
   std::lock_guard lock(mutex_);
-  MpiGroup& group = groups_.emplace_back(world, name, id, comm);
+  MpiGroup& group = groups_.emplace_back(world, name, id, comm, messages);
   by_id_[id] = &group;
   for (const auto& [source, letter] : early_[id]) hand_over(group, source, letter);
   early_.erase(id);

@@ -18,7 +18,8 @@ namespace trigram::mpi {
 /// may call it.
 class Groups {
  public:
-  MpiGroup& add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm);
+  MpiGroup& add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
+                MPI_Comm messages);
   /// The main stream's: the first.
   MpiGroup& main() { return groups_.front(); }
   void deliver(int source, const Letter& control);

@@ -47,7 +47,8 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, bool sleeps_compute,
       bootstrap_(post_office_, session.rank(), session.size()),
       ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), options.watchdog_s) {
-  groups_.add(*this, "main", kMainStream, session.duplicate(watch_.longest_silence_s()));
+  const MPI_Comm comm = session.duplicate(watch_.longest_silence_s());
+  groups_.add(*this, "main", kMainStream, comm, comm);
   start_at(common_zero(groups_.main().comm(), watch_.longest_silence_s()));
   rank_log::print("all {} processes have met; a world begins", layout.ranks());
 }
@@ -93,17 +94,29 @@ void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_acceler
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
 }
 
-host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::string& name, int) {
-  auto& from = static_cast<MpiGroup&>(parent);
-  TRIGRAM_CHECK(n + 1 < kForksPerStream, "stream {} forks more than {} streams", from.name(),
+/// `receivers`: the group that receives what the new one sends; null: the new one.
+MpiGroup& MpiWorld::child(MpiGroup& parent, std::size_t n, const std::string& name,
+                          const MpiGroup* receivers) {
+  TRIGRAM_CHECK(n + 1 < kForksPerStream, "stream {} forks more than {} streams", parent.name(),
                 kForksPerStream - 1);
-  check_fork_names(from, name);
+  check_fork_names(parent, name);
   MPI_Comm comm;
   MPI_Request request;
-  check(MPI_Comm_idup(from.comm(), &comm, &request), "MPI_Comm_idup");
+  check(MPI_Comm_idup(parent.comm(), &comm, &request), "MPI_Comm_idup");
   await(request, {.kind = Wait::fork, .other = name});
-  return groups_.add(*this, name, from.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1,
-                     comm);
+  const auto id = parent.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1;
+  return groups_.add(*this, name, id, comm, receivers ? receivers->messages() : comm);
+}
+
+host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::string& name, int) {
+  return child(static_cast<MpiGroup&>(parent), n, name, nullptr);
+}
+
+host::World::OneWayGroups MpiWorld::fork_one_way(host::Group& parent, std::size_t n,
+                                                 const std::string& name, int) {
+  auto& from = static_cast<MpiGroup&>(parent);
+  MpiGroup& in = child(from, n, name + " in", nullptr);
+  return {child(from, n + 1, name + " out", &in), in};
 }
 
 void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {

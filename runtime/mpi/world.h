@@ -55,12 +55,16 @@ class MpiWorld final : public host::World {
   AcceleratorBackend* accelerator() override { return accelerator_.get(); }
   void idle() override { post_office_.poll(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
+  OneWayGroups fork_one_way(host::Group& parent, std::size_t n, const std::string& name,
+                            int rank) override;
   void fail(std::exception_ptr error) noexcept override;
 
  private:
   void deliver(int source, const Letter& letter);
   void hear_of_failure(int source, const std::string& error);
   void await(MPI_Request& request, const Wait& why);
+  MpiGroup& child(MpiGroup& parent, std::size_t n, const std::string& name,
+                  const MpiGroup* receivers);
   void check_fork_names(MpiGroup& parent, const std::string& name);
 
   void tell_all(const Letter& letter);

@@ -38,7 +38,8 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
 void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>& messages) {
   stream_.check_current();
   FluidCollectives* fluid = stream_.world().fluid();
-  if (!fluid || stream_.untimed() || !fluid->make(stream_, rounds, messages)) messages();
+  if (!fluid || stream_.untimed() || stream_.one_way() || !fluid->make(stream_, rounds, messages))
+    messages();
 }
 
 std::int64_t SimCommunicator::buffered(std::size_t nbytes) const {
@@ -47,7 +48,7 @@ std::int64_t SimCommunicator::buffered(std::size_t nbytes) const {
                                                           Pattern::point_to_point);
 }
 
-bool SimCommunicator::couples() const { return stream_.world().fluid() != nullptr; }
+bool SimCommunicator::couples() const { return stream_.world().fluid() && !stream_.one_way(); }
 
 bool SimCommunicator::untimed() const { return stream_.untimed(); }
 
@@ -227,7 +228,8 @@ simgrid::s4u::Mailbox& SimCommunicator::look_up(ByPeer<simgrid::s4u::Mailbox>& m
     check_peer(rank(), peer, size(), stream_.name());
     const int source = outward ? rank() : peer, destination = outward ? peer : rank();
     box = simgrid::s4u::Mailbox::by_name(
-        fmt::format("{}/{}/{}{}", stream_.id(), source, destination, key % 2 ? "/answers" : ""));
+        fmt::format("{}/{}/{}{}", outward ? stream_.receiver() : stream_.id(), source, destination,
+                    key % 2 ? "/answers" : ""));
     // A permanent receiver takes messages before they are asked for.
     if (world.eager()) box->set_receiver(world.main_actor(destination));
   }

@@ -17,7 +17,8 @@ namespace trigram::sim {
 class Overlap;
 class SimStream;
 
-/// Messages between same-named streams, through one mailbox for each (stream, source, destination);
+/// Messages between same-named streams, or from the `out` of a one-way channel to its `in`, through
+/// one mailbox for each (receiving stream, source, destination);
 /// the priced bytes are what the network carries.
 class SimCommunicator final : public Communicator {
  public:

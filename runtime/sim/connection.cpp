@@ -24,7 +24,7 @@ Connection::Connection(SimStream& sender, int destination, bool answers,
       busy_s_(between_nodes_ ? sender.world().cluster().transport.per_message_s() : 0),
       own_latency_s_(sender.world().network().latency(sender.rank(), destination)),
       window_(between_nodes_ && sender.world().has_windows()
-                  ? &sender.world().window(sender.id(), sender.rank(), destination, answers)
+                  ? &sender.world().window(sender.receiver(), sender.rank(), destination, answers)
                   : nullptr) {}
 
 /// At this date.

@@ -29,6 +29,7 @@ class ForkedStream final : public Stream {
   void charge(const Cost& cost) override { stream_.charge(cost); }
   void compute(double seconds) override { stream_.compute(seconds); }
   std::unique_ptr<Stream> fork(const std::string& name) override { return stream_.fork(name); }
+  OneWay fork_one_way(const std::string& name) override { return stream_.fork_one_way(name); }
   std::shared_ptr<Work> submit(const Context& after, Task task) override {
     return stream_.submit(after, std::move(task));
   }
@@ -56,12 +57,13 @@ void SimWork::finish(std::exception_ptr failure, Instant end) {
   for (SimStream* waiter : waiters_) waiter->wake();
 }
 
-SimStream::SimStream(World& world, int rank, StreamId id, std::string name)
+SimStream::SimStream(World& world, int rank, StreamId id, std::string name, StreamId receiver)
     : world_(world),
       rank_(rank),
       communicator_(*this),
       control_(*this, world.inbox(id, rank)),
       id_(id),
+      receiver_(receiver),
       name_(std::move(name)),
       bell_(simgrid::s4u::Semaphore::create(0)) {
   if (world.overlap()) pace_ = simgrid::s4u::Semaphore::create(0);
@@ -186,17 +188,33 @@ void SimStream::wake() {
   if (world_.current()) world_.halt_if_ended();  // others have run, unless a timer wakes
 }
 
-std::unique_ptr<Stream> SimStream::fork(const std::string& name) {
-  check_current();
-  settle();
+StreamId SimStream::next_fork() const {
   const StreamId n = forked_.size() + 1;
   TRIGRAM_CHECK(n <= kMaxForks, "stream {} of rank {} forks more than {} streams", name_, rank_,
                 kMaxForks);
-  SimStream& child =
-      world_.add_stream(rank_, id_ * (kMaxForks + 1) + n, name, &SimStream::run_tasks);
+  return id_ * (kMaxForks + 1) + n;
+}
+
+SimStream& SimStream::add_fork(const std::string& name, StreamId receiver) {
+  SimStream& child = world_.add_stream(rank_, next_fork(), name, &SimStream::run_tasks, receiver);
   world_.halt_if_ended();
   forked_.push_back(&child);
-  return std::make_unique<ForkedStream>(child);
+  return child;
+}
+
+std::unique_ptr<Stream> SimStream::fork(const std::string& name) {
+  check_current();
+  settle();
+  return std::make_unique<ForkedStream>(add_fork(name, next_fork()));
+}
+
+OneWay SimStream::fork_one_way(const std::string& name) {
+  check_current();
+  settle();
+  SimStream& in = add_fork(name + " in", next_fork());
+  SimStream& out = add_fork(name + " out", in.id());
+  in.one_way_ = out.one_way_ = true;
+  return {std::make_unique<ForkedStream>(out), std::make_unique<ForkedStream>(in)};
 }
 
 std::shared_ptr<Work> SimStream::submit(const Context&, Task task) {

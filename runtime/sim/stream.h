@@ -43,7 +43,9 @@ class SimWork final : public Work {
 /// from before it is known when they end.
 class alignas(64) SimStream final : public Stream {
  public:
-  SimStream(World& world, int rank, StreamId id, std::string name);
+  /// `receiver`: the peers' stream that receives what this one sends: the stream of the same id but
+  /// for the `out` of a one-way channel.
+  SimStream(World& world, int rank, StreamId id, std::string name, StreamId receiver);
 
   std::string_view name() const override { return name_; }
   double now() const override;
@@ -52,6 +54,7 @@ class alignas(64) SimStream final : public Stream {
   void charge(const Cost& cost) override;
   void compute(double seconds) override;
   std::unique_ptr<Stream> fork(const std::string& name) override;
+  OneWay fork_one_way(const std::string& name) override;
   std::shared_ptr<Work> submit(const Context& after, Task task) override;
   void wait(Work& work) override;
   void synchronize() override;
@@ -68,6 +71,9 @@ class alignas(64) SimStream final : public Stream {
   SimCommunicator& communicator() { return communicator_; }
   int rank() const { return rank_; }
   StreamId id() const { return id_; }
+  StreamId receiver() const { return receiver_; }
+  /// An end of a one-way channel; collectives do not pass it.
+  bool one_way() const { return one_way_; }
   Context context();
 
   /// Throws unless this stream's actor is the one that runs.
@@ -122,6 +128,8 @@ class alignas(64) SimStream final : public Stream {
     Task task;
     Instant ready;
   };
+  StreamId next_fork() const;
+  SimStream& add_fork(const std::string& name, StreamId receiver);
   void compute_beside_messages(double seconds);
   void pay();
   void pass_time(double seconds);
@@ -143,9 +151,10 @@ class alignas(64) SimStream final : public Stream {
   bool parked_ = false;
   bool closing_ = false;
   bool untimed_ = false;
+  bool one_way_ = false;
   SimCommunicator communicator_;
   SimControl control_;
-  const StreamId id_;
+  const StreamId id_, receiver_;
   const std::string name_;
   simgrid::s4u::SemaphorePtr bell_, pace_;
   std::deque<Job> jobs_;

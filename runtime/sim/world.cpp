@@ -39,8 +39,9 @@ World::~World() = default;
 
 std::exception_ptr World::run(const Task& rank_main) {
   for (int rank = 0; rank < layout_.ranks(); ++rank)
-    add_stream(rank, kMainStream, "main",
-               [&rank_main](SimStream& main) { rank_main(main.context()); });
+    add_stream(
+        rank, kMainStream, "main", [&rank_main](SimStream& main) { rank_main(main.context()); },
+        kMainStream);
   simulation_.run([this] { failure_ = hang(); });
   ended_ = true;
   if (!failure_) failure_ = unobserved_failure();
@@ -50,11 +51,12 @@ std::exception_ptr World::run(const Task& rank_main) {
 }
 
 SimStream& World::add_stream(int rank, StreamId id, const std::string& name,
-                             std::function<void(SimStream&)> body) {
+                             std::function<void(SimStream&)> body, StreamId receiver) {
   Group& streams = group(id);
   if (streams.name.empty()) streams.name = name;
   check_fork_name(rank, name, streams.name);
-  SimStream& stream = *streams_.emplace_back(std::make_unique<SimStream>(*this, rank, id, name));
+  SimStream& stream =
+      *streams_.emplace_back(std::make_unique<SimStream>(*this, rank, id, name, receiver));
   streams.streams[static_cast<std::size_t>(rank)] = &stream;
   auto actor =
       simulation_.spawn(rank, fmt::format("rank {} {}", rank, name),
@@ -140,7 +142,8 @@ std::vector<std::string> World::unreceived() const {
   std::vector<std::string> lines;
   for (const auto& stream : streams_)
     for (const int peer : stream->communicator().silent_receivers()) {
-      const SimStream* receiver = groups_.at(stream->id()).streams[static_cast<std::size_t>(peer)];
+      const SimStream* receiver =
+          groups_.at(stream->receiver()).streams[static_cast<std::size_t>(peer)];
       if (receiver && receiver->waiting().kind != Wait::none) continue;
       lines.push_back(
           wait_text(stream->rank(), stream->name(), {.kind = Wait::receiver, .peer = peer}));

@@ -36,9 +36,10 @@ class World {
   /// exception ends the world, and returns that. Then actors remain that refer to this object.
   std::exception_ptr run(const Task& rank_main);
 
-  /// Adds stream `id` of `rank`, whose actor runs `body`. Ranks must agree on the name.
+  /// Adds stream `id` of `rank`, whose actor runs `body`; its messages go to the peers' stream
+  /// `receiver`. Ranks must agree on the name.
   SimStream& add_stream(int rank, StreamId id, const std::string& name,
-                        std::function<void(SimStream&)> body);
+                        std::function<void(SimStream&)> body, StreamId receiver);
   /// A stream of a rank that has been added.
   SimStream& stream(StreamId id, int rank);
   std::size_t streams_per_rank() const { return groups_.size(); }
@@ -78,7 +79,8 @@ class World {
     const bool eager = transport.protocol == Transport::Protocol::eager;
     return eager && !transport.limits_messages() ? Rate::burst : Rate::sustained;
   }
-  /// The window of the connection that a stream has from one rank to another, or for its answers.
+  /// The window of the connection from one rank to another on which `stream` receives, or of the
+  /// one for its answers.
   TcpWindow& window(StreamId stream, int source, int destination, bool answers) {
     const auto from = static_cast<std::uint64_t>(source);
     const auto to = static_cast<std::uint64_t>(destination);

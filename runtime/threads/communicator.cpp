@@ -97,12 +97,12 @@ void ThreadsCommunicator::prepare(std::span<const Transfer> batch) {
 }
 
 Endpoint& ThreadsCommunicator::receiver_of(const Half& half) {
-  return half.kind == Transfer::send ? group_.at(half.peer) : self_;
+  return half.kind == Transfer::send ? group_.receivers().at(half.peer) : self_;
 }
 
 Meeting& ThreadsCommunicator::meeting_place(const Half& half) {
-  return group_.meeting(receiver_of(half).rank, half.kind == Transfer::send ? rank() : half.peer,
-                        half.pattern);
+  if (half.kind == Transfer::recv) return group_.meeting(rank(), half.peer, half.pattern);
+  return group_.receivers().meeting(half.peer, rank(), half.pattern);
 }
 
 void ThreadsCommunicator::complete_here(Half& half) {
@@ -227,7 +227,7 @@ void ThreadsCommunicator::take_what_fits() {
 /// The values of a message that was sent before its receive.
 void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, Half& half) {
   const std::exception_ptr mismatch = copy(parcel.values.tensor(), source, *half.tensor, rank());
-  progress(group_.at(source), self_, meeting, parcel, [&] {
+  progress(group_.senders().at(source), self_, meeting, parcel, [&] {
     parcel.read = true;
     parcel.values.clear();
   });
@@ -241,7 +241,7 @@ void ThreadsCommunicator::meet(Half& mine, Half& theirs) {
   const int source = sends ? rank() : mine.peer, destination = sends ? mine.peer : rank();
   const std::exception_ptr mismatch = copy(sends ? *mine.tensor : *theirs.tensor, source,
                                            sends ? *theirs.tensor : *mine.tensor, destination);
-  Endpoint& partner = group_.at(mine.peer);
+  Endpoint& partner = (sends ? group_.receivers() : group_.senders()).at(mine.peer);
   if (network_ != nullptr && !mismatch) {
     network_->send(met_s, source, destination, mine.tensor->priced_nbytes(),
                    [&self = self_, &partner, &mine, &theirs] {

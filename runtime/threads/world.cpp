@@ -29,11 +29,11 @@ void ThreadsGroup::add_unreceived(std::vector<std::string>& lines) {
   for (Endpoint& receiver : endpoints_) {
     std::lock_guard lock(receiver.mutex);
     if (receiver.state == Endpoint::State::blocked) continue;
-    for (const Endpoint& sender : endpoints_)
+    for (const Endpoint& sender : senders().endpoints_)
       for (const Pattern pattern : {Pattern::collective, Pattern::answer})
         if (meeting(receiver.rank, sender.rank, pattern).held_messages > 0)
-          lines.push_back(
-              wait_text(sender.rank, name(), {.kind = Wait::receiver, .peer = receiver.rank}));
+          lines.push_back(wait_text(sender.rank, sender.stream,
+                                    {.kind = Wait::receiver, .peer = receiver.rank}));
   }
 }
 
@@ -92,14 +92,34 @@ void ThreadsWorld::run_rank(int rank, const Task& rank_main) noexcept {
   if (--ranks_running_ == 0) end_.notify_one();
 }
 
-host::Group& ThreadsWorld::fork(host::Group& parent, std::size_t n, const std::string& name,
-                                int rank) {
-  std::lock_guard lock(groups_mutex_);
-  auto& children = static_cast<ThreadsGroup&>(parent).children_;
+/// With groups_mutex_.
+ThreadsGroup& ThreadsWorld::child(ThreadsGroup& parent, std::size_t n, const std::string& name,
+                                  int rank) {
+  auto& children = parent.children_;
   if (n == children.size())
     children.push_back(&groups_.emplace_back(*this, name, layout().ranks()));
   check_fork_name(rank, name, children[n]->name());
   return *children[n];
+}
+
+host::Group& ThreadsWorld::fork(host::Group& parent, std::size_t n, const std::string& name,
+                                int rank) {
+  std::lock_guard lock(groups_mutex_);
+  return child(static_cast<ThreadsGroup&>(parent), n, name, rank);
+}
+
+host::World::OneWayGroups ThreadsWorld::fork_one_way(host::Group& parent, std::size_t n,
+                                                     const std::string& name, int rank) {
+  std::lock_guard lock(groups_mutex_);
+  auto& from = static_cast<ThreadsGroup&>(parent);
+  const bool is_new = n == from.children_.size();
+  ThreadsGroup& in = child(from, n, name + " in", rank);
+  ThreadsGroup& out = child(from, n + 1, name + " out", rank);
+  if (is_new) {
+    out.receivers_ = &in;
+    in.senders_ = &out;
+  }
+  return {out, in};
 }
 
 template <class Visit>

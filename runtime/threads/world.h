@@ -25,7 +25,11 @@ class ThreadsGroup final : public host::Group {
   std::unique_ptr<Communicator> communicator(Endpoint& self) override;
   std::unique_ptr<Control> control(Endpoint& self) override;
   std::deque<Endpoint>& endpoints() { return endpoints_; }
-  /// Of messages from `source`, guarded by the mutex of the receiver's endpoint.
+  /// The groups that receive what this one sends, and send what it receives: itself, unless it is
+  /// an end of a one-way channel.
+  ThreadsGroup& receivers() { return *receivers_; }
+  ThreadsGroup& senders() { return *senders_; }
+  /// Of messages from `source` to this group, guarded by the mutex of the receiver's endpoint.
   Meeting& meeting(int receiver, int source, Pattern pattern) {
     auto& meetings = pattern == Pattern::answer ? answers_ : meetings_;
     return meetings[static_cast<std::size_t>(receiver) * endpoints_.size() +
@@ -40,6 +44,7 @@ class ThreadsGroup final : public host::Group {
   std::deque<Endpoint> endpoints_;
   std::vector<Meeting> meetings_, answers_;  // by receiver and source
   std::vector<ThreadsGroup*> children_;      // in the order of forking
+  ThreadsGroup *receivers_ = this, *senders_ = this;
 };
 
 /// One launch: its ranks, streams, failure and watchdog.
@@ -59,10 +64,13 @@ class ThreadsWorld final : public host::World {
   /// Null unless one is emulated.
   EmulatedNetwork* network() { return network_.get(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
+  OneWayGroups fork_one_way(host::Group& parent, std::size_t n, const std::string& name,
+                            int rank) override;
   void fail(std::exception_ptr error) noexcept override;
 
  private:
   host::Look look();
+  ThreadsGroup& child(ThreadsGroup& parent, std::size_t n, const std::string& name, int rank);
   void run_rank(int rank, const Task& rank_main) noexcept;
   void watch();
   std::vector<std::string> unreceived();

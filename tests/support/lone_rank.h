@@ -21,6 +21,7 @@ class RecordingStream : public Stream {
     ++computations;
   }
   std::unique_ptr<Stream> fork(const std::string&) override { return nullptr; }
+  OneWay fork_one_way(const std::string&) override { return {}; }
   std::shared_ptr<Work> submit(const Context&, Task) override { return nullptr; }
   void wait(Work&) override {}
   void synchronize() override {}

@@ -19,6 +19,7 @@ class FakeStream : public Stream {
   void charge(const Cost&) override {}
   void compute(double) override {}
   std::unique_ptr<Stream> fork(const std::string&) override { return nullptr; }
+  OneWay fork_one_way(const std::string&) override { return {}; }
   std::shared_ptr<Work> submit(const Context&, Task) override { return nullptr; }
   void wait(Work&) override {}
   void synchronize() override {}

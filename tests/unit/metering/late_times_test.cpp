@@ -29,6 +29,7 @@ class LateStream final : public Stream {
   std::unique_ptr<Stream> fork(const std::string& name) override {
     return std::make_unique<LateStream>(name, known_);
   }
+  OneWay fork_one_way(const std::string& name) override { return {fork(name), fork(name)}; }
   std::shared_ptr<Work> submit(const Context& after, Task task) override {
     Context context = after;
     context.stream = this;
