@@ -34,24 +34,23 @@ PushPullQueue::Works PushPullQueue::submit(Context ctx, std::size_t r) {
 /// Receives are posted ahead; an answer's only when the push has left the same memory.
 PushPullQueue::Works PushPullQueue::submit_stages(Context ctx, std::size_t r) {
   using Stage = PushPull::Stage;
+  const PushPull& rounds = *rounds_;
   const auto submit = [&](Stream& stream, const Works& before, auto make) {
-    return stream.submit(ctx, [rounds = rounds_, before, make, r](Context c) {
+    return stream.submit(ctx, [keep = rounds_, before, make](Context c) {
       wait(c, before);
-      make(*rounds, c, r);
+      make(c);
     });
   };
   const auto send = [&](Stage stage, const Works& before) {
     return submit(*channels_[static_cast<std::size_t>(stage)].out, before,
-                  [stage](const PushPull& p, Context c, std::size_t r) { p.send(stage, c, r); });
+                  [&rounds, stage, r](Context c) { rounds.send(stage, c, r); });
   };
   const auto receive = [&](Stage stage, const Works& before) {
     return submit(*channels_[static_cast<std::size_t>(stage)].in, before,
-                  [stage](const PushPull& p, Context c, std::size_t r) { p.receive(stage, c, r); });
+                  [&rounds, stage, r](Context c) { rounds.receive(stage, c, r); });
   };
   Works reduced;
-  if (broadcasts_)
-    reduced = {
-        submit(comm_, {}, [](const PushPull& p, Context c, std::size_t r) { p.reduce(c, r); })};
+  if (broadcasts_) reduced = {submit(comm_, {}, [&rounds, r](Context c) { rounds.reduce(c, r); })};
   const auto pushed = send(Stage::push, reduced);
   const auto averaged = receive(Stage::push, reduced);
   send(Stage::acknowledge, {averaged});
@@ -59,8 +58,7 @@ PushPullQueue::Works PushPullQueue::submit_stages(Context ctx, std::size_t r) {
   const auto answered = send(Stage::answer, {receive(Stage::request, {})});
   const Works back = {receive(Stage::answer, {pushed}), answered, averaged};
   if (!broadcasts_) return back;
-  return {submit(*broadcasts_, back,
-                 [](const PushPull& p, Context c, std::size_t r) { p.broadcast(c, r); })};
+  return {submit(*broadcasts_, back, [&rounds, r](Context c) { rounds.broadcast(c, r); })};
 }
 
 void PushPullQueue::wait(Context ctx, const Works& works) {
