@@ -73,6 +73,8 @@ class AdPsgd final : public Algorithm {
     averager->model.read(ctx);
   }
 
+  long exchange_every() const override { return options_.interval_steps; }
+
  private:
   Options options_;
 };

@@ -10,6 +10,7 @@
 //
 // Steps and bytes per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes.
 
+#include <algorithm>
 #include <memory>
 
 #include "algorithms/entries.h"
@@ -57,6 +58,7 @@ class AsyncModelAverage final : public Algorithm {
     shared->finished = true;
     if (averaging) ctx.stream->wait(*averaging);
   }
+  long exchange_every() const override { return std::max<long>(1, options_.interval_steps); }
 
  private:
   std::shared_ptr<Work> average_once(Context ctx, Stream& agent,

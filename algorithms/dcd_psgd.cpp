@@ -64,6 +64,7 @@ class DcdPsgd final : public Algorithm {
   std::optional<Cycle> cycle(const Layout&) const override {
     return Cycle{.steps = options_.communication_interval};
   }
+  long exchange_every() const override { return options_.communication_interval; }
 
  private:
   Options options_;

@@ -65,6 +65,7 @@ class Decentralized final : public Algorithm {
     cycle.steps *= options_.communication_interval;
     return cycle;
   }
+  long exchange_every() const override { return options_.communication_interval; }
 
  private:
   Options options_;

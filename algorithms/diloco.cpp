@@ -39,6 +39,7 @@ class DiLoCo final : public Algorithm {
   std::optional<Cycle> cycle(const Layout&) const override {
     return Cycle{.steps = options_.sync_every};
   }
+  long exchange_every() const override { return options_.sync_every; }
 
  private:
   Options options_;

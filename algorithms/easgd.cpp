@@ -53,6 +53,7 @@ class Easgd final : public Algorithm {
   std::optional<Cycle> cycle(const Layout&) const override {
     return Cycle{.steps = options_.sync_every};
   }
+  long exchange_every() const override { return options_.sync_every; }
 
  private:
   Options options_;

@@ -42,6 +42,7 @@ class LocalSgd final : public Algorithm {
   std::optional<Cycle> cycle(const Layout&) const override {
     return Cycle{.steps = options_.sync_every};
   }
+  long exchange_every() const override { return options_.sync_every; }
 
  private:
   Options options_;

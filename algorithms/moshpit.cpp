@@ -65,6 +65,7 @@ class Moshpit final : public Algorithm {
     const long averages = options_.axes() / std::gcd(options_.axes(), long{options_.rounds});
     return Cycle{.steps = averages * options_.sync_every};
   }
+  long exchange_every() const override { return options_.sync_every; }
 
  private:
   Options options_;

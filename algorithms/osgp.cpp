@@ -73,6 +73,7 @@ class Osgp final : public Algorithm {
     if (!cycle) return cycle;
     return Cycle{.from = options_.overlap_steps, .steps = cycle->steps * options_.overlap_steps};
   }
+  long exchange_every() const override { return options_.overlap_steps; }
 
  private:
   Options options_;

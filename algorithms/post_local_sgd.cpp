@@ -40,6 +40,7 @@ class PostLocalSgd final : public Algorithm {
   std::optional<Cycle> cycle(const Layout&) const override {
     return Cycle{.from = options_.switch_step, .steps = options_.sync_every};
   }
+  long exchange_every() const override { return options_.sync_every; }
 
  private:
   Options options_;

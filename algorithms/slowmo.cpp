@@ -47,6 +47,7 @@ class SlowMo final : public Algorithm {
   std::optional<Cycle> cycle(const Layout&) const override {
     return Cycle{.steps = options_.sync_every};
   }
+  long exchange_every() const override { return options_.sync_every; }
 
  private:
   /// How much of v is kept: beta lr / lr_before.

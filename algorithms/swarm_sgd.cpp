@@ -48,6 +48,7 @@ class SwarmSgd final : public Algorithm {
     if (options_.mode == Mode::blocking) meet_between_steps(ctx, run, meetings);
     else meet_beside_steps(ctx, run, meetings);
   }
+  long exchange_every() const override { return options_.local_steps; }
 
  private:
   using Plan = std::shared_ptr<const RandomMeetings>;

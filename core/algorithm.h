@@ -107,6 +107,9 @@ class Algorithm {
   /// Empty where nothing is known to repeat itself, as when time or chance decide what is sent.
   /// Timing runs may end early where it does, so it must be true of all streams of all ranks.
   virtual std::optional<Cycle> cycle(const Layout& /*layout*/) const { return std::nullopt; }
+  /// Steps from one exchange between ranks to the next, where steps decide when ranks exchange: a
+  /// run of fewer steps leaves out what the algorithm costs. 1 where all steps exchange something.
+  virtual long exchange_every() const { return 1; }
 };
 
 }  // namespace trigram

@@ -205,7 +205,17 @@ def _notes(comparison: Comparison) -> list[str]:
         notes.append(f"– an accuracy of {units.percent(target)} is not reached in so many steps")
     if any(p.oversubscribed for p in comparison.points):
         notes.append("† more ranks than cores: its times say little about a real cluster")
-    return notes
+    return notes + _caveats(comparison.runs)
+
+
+def _caveats(runs: list[Run]) -> list[str]:
+    """What the runs do not take into account, and what their options take for granted."""
+    said: dict[str, None] = {}
+    for key, title in (("warnings", "warning"), ("assumed", "assumed")):
+        for run in runs:
+            of_run = run.manifest.get(key)
+            said |= dict.fromkeys(f"{title}: {x}" for x in (of_run if isinstance(of_run, list) else []))
+    return list(said)
 
 
 def as_text(table: Table) -> str:

@@ -33,14 +33,25 @@ class OwnSizeFactory final : public WorkloadFactory {
   bool values_;
 };
 
+/// A profile from a file, as options have it.
+struct AdaptedProfile {
+  AdaptedProfile(const Profile& measured, const ProfileOptions& options)
+      : times(layer_times(measured, options)),
+        profile(std::make_shared<Profile>(adapted(measured, options))),
+        assumed(profile->assumed.begin() + std::ssize(measured.assumed), profile->assumed.end()) {}
+  LayerTimes times;
+  std::shared_ptr<const Profile> profile;
+  std::vector<std::string> assumed;  // by the options; those of the file reports read there
+};
+
 class PricedFactory final : public WorkloadFactory {
  public:
-  PricedFactory(std::unique_ptr<ModelFactory> models, bool values, std::filesystem::path file,
-                const std::string& pointer)
+  PricedFactory(std::unique_ptr<ModelFactory> models, const Pricing& pricing,
+                std::filesystem::path file, const std::string& pointer)
       : models_(std::move(models)),
-        values_(values),
+        values_(pricing.values),
         file_(std::move(file)),
-        profile_(std::make_shared<Profile>(load_profile(file_, pointer))) {}
+        as_(load_profile(file_, pointer), pricing.priced_with) {}
 
   void check_ranks(int ranks) const override { models_->check_ranks(ranks); }
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const override {
@@ -51,7 +62,7 @@ class PricedFactory final : public WorkloadFactory {
     const std::size_t numel = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
     const std::size_t batch = real.model->batch();
     if (!values_) real.model.reset();
-    return std::make_unique<ProfileWorkload>(ctx, profile_, numel, batch, std::move(real));
+    return std::make_unique<ProfileWorkload>(ctx, as_.profile, numel, batch, std::move(real));
   }
   bool has_values() const override { return values_; }
   std::size_t samples() const override { return models_->samples(); }
@@ -60,40 +71,36 @@ class PricedFactory final : public WorkloadFactory {
     files.push_back(file_);
     return files;
   }
+  std::vector<std::string> assumed() const override { return as_.assumed; }
+  std::optional<LayerTimes> layer_times() const override { return as_.times; }
 
  private:
   std::unique_ptr<ModelFactory> models_;
   bool values_;
   std::filesystem::path file_;
-  std::shared_ptr<const Profile> profile_;
+  AdaptedProfile as_;
 };
 
 class ProfileFactory final : public WorkloadFactory {
  public:
   ProfileFactory(std::filesystem::path file, const ProfileOptions& options,
                  const std::string& pointer)
-      : file_(std::move(file)) {
-    Profile profile = load_profile(file_, pointer);
-    own_assumptions_ = profile.assumed.size();
-    groups_ = group_sizes(profile, options.buckets, child(pointer, "buckets"));
-    profile_ = std::make_shared<Profile>(adapted(std::move(profile), options));
-  }
+      : file_(std::move(file)),
+        adapted_(load_profile(file_, pointer), options),
+        groups_(group_sizes(*adapted_.profile, options.buckets, child(pointer, "buckets"))) {}
   void check_ranks(int /*ranks*/) const override {}
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t /*seed*/) const override {
-    return std::make_unique<ProfileWorkload>(ctx, profile_, groups_);
+    return std::make_unique<ProfileWorkload>(ctx, adapted_.profile, groups_);
   }
   bool has_values() const override { return false; }
   std::vector<std::filesystem::path> input_files() const override { return {file_}; }
-  std::vector<std::string> assumed() const override {
-    return {profile_->assumed.begin() + static_cast<std::ptrdiff_t>(own_assumptions_),
-            profile_->assumed.end()};
-  }
+  std::vector<std::string> assumed() const override { return adapted_.assumed; }
+  std::optional<LayerTimes> layer_times() const override { return adapted_.times; }
 
  private:
   std::filesystem::path file_;
-  std::size_t own_assumptions_ = 0;  // those of the file, which reports read there
+  AdaptedProfile adapted_;
   std::vector<std::size_t> groups_;
-  std::shared_ptr<const Profile> profile_;
 };
 
 }  // namespace
@@ -102,6 +109,13 @@ FieldTable<Pricing> pricing_fields() {
   return FieldTable<Pricing>{}
       .field("priced_as", &Pricing::priced_as, optional(profile_reference()),
              "profile whose message sizes and compute times stand for the model's own")
+      .field("priced_with", &Pricing::priced_with,
+             written_where(
+                 nested(adaptation_fields()),
+                 [](const ProfileOptions& o) { return o.step_s || o.batch || o.accelerator; }),
+             "what step_time, batch and accelerator are to a profile, of that of priced_as")
+      .only_where([](const Pricing& pricing) { return pricing.priced_as.has_value(); },
+                  "adapts a profile; expected priced_as beside it")
       .field("values", &Pricing::values, boolean(),
              "false: tensors are phantoms of the same sizes, so only times are simulated");
 }
@@ -111,9 +125,8 @@ std::unique_ptr<WorkloadFactory> make_model_workload_factory(std::unique_ptr<Mod
                                                              const std::string& pointer) {
   if (!pricing.priced_as)
     return std::make_unique<OwnSizeFactory>(std::move(models), pricing.values);
-  return std::make_unique<PricedFactory>(std::move(models), pricing.values,
-                                         profile_file(*pricing.priced_as),
-                                         child(pointer, "priced_as"));
+  return std::make_unique<PricedFactory>(
+      std::move(models), pricing, profile_file(*pricing.priced_as), child(pointer, "priced_as"));
 }
 
 std::unique_ptr<WorkloadFactory> make_profile_workload_factory(const std::filesystem::path& file,

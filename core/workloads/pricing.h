@@ -14,6 +14,7 @@ namespace trigram {
 /// Options of every workload with a real model.
 struct Pricing {
   std::optional<std::string> priced_as;  // reference to a profile
+  ProfileOptions priced_with;            // that profile's, but for its buckets
   bool values = true;
 };
 FieldTable<Pricing> pricing_fields();

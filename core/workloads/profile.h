@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/workloads/layer_times.h"
+
 namespace trigram {
 
 /// One parameter tensor of a profiled model and the computation that goes with it.
@@ -25,7 +27,7 @@ struct ProfileTensor {
 /// gradients complete in the reverse order.
 struct Profile {
   std::string name;
-  std::string accelerator;
+  AcceleratorRates measured_on;      // name empty: nobody says
   std::size_t batch = 1;             // samples per worker and step
   std::size_t buffer_bytes = 0;      // what the model keeps beside its parameters (f32)
   std::vector<std::string> sources;  // where the numbers come from
@@ -44,9 +46,10 @@ struct Profile {
 
 /// Reads a profile: CSV with the columns tensor,numel,forward_s,backward_s, or, when the file's
 /// name ends in .json, an object with a list "tensors" of such rows. Two more columns,
-/// forward_flops,backward_flops, may follow. Name, accelerator, batch, buffers ("212480B"), totals
-/// (`forward_s`, `backward_s`, compared with the rows), sources and assumptions are fields of the
-/// object, or comment lines `# key: value` in CSV. Throws ConfigError at `pointer`, naming file,
+/// forward_flops,backward_flops, may follow. Name, accelerator, its `flops` ("9.3TFLOP/s") and
+/// `memory_bandwidth` ("732GB/s"), batch, buffers ("212480B"), totals (`forward_s`, `backward_s`,
+/// compared with the rows), sources and assumptions are fields of the object, or comment lines
+/// `# key: value` in CSV. Throws ConfigError at `pointer`, naming file,
 /// line and expectation.
 Profile load_profile(const std::filesystem::path& file, const std::string& pointer);
 

@@ -49,9 +49,10 @@ double parse_seconds(std::string_view text, std::string_view what) {
   return value;
 }
 
-std::size_t parse_bytes(std::string_view text, std::string_view what) {
+template <class T>
+T parse_with_unit(const Kind<T>& kind, std::string_view text, std::string_view what) {
   try {
-    return byte_size().parse(std::string(text), "");
+    return kind.parse(std::string(text), "");
   } catch (const ConfigError& error) {
     throw ProfileError(fmt::format("{}: {}", what, error.what()));
   }
@@ -65,9 +66,15 @@ void parse_comment(std::string_view comment, ProfileText& text) {
   const std::string_view value = trimmed(comment.substr(colon + 1));
   Profile& profile = text.profile;
   if (key == "name") profile.name = value;
-  else if (key == "accelerator") profile.accelerator = value;
+  else if (key == "accelerator") profile.measured_on.name = value;
+  else if (key == "flops")
+    profile.measured_on.flops_per_s =
+        parse_with_unit(quantity(Dimension::flop_rate, true), value, key);
+  else if (key == "memory_bandwidth")
+    profile.measured_on.memory_Bps =
+        parse_with_unit(quantity(Dimension::bandwidth, true), value, key);
   else if (key == "batch") profile.batch = parse_count(value, key);
-  else if (key == "buffers") profile.buffer_bytes = parse_bytes(value, key);
+  else if (key == "buffers") profile.buffer_bytes = parse_with_unit(byte_size(), value, key);
   else if (key == "forward_s") text.forward_s = parse_seconds(value, key);
   else if (key == "backward_s") text.backward_s = parse_seconds(value, key);
   else if (key == "source") profile.sources.emplace_back(value);

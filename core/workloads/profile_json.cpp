@@ -12,13 +12,23 @@ Kind<std::optional<std::int64_t>> flops() { return optional(integer(0)); }
 
 /// The object in the file, field by field.
 struct Document {
-  std::string name, accelerator;
+  std::string name;
+  AcceleratorRates measured_on;
   std::size_t batch = 1;
   std::size_t buffers = 0;
   std::optional<double> forward_s, backward_s;
   std::vector<std::string> sources, assumed;
   std::vector<ProfileTensor> tensors;
 };
+
+FieldTable<AcceleratorRates> accelerator_fields() {
+  return FieldTable<AcceleratorRates>{}
+      .field("accelerator", &AcceleratorRates::name, text(), "where the times were measured")
+      .field("flops", &AcceleratorRates::flops_per_s, quantity(Dimension::flop_rate, true),
+             "its peak rate of arithmetic, at the precision of the measurement")
+      .field("memory_bandwidth", &AcceleratorRates::memory_Bps,
+             quantity(Dimension::bandwidth, true), "the peak bandwidth of its memory");
+}
 
 FieldTable<Document> document_fields() {
   auto row = FieldTable<ProfileTensor>{}
@@ -32,7 +42,7 @@ FieldTable<Document> document_fields() {
                         "those of the backward pass");
   return FieldTable<Document>{}
       .field("name", &Document::name, text(), "name of the model")
-      .field("accelerator", &Document::accelerator, text(), "where the times were measured")
+      .include(&Document::measured_on, accelerator_fields())
       .field("batch", &Document::batch, count(1), "samples per worker and step")
       .field("buffers", &Document::buffers, byte_size(),
              "what the model keeps beside its parameters, such as batch normalisation's statistics")
@@ -49,7 +59,7 @@ FieldTable<Document> document_fields() {
 ProfileText parse_profile_json(const std::string& content) {
   try {
     Document d = document_fields().parse(Json::parse(content), "");
-    return {{std::move(d.name), std::move(d.accelerator), d.batch, d.buffers, std::move(d.sources),
+    return {{std::move(d.name), std::move(d.measured_on), d.batch, d.buffers, std::move(d.sources),
              std::move(d.assumed), std::move(d.tensors)},
             d.forward_s,
             d.backward_s};

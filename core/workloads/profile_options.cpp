@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/config/option_kinds.h"
+#include "core/workloads/accelerator_scaling.h"
 
 namespace trigram {
 namespace {
@@ -33,6 +34,29 @@ Kind<TensorGroup> group_kind() {
           {{"anyOf", Json::array({names.schema, range.schema})}}};
 }
 
+FieldTable<AcceleratorRates> rates_fields() {
+  return FieldTable<AcceleratorRates>{}
+      .required("name", &AcceleratorRates::name, text(), "its name")
+      .required("flops", &AcceleratorRates::flops_per_s, quantity(Dimension::flop_rate, true),
+                "its peak rate of arithmetic, at the precision that is trained in")
+      .required("memory_bandwidth", &AcceleratorRates::memory_Bps,
+                quantity(Dimension::bandwidth, true), "the peak bandwidth of its memory");
+}
+
+Kind<OtherAccelerator> other_accelerator() {
+  const Kind<AcceleratorRates> rates = nested(rates_fields());
+  static constexpr const char* kCluster = "cluster";
+  return {[rates](const Json& j, const std::string& pointer) -> OtherAccelerator {
+            if (j == kCluster) return {{}, true};
+            if (j.is_object()) return {rates.parse(j, pointer), false};
+            wrong_type(pointer, R"("cluster" or {"name", "flops", "memory_bandwidth"})", j);
+          },
+          [rates](const OtherAccelerator& other) -> Json {
+            return other.of_cluster ? Json(kCluster) : rates.dump(other.rates);
+          },
+          {{"anyOf", Json::array({{{"const", kCluster}}, rates.schema})}}};
+}
+
 void scale_times(Profile& profile, double factor) {
   for (ProfileTensor& row : profile.tensors) {
     row.forward_s *= factor;
@@ -47,6 +71,34 @@ void set_batch(Profile& profile, std::size_t batch) {
     for (std::optional<std::int64_t>* flops : {&row.forward_flops, &row.backward_flops})
       if (*flops) *flops = std::llround(static_cast<double>(**flops) * factor);
   profile.batch = batch;
+}
+
+bool scales(const Profile& profile, const ProfileOptions& options) {
+  return options.accelerator && !options.accelerator->of_cluster &&
+         can_scale(profile, options.accelerator->rates);
+}
+
+/// The batch comes first: other times are in proportion to its samples, the FLOPs of layers too.
+ScaledTimes adaptation(Profile profile, const ProfileOptions& options) {
+  const std::size_t measured = profile.batch, batch = options.batch.value_or(measured);
+  set_batch(profile, batch);
+  const bool proportional = batch != measured;
+  if (proportional)
+    scale_times(profile, static_cast<double>(batch) / static_cast<double>(measured));
+  if (proportional && !options.step_s)
+    profile.assumed.push_back(fmt::format(
+        "layers take {} / {} of the profile's times for a batch of {}, in proportion to "
+        "its samples; give a measured step_time beside batch to say otherwise",
+        batch, measured, batch));
+  ScaledTimes now{profile, 0, 0};
+  const auto seconds = [&now] { return now.profile.forward_s() + now.profile.backward_s(); };
+  const bool scaled = scales(profile, options);
+  if (scaled) now = scaled_to(profile, options.accelerator->rates);
+  if (options.step_s) scale_times(now.profile, *options.step_s / seconds());
+  else if (scaled)
+    now.profile.assumed.push_back(assumption(now, profile, options.accelerator->rates));
+  if (options.step_s || !scaled) now.least_s = now.most_s = seconds();
+  return now;
 }
 
 /// Walks through the tensors in the order in which backward completes their gradients.
@@ -116,7 +168,7 @@ class Grouping {
 
 }  // namespace
 
-FieldTable<ProfileOptions> profile_option_fields() {
+FieldTable<ProfileOptions> adaptation_fields() {
   return FieldTable<ProfileOptions>{}
       .field("step_time", &ProfileOptions::step_s, optional(quantity(Dimension::duration, true)),
              "measured time of a forward and a backward pass over the batch on one worker, without "
@@ -124,26 +176,38 @@ FieldTable<ProfileOptions> profile_option_fields() {
       .field("batch", &ProfileOptions::batch, optional(count(1)),
              "samples per worker and step; without step_time layers take as many times as long, "
              "which is assumed")
-      .field("buckets", &ProfileOptions::buckets,
-             written_where(list_of(group_kind()), [](const auto& all) { return !all.empty(); }),
-             "tensors that are exchanged as one message, in place of the algorithm's bucket sizes: "
-             "lists of names, or {\"first\", \"last\"}, in the order in which backward completes "
-             "gradients");
+      .field("accelerator", &ProfileOptions::accelerator, optional(other_accelerator()),
+             "the machine on which layers take their time, where it is not the profile's: "
+             "\"cluster\" or its rates; FLOPs and memory traffic of each layer scale its time, "
+             "which is assumed");
+}
+
+FieldTable<ProfileOptions> profile_option_fields() {
+  return adaptation_fields().field(
+      "buckets", &ProfileOptions::buckets,
+      written_where(list_of(group_kind()), [](const auto& all) { return !all.empty(); }),
+      "tensors that are exchanged as one message, in place of the algorithm's bucket sizes: "
+      "lists of names, or {\"first\", \"last\"}, in the order in which backward completes "
+      "gradients");
 }
 
 Profile adapted(Profile profile, const ProfileOptions& options) {
-  const std::size_t measured = profile.batch;
-  if (options.batch) set_batch(profile, *options.batch);
-  if (options.step_s) {
-    scale_times(profile, *options.step_s / (profile.forward_s() + profile.backward_s()));
-  } else if (profile.batch != measured) {
-    scale_times(profile, static_cast<double>(profile.batch) / static_cast<double>(measured));
-    profile.assumed.push_back(fmt::format(
-        "layers take {} / {} of the profile's times for a batch of {}, in proportion to "
-        "its samples; give a measured step_time beside batch to say otherwise",
-        profile.batch, measured, profile.batch));
-  }
-  return profile;
+  return adaptation(std::move(profile), options).profile;
+}
+
+LayerTimes layer_times(const Profile& profile, const ProfileOptions& options) {
+  LayerTimes times{.profile = profile.name,
+                   .batch = profile.batch,
+                   .measured_on = profile.measured_on,
+                   .stand_for = profile.measured_on,
+                   .has_flops = profile.has_flops()};
+  if (options.step_s) times.stand_for = {};
+  else if (scales(profile, options)) times.stand_for = options.accelerator->rates;
+  const ScaledTimes now = adaptation(profile, options);
+  times.step_s = now.profile.forward_s() + now.profile.backward_s();
+  times.least_s = now.least_s;
+  times.most_s = now.most_s;
+  return times;
 }
 
 std::vector<std::size_t> group_sizes(const Profile& profile, const std::vector<TensorGroup>& groups,

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/config/component.h"
 #include "core/workload.h"
+#include "core/workloads/layer_times.h"
 
 namespace trigram {
 
@@ -29,6 +31,8 @@ class WorkloadFactory {
   virtual std::size_t samples() const { return 0; }
   /// Assumptions that the options add to the input and that nobody has measured, as sentences.
   virtual std::vector<std::string> assumed() const { return {}; }
+  /// The times that a profile's layers take, where it computes for them.
+  virtual std::optional<LayerTimes> layer_times() const { return std::nullopt; }
   /// Files whose content decides the results.
   virtual std::vector<std::filesystem::path> input_files() const = 0;
 };

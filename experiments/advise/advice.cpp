@@ -8,6 +8,7 @@
 
 #include "experiments/exit_codes.h"
 #include "experiments/process/signals.h"
+#include "experiments/results/exchanges.h"
 
 namespace trigram {
 namespace {
@@ -24,14 +25,17 @@ Advisor::Advisor(const Contest& contest, Options options)
     : contest_(contest),
       options_(std::move(options)),
       bandwidth_(contest.cluster(), Dimension::bandwidth),
-      latency_(contest.cluster(), Dimension::duration) {}
+      latency_(contest.cluster(), Dimension::duration),
+      step_time_(contest.step_time_pointer(), contest.times().step_s) {}
+
+std::filesystem::path Advisor::results() const { return options_.runner.output / contest_.name(); }
 
 Advice Advisor::advise() {
   Signals signals;  // one between two sweeps waits for the next, which ends as it is used to
   std::vector<std::size_t> all(contest_.candidates().size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   Advice advice;
-  advice.standings = stand({unchanged(Dimension::bandwidth), unchanged(Dimension::duration)}, all);
+  advice.standings = stand(unchanged(), all);
   std::stable_sort(advice.standings.begin(), advice.standings.end(),
                    [](const Standing& a, const Standing& b) { return a.cost_s < b.cost_s; });
   if (advice.standings.front().cost_s == kInfinity) {
@@ -39,28 +43,45 @@ Advice Advisor::advise() {
     throw Stopped{kRunFailed};
   }
   const std::size_t winner = advice.standings.front().candidate;
-  for (const Dimension of : {Dimension::bandwidth, Dimension::duration})
-    for (const bool more : {false, true})
-      if (more || !scale(of).from_zero()) advice.outlooks.push_back(look(of, more, winner));
+  for (Outlook& outlook : outlooks()) advice.outlooks.push_back(look(std::move(outlook), winner));
   for (int signal = signals.wait(0); signal != 0; signal = signals.wait(0))
     if (signal != SIGCHLD) throw Stopped{kInterrupted};
   return advice;
 }
 
-Outlook Advisor::look(Dimension of, bool more, std::size_t winner) {
-  Outlook outlook{of, more, more ? options_.range : 1 / options_.range, {}};
-  Scan scan{unchanged(of), {}, more == (of == Dimension::bandwidth)};
+/// Computation is changed as far as it is uncertain: where times are scaled to the cluster's
+/// accelerator, or stand for another's.
+std::vector<Outlook> Advisor::outlooks() const {
+  std::vector<Outlook> all;
+  for (const Quantity of : {Quantity::bandwidth, Quantity::latency})
+    for (const bool more : {false, true})
+      if (more || !scale(of).from_zero())
+        all.push_back({of, more, more ? options_.range : 1 / options_.range, {}});
+  const LayerTimes& times = contest_.times();
+  if (times.step_s == 0) return all;
+  const bool unknown = !contest_.warnings().empty();
+  const double least = unknown ? 1 / options_.range : times.least_s / times.step_s;
+  const double most = unknown ? options_.range : times.most_s / times.step_s;
+  if (least < 1 - kTie) all.push_back({Quantity::step_time, false, least, {}});
+  if (most > 1 + kTie) all.push_back({Quantity::step_time, true, most, {}});
+  return all;
+}
+
+Outlook Advisor::look(Outlook outlook, std::size_t winner) {
+  Scan scan{unchanged(outlook.of), {}, outlook.more == (outlook.of == Quantity::bandwidth)};
   if (scan.from == 0) {
     outlook.limit = kLargestFromZero;
     scan.factors.push_back(1);
   }
   for (double factor = kStride; factor < std::max(outlook.limit, 1 / outlook.limit);
        factor *= kStride)
-    scan.factors.push_back(more ? factor : 1 / factor);
+    scan.factors.push_back(outlook.more ? factor : 1 / factor);
   scan.factors.push_back(outlook.limit);
   const Costs costs = [&](double factor, const std::vector<std::size_t>& candidates) {
-    Place place{unchanged(Dimension::bandwidth), unchanged(Dimension::duration)};
-    (of == Dimension::bandwidth ? place.bandwidth : place.latency) = factor;
+    Place place = unchanged();
+    (outlook.of == Quantity::bandwidth ? place.bandwidth
+     : outlook.of == Quantity::latency ? place.latency
+                                       : place.step_time) = factor;
     std::vector<double> found;
     for (const Standing& s : stand(place, candidates)) found.push_back(s.cost_s);
     return found;
@@ -73,23 +94,30 @@ std::vector<Standing> Advisor::stand(const Place& place,
                                      const std::vector<std::size_t>& candidates) {
   Json at = bandwidth_.at(place.bandwidth);
   at.update(latency_.at(place.latency));
-  const Plan plan = contest_.plan(at, candidates);
-  results_ = options_.runner.output / plan.name;
+  if (place.step_time != 1) at.update(step_time_.at(place.step_time));
+  Plan plan = contest_.plan(at, candidates);
+  if (place != unchanged()) plan.name += "-search";
   make(plan, place);
   const SweepRunner runner(plan, options_.runner, true);
   std::vector<Standing> standings;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const StoredRun run = runner.stored(plan.runs[i]);
-    Standing standing{candidates[i], kInfinity, plan.runs[i].id, nullptr};
-    if (run.state == StoredRun::done) {
-      standing.summary = run.manifest.at("summary");
-      standing.cost_s = cost_s(contest_.target(), standing.summary);
-    } else {
-      failed_ = true;
-    }
-    standings.push_back(std::move(standing));
-  }
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    standings.push_back(stand(candidates[i], plan.runs[i], runner.stored(plan.runs[i])));
   return standings;
+}
+
+Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored) {
+  Standing standing{candidate, kInfinity, run.id, nullptr, ""};
+  if (stored.state != StoredRun::done) {
+    failed_ = true;
+    return standing;
+  }
+  standing.summary = stored.manifest.at("summary");
+  standing.why = lack_of_exchanges(stored.manifest);
+  const Candidate& c = contest_.candidates()[candidate];
+  if (standing.why.empty() && c.steps <= c.warm_up)
+    standing.why = fmt::format("its {} steps are all of its warm-up of {}", c.steps, c.warm_up);
+  if (standing.why.empty()) standing.cost_s = cost_s(contest_.target(), standing.summary);
+  return standing;
 }
 
 /// Those runs that were made before are not spoken of.
@@ -102,9 +130,10 @@ void Advisor::make(const Plan& plan, const Place& place) {
       missing.runs.push_back(run);
   if (missing.runs.empty()) return;
   if (!options_.quiet)
-    fmt::print(stderr, "bandwidth {}, latency {}: {} run{}\n", bandwidth_.text(place.bandwidth),
-               latency_.text(place.latency), missing.runs.size(),
-               missing.runs.size() == 1 ? "" : "s");
+    fmt::print(stderr, "bandwidth {}, latency {}{}: {} run{}\n", bandwidth_.text(place.bandwidth),
+               latency_.text(place.latency),
+               place.step_time == 1 ? "" : ", step time " + step_time_.text(place.step_time),
+               missing.runs.size(), missing.runs.size() == 1 ? "" : "s");
   const int code = SweepRunner(missing, options_.runner, options_.quiet).run();
   if (code == kInterrupted) throw Stopped{code};
 }

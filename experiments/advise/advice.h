@@ -15,16 +15,20 @@ namespace trigram {
 /// A candidate on the network as it is.
 struct Standing {
   std::size_t candidate = 0;
-  double cost_s = 0;  // infinite: it failed, or never reached the accuracy
+  double cost_s = 0;  // infinite: it failed, never reached the accuracy, or is not compared
   std::string id;     // of its run
   Json summary;       // of its run; null when it failed
+  std::string why;    // it is not compared: its run does not show what the algorithm costs
 };
 
-/// How far the network was changed in one way, and where the order flips.
+/// What is changed to see where the order flips.
+enum class Quantity { bandwidth, latency, step_time };
+
+/// How far one of them was changed in one way, and where the order flips.
 struct Outlook {
-  Dimension of = Dimension::bandwidth;  // or duration: of the latency
-  bool more = false;                    // of it
-  double limit = 1;                     // the furthest factor
+  Quantity of = Quantity::bandwidth;
+  bool more = false;  // of it
+  double limit = 1;   // the furthest factor
   std::optional<Flip> flip;
 };
 
@@ -38,7 +42,7 @@ class Advisor {
  public:
   struct Options {
     SweepRunner::Options runner;
-    double range = 64;  // how far bandwidth and latency are changed
+    double range = 64;  // how far bandwidth, latency and a step time that is not known are changed
     bool quiet = false;
   };
   /// What kept it from an answer, as an exit code.
@@ -52,25 +56,30 @@ class Advisor {
 
   /// Whether some run failed, so that the answer is without it.
   bool failed() const { return failed_; }
-  const NetworkScale& scale(Dimension of) const {
-    return of == Dimension::bandwidth ? bandwidth_ : latency_;
+  const NetworkScale& scale(Quantity of) const {
+    if (of == Quantity::step_time) return step_time_;
+    return of == Quantity::bandwidth ? bandwidth_ : latency_;
   }
-  /// Where all runs are.
-  std::filesystem::path results() const { return results_; }
+  /// Where the runs on the network as it is are. Those that seek flips are beside them, in
+  /// "NAME-search": there, only candidates that could be first were run.
+  std::filesystem::path results() const;
 
  private:
-  struct Place {  // factors on the network as it is
-    double bandwidth = 1, latency = 1;
+  struct Place {  // factors on what is described
+    double bandwidth = 1, latency = 1, step_time = 1;
+    bool operator==(const Place&) const = default;
   };
   std::vector<Standing> stand(const Place& place, const std::vector<std::size_t>& candidates);
+  Standing stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
   void make(const Plan& plan, const Place& place);
-  Outlook look(Dimension of, bool more, std::size_t winner);
-  double unchanged(Dimension of) const { return scale(of).from_zero() ? 0 : 1; }
+  Outlook look(Outlook outlook, std::size_t winner);
+  std::vector<Outlook> outlooks() const;
+  double unchanged(Quantity of) const { return scale(of).from_zero() ? 0 : 1; }
+  Place unchanged() const { return {unchanged(Quantity::bandwidth), unchanged(Quantity::latency)}; }
 
   const Contest& contest_;
   const Options options_;
-  const NetworkScale bandwidth_, latency_;
-  std::filesystem::path results_;
+  const NetworkScale bandwidth_, latency_, step_time_;
   std::set<std::string> tried_;  // ids of runs that are not made again
   bool failed_ = false;
 };

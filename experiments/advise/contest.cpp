@@ -3,70 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
-#include "core/data_dir.h"
-#include "core/workloads/profile_reference.h"
+#include "experiments/advise/long_run.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/options_label.h"
-#include "experiments/config/cluster_file.h"
+#include "experiments/config/machine_match.h"
 
 namespace trigram {
 namespace {
 
-namespace fs = std::filesystem;
-
-fs::path candidates_for(const Target& target) {
-  return data_dir() / "configs" / (target.accuracy ? "advise_accuracy.json" : "advise.json");
-}
-
-/// A profile as it may be named from any folder.
-std::string absolute_profile(const std::string& name) {
-  const std::string path = path_in_reference(profile_reference().parse(name, "--profile"));
-  return path.empty() ? name : "profile:" + fs::absolute(path).lexically_normal().string();
-}
-
-/// The name of the results' folder: "advise-ethernet_10g-bert_large".
-std::string name_of(const Contest::Question& question) {
-  const std::string path = path_in_reference(question.profile);
-  std::string name = fmt::format("advise-{}-{}{}", fs::path(question.cluster).stem().string(),
-                                 path.empty() ? question.profile : fs::path(path).stem().string(),
-                                 question.target.accuracy ? "-accuracy" : "");
-  const auto allowed = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
-  };
-  std::replace_if(
-      name.begin(), name.end(), [&](char c) { return !allowed(c); }, '_');
-  return name;
-}
-
-std::vector<std::string> settings_of(const Contest::Question& question) {
-  const ClusterFile file = read_cluster_file(question.cluster, "--cluster");
-  parse_cluster(file.description, file.pointer);  // so that errors name the file's own places
-  const std::string profile = absolute_profile(question.profile);
-  std::vector<std::string> settings = {"/name=" + name_of(question),
-                                       "/cluster=" + file.description.dump()};
-  if (question.target.accuracy) {
-    settings.push_back("/workload/priced_as=" + Json(profile).dump());
-    settings.push_back(fmt::format("/target_accuracy={}", *question.target.accuracy));
-  } else {
-    settings.push_back("/workload=" + Json(profile).dump());
-  }
-  settings.insert(settings.end(), question.settings.begin(), question.settings.end());
-  return settings;
-}
+constexpr const char* kStepTime = "/step_time";
 
 /// A setting that gives a sweep one value more to go through, so that results say where they lie.
 std::string as_axis(const std::string& pointer, const Json& value) {
   return child("/sweep", pointer) + "=" + Json::array({value}).dump();
 }
 
-/// Without where on the network they are.
+/// Without where on the network they are, and how fast computation is.
 Json own_coordinates(Json coordinates) {
-  for (auto it = coordinates.begin(); it != coordinates.end();)
-    it = it.key().starts_with("/cluster/") ? coordinates.erase(it) : std::next(it);
+  for (auto it = coordinates.begin(); it != coordinates.end();) {
+    const std::string& key = it.key();
+    const bool of_place = key == "/steps" || key.starts_with("/cluster/") ||
+                          (key.starts_with("/workload") && key.ends_with(kStepTime));
+    it = of_place ? coordinates.erase(it) : std::next(it);
+  }
   return coordinates;
 }
 
@@ -96,6 +58,13 @@ std::string label(const Candidate& c) {
   return c.settings.empty() ? c.name : c.name + " " + c.settings;
 }
 
+/// The algorithm that a candidate's coordinates name.
+std::string name_in(const Json& coordinates) {
+  for (const char* pointer : {"/algorithm", "/algorithm/name"})
+    if (coordinates.contains(pointer)) return component_name(coordinates.at(pointer), pointer);
+  return "";
+}
+
 /// Whether a trigram, "sync, low, centralised", has a word.
 bool has_word(const std::string& trigram, const std::string& word) {
   return (", " + trigram + ",").find(", " + word + ",") != std::string::npos;
@@ -120,35 +89,64 @@ void check_algorithms(const std::vector<std::string>& names, const Plan& plan) {
 }  // namespace
 
 Contest::Contest(const Question& question)
-    : config_(question.candidates.empty() ? candidates_for(question.target) : question.candidates),
-      settings_(settings_of(question)),
-      target_(question.target) {
+    : question_(question), config_(question.candidates_file()), settings_(question.all_settings()) {
   std::vector<UnfitRun> unfit;
   const Plan plan = plan_fit_runs(config_, settings_, unfit);
   check_relaxations(question.relaxations);
   check_algorithms(question.algorithms, plan);
-  cluster_ = plan.runs.front().resolved.at("cluster");
-  if (!plan.runs.front().experiment.world().simulated)
+  const PlannedRun& first = plan.runs.front();
+  cluster_ = first.resolved.at("cluster");
+  if (!first.experiment.world().simulated)
     throw ConfigError("/runtime", "advice is from simulations; expected \"sim\"");
-  for (const PlannedRun& run : plan.runs) add(run, question);
+  if (target().accuracy) trained_ = first.resolved.at("workload").at("name");
+  times_ = first.workload->layer_times().value_or(LayerTimes{});
+  warnings_ = first.warnings;
+  assumed_ = first.workload->assumed();
+  for (const PlannedRun& run : plan.runs) add(run);
   leave_out_doubles(plan);
   for (const UnfitRun& run : unfit)
     left_out_.push_back(fmt::format("{}: {}", describe(run.coordinates), run.why.what()));
+  leave_out_unlisted(unfit);
   if (candidates_.empty())
     throw ConfigError("--only", "no candidate is all of this; expected fewer words");
 }
 
-void Contest::add(const PlannedRun& run, const Question& question) {
+void Contest::add(const PlannedRun& run) {
   check_coordinates(run.coordinates);
   const AlgorithmEntry& entry = run.experiment.algorithm_entry();
-  const auto& names = question.algorithms;
+  const auto& names = question_.algorithms;
   if (!names.empty() && std::find(names.begin(), names.end(), entry.name) == names.end()) return;
   const std::string trigram = to_string(entry.trigram_of(run.experiment.algorithm));
-  for (const std::string& word : question.relaxations)
+  for (const std::string& word : question_.relaxations)
     if (!has_word(trigram, word)) return;
   const Json manifest = {{"sweep", run.coordinates}, {"experiment", run.resolved}};
-  candidates_.push_back(
-      {run.coordinates, algorithm_label(manifest), settings_label(run.coordinates), trigram});
+  Candidate candidate{run.coordinates, algorithm_label(manifest), settings_label(run.coordinates),
+                      trigram, run.experiment.steps};
+  if (!target().accuracy) {
+    candidate.warm_up = warm_up_steps(run.experiment);
+    if (!question_.sets("/steps")) candidate.steps = long_run_steps(run.experiment);
+  }
+  candidates_.push_back(std::move(candidate));
+}
+
+/// The list that comes with the program is to hold every algorithm; it cannot know those of a
+/// project of one's own.
+void Contest::leave_out_unlisted(const std::vector<UnfitRun>& unfit) {
+  if (!question_.candidates.empty() || !question_.algorithms.empty() ||
+      !question_.relaxations.empty())
+    return;
+  std::set<std::string> listed;
+  for (const Candidate& c : candidates_) listed.insert(name_in(c.coordinates));
+  for (const UnfitRun& run : unfit) listed.insert(name_in(run.coordinates));
+  for (const AlgorithmEntry& entry : algorithms())
+    if (!listed.contains(entry.name))
+      left_out_.push_back(fmt::format("{}: not in {}; expected a list with it as --candidates",
+                                      entry.name, config_.string()));
+}
+
+std::string Contest::step_time_pointer() const {
+  return adaptation_pointer(target().accuracy ? Json{{"priced_as", ""}} : Json::object()) +
+         kStepTime;
 }
 
 /// A node of one worker has no hierarchy: candidates that differ in that alone are one.
@@ -169,21 +167,38 @@ void Contest::leave_out_doubles(const Plan& plan) {
   }
 }
 
-Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates) const {
+void Contest::plan_with_steps(const Json& at, long steps,
+                              const std::vector<std::size_t>& candidates,
+                              std::map<std::size_t, PlannedRun>& runs) const {
   std::vector<std::string> settings = settings_;
+  settings.push_back(as_axis("/steps", steps));
   for (const auto& [pointer, value] : at.items()) settings.push_back(as_axis(pointer, value));
-  std::vector<UnfitRun> unfit;
-  const Plan all = plan_fit_runs(config_, settings, unfit);
-  Plan plan{all.name, {}};
-  for (const std::size_t c : candidates) {
-    const auto found = std::find_if(all.runs.begin(), all.runs.end(), [&](const PlannedRun& run) {
-      return own_coordinates(run.coordinates) == candidates_[c].coordinates;
+  const auto which = [&](const Json& coordinates) {
+    const Json own = own_coordinates(coordinates);
+    return std::ranges::find_if(candidates, [&](std::size_t c) {
+      return candidates_[c].steps == steps && candidates_[c].coordinates == own;
     });
-    if (found == all.runs.end())
-      throw ConfigError("/sweep", fmt::format("{} is not for the cluster at {}",
-                                              label(candidates_[c]), describe(at)));
-    plan.runs.push_back(*found);
+  };
+  std::vector<UnfitRun> unfit;
+  Plan plan = plan_fit_runs(config_, settings, unfit, [&](const Json& coordinates) {
+    return which(coordinates) != candidates.end();
+  });
+  if (!unfit.empty())
+    throw ConfigError("/sweep", fmt::format("{} is not for the cluster at {}",
+                                            describe(unfit.front().coordinates), describe(at)));
+  for (PlannedRun& run : plan.runs) {
+    const std::size_t candidate = *which(run.coordinates);
+    runs.emplace(candidate, std::move(run));
   }
+}
+
+Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates) const {
+  std::set<long> steps;
+  for (const std::size_t c : candidates) steps.insert(candidates_[c].steps);
+  std::map<std::size_t, PlannedRun> runs;
+  for (const long s : steps) plan_with_steps(at, s, candidates, runs);
+  Plan plan{question_.name(), {}};
+  for (const std::size_t c : candidates) plan.runs.push_back(std::move(runs.at(c)));
   return plan;
 }
 

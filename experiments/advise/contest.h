@@ -1,10 +1,11 @@
 #pragma once
 
-#include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "experiments/advise/target.h"
+#include "experiments/advise/question.h"
 #include "experiments/config/plan.h"
 
 namespace trigram {
@@ -15,41 +16,53 @@ struct Candidate {
   std::string name;      // as in tables
   std::string settings;  // "codec=sign hierarchical=true"; what is not said has its default
   std::string trigram;   // "sync, low, centralised"
+  long steps = 0;        // of its runs
+  long warm_up = 0;      // the first of them, which are not like the others
 };
 
 /// Which algorithms are compared on which cluster, as an experiment that sweeps over algorithms
-/// says; it can be planned at any bandwidth and latency between nodes.
+/// says; it can be planned at any bandwidth and latency between nodes, and any speed of
+/// computation.
 class Contest {
  public:
-  struct Question {
-    std::string cluster;  // a file or a preset
-    std::string profile;  // as workloads are named
-    Target target;
-    std::filesystem::path candidates;      // the experiment; empty: the one for the target
-    std::vector<std::string> settings;     // "/json/pointer=value" in place of the experiment's
-    std::vector<std::string> algorithms;   // these alone; none: all
-    std::vector<std::string> relaxations;  // words of a trigram that candidates must have
-  };
   /// Reads and checks everything. Throws ConfigError.
   explicit Contest(const Question& question);
 
   const std::vector<Candidate>& candidates() const { return candidates_; }
-  /// What the cluster is not for, or what is the same as another there: "choco_sgd: why".
+  /// What is not compared, such as what the cluster is not for: "choco_sgd: why".
   const std::vector<std::string>& left_out() const { return left_out_; }
   /// In canonical form.
   const Json& cluster() const { return cluster_; }
-  const Target& target() const { return target_; }
+  const Target& target() const { return question_.target; }
+  const std::string& profile() const { return question_.profile; }
+  /// Of the experiment that its runs make up.
+  std::string name() const { return question_.name(); }
+  /// What is trained for an accuracy; otherwise empty.
+  const std::string& trained() const { return trained_; }
+  /// Of the profile, as runs compute with them on the network as it is.
+  const LayerTimes& times() const { return times_; }
+  /// Why computation may take another time on the cluster than in the runs.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::vector<std::string>& assumed() const { return assumed_; }
+  /// The pointer by which a step's computation is set.
+  std::string step_time_pointer() const;
 
-  /// Runs of some candidates, in that order, at {"/cluster/...": value}.
+  /// Runs of some candidates, in that order, at {"/json/pointer": value}.
   Plan plan(const Json& at, const std::vector<std::size_t>& candidates) const;
 
  private:
-  void add(const PlannedRun& run, const Question& question);
+  void add(const PlannedRun& run);
   void leave_out_doubles(const Plan& plan);
+  void leave_out_unlisted(const std::vector<UnfitRun>& unfit);
+  void plan_with_steps(const Json& at, long steps, const std::vector<std::size_t>& candidates,
+                       std::map<std::size_t, PlannedRun>& runs) const;
+  const Question question_;
   std::filesystem::path config_;
   std::vector<std::string> settings_;
-  Target target_;
   Json cluster_;
+  std::string trained_;
+  LayerTimes times_;
+  std::vector<std::string> warnings_, assumed_;
   std::vector<Candidate> candidates_;
   std::vector<std::string> left_out_;
 };

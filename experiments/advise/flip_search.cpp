@@ -56,7 +56,9 @@ class FlipSearch {
       const bool nearer = distance(at) <= distance(factor);
       const bool further = distance(at) >= distance(factor);
       if (!(scan_.eases ? further : nearer)) continue;
-      if (const auto cost = costs.find(candidate); cost != costs.end())
+      // A run that shows nothing where the network is better may show something here.
+      if (const auto cost = costs.find(candidate);
+          cost != costs.end() && !(scan_.eases && std::isinf(cost->second)))
         largest = std::max(largest, cost->second);
     }
     return largest;

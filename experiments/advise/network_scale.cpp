@@ -54,6 +54,10 @@ NetworkScale::NetworkScale(const Json& cluster, Dimension dimension) : dimension
   });
 }
 
+NetworkScale::NetworkScale(std::string pointer, double seconds)
+    : dimension_(Dimension::duration),
+      parts_{{std::move(pointer), format_quantity(seconds, Dimension::duration)}} {}
+
 Json NetworkScale::scaled(const Json& value, double factor) const {
   if (factor == 1) return value;
   if (const auto quantity = quantity_of(value, dimension_))

@@ -14,6 +14,8 @@ class NetworkScale {
  public:
   /// Of a cluster description in canonical form.
   NetworkScale(const Json& cluster, Dimension dimension);
+  /// Of another time that can be changed, which stands at `pointer`.
+  NetworkScale(std::string pointer, double seconds);
 
   /// {"/cluster/...": value} for all that is changed, with `factor` times what is described; of
   /// latencies that are all zero, `factor` microseconds.

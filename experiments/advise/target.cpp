@@ -25,9 +25,17 @@ std::string Target::text() const {
   return accuracy ? fmt::format("accuracy={}", *accuracy) : "throughput";
 }
 
+Pace pace(const Json& summary) {
+  Pace all{summary.at("step_s").get<double>(), summary.at("samples_per_s")};
+  const Json& steady = summary.at("steady");
+  if (!steady.is_object() || !all.samples_per_s.is_number()) return all;
+  const double step_s = steady.at("step_s").get<double>();
+  return {step_s, all.samples_per_s.get<double>() * all.step_s / step_s};
+}
+
 double cost_s(const Target& target, const Json& summary) {
-  const Json& value =
-      target.accuracy ? summary.at("target").at("time_s") : summary.at("samples_per_s");
+  const Json value =
+      target.accuracy ? summary.at("target").at("time_s") : pace(summary).samples_per_s;
   if (!value.is_number()) return std::numeric_limits<double>::infinity();
   return target.accuracy ? value.get<double>() : 1 / value.get<double>();
 }

@@ -16,6 +16,14 @@ struct Target {
   std::string text() const;
 };
 
+/// How fast a finished run was in the long run, given its summary: in the steps that repeat, where
+/// it came to them, else in all.
+struct Pace {
+  double step_s = 0;
+  Json samples_per_s;  // of all workers; null where there are none
+};
+Pace pace(const Json& summary);
+
 /// What a finished run, given its summary, costs in seconds: the less, the better. For throughput
 /// that is the time per sample, each worker at its own pace; for an accuracy, the run's
 /// target_accuracy, the time until it was reached, infinite if it never was.

@@ -37,18 +37,23 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
   for (std::size_t i = 0; i < advice.standings.size(); ++i) {
     const Standing& s = advice.standings[i];
     const Candidate& c = contest.candidates()[s.candidate];
-    auto& line = lines.emplace_back(
-        std::vector<std::string>{fmt::format("{}", i + 1), c.name, c.settings, c.trigram});
+    auto& line = lines.emplace_back(std::vector<std::string>{
+        s.why.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
     const bool there = std::isfinite(s.cost_s);
-    if (accuracy) line.push_back(there ? fmt::format("{:.4g}", s.cost_s) : "never");
+    if (accuracy)
+      line.push_back(there ? fmt::format("{:.4g}", s.cost_s) : s.why.empty() ? "never" : "-");
     if (s.summary.is_null()) {
       line.insert(line.end(), {"failed", "-", "-"});
       continue;
     }
-    line.push_back(fmt::format("{:.2f}", 1e3 * s.summary.at("step_s").get<double>()));
-    const Json& rate = s.summary.at("samples_per_s");
-    line.push_back(rate.is_number() ? fmt::format("{:.0f}", rate.get<double>()) : "-");
-    line.push_back(i == 0 || !there ? "-" : percent(behind(s, advice)));
+    const Pace now = pace(s.summary);
+    line.push_back(fmt::format("{:.2f}", 1e3 * now.step_s));
+    line.push_back(now.samples_per_s.is_number()
+                       ? fmt::format("{:.0f}", now.samples_per_s.get<double>())
+                       : "-");
+    line.push_back(!s.why.empty()     ? "not compared"
+                   : i == 0 || !there ? "-"
+                                      : percent(behind(s, advice)));
   }
   return lines;
 }
@@ -59,7 +64,9 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   };
   const std::size_t level = tied(advice);
   if (!std::isfinite(advice.standings.front().cost_s))
-    return fmt::format("no candidate reaches {}\n", contest.target().text());
+    return contest.target().accuracy
+               ? fmt::format("no candidate reaches {}\n", contest.target().text())
+               : "no run of a candidate shows what its algorithm costs\n";
   if (advice.standings.size() == 1 || !std::isfinite(advice.standings[1].cost_s))
     return fmt::format("best: {}\n", name(0));
   const std::string margin = percent(behind(advice.standings[1], advice));
@@ -70,8 +77,14 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   return text + "\n";
 }
 
-const char* quantity_name(Dimension of) {
-  return of == Dimension::bandwidth ? "bandwidth" : "latency";
+const char* quantity_name(Quantity of) {
+  if (of == Quantity::step_time) return "step_time";
+  return of == Quantity::bandwidth ? "bandwidth" : "latency";
+}
+
+const char* title_of(Quantity of) {
+  if (of == Quantity::step_time) return "a step's computation";
+  return of == Quantity::bandwidth ? "bandwidth between nodes" : "latency between nodes";
 }
 
 /// " (x0.079)", but for latencies that are none now.
@@ -80,12 +93,12 @@ std::string factor_text(const NetworkScale& scale, double factor) {
 }
 
 Lines outlook_lines(const Advice& advice, const Contest& contest, const Advisor& advisor) {
-  Lines lines = {{"between nodes", "now", "changed", "first then"}};
+  Lines lines = {{"changed", "now", "to", "first then"}};
   for (const Outlook& o : advice.outlooks) {
     const NetworkScale& scale = advisor.scale(o.of);
     const double factor = o.flip ? o.flip->flips : o.limit;
     const char* way = o.flip ? (o.more ? "above" : "below") : (o.more ? "up to" : "down to");
-    lines.push_back({quantity_name(o.of), scale.text(scale.from_zero() ? 0 : 1),
+    lines.push_back({title_of(o.of), scale.text(scale.from_zero() ? 0 : 1),
                      fmt::format("{} {}{}", way, scale.text(factor), factor_text(scale, factor)),
                      o.flip ? full_name(contest.candidates()[o.flip->first]) : "the same"});
   }
@@ -101,16 +114,19 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
             {"run", s.id},
             {"step_s", nullptr},
             {"samples_per_s", nullptr},
-            {"behind", there ? Json(behind(s, advice)) : Json()}};
+            {"behind", there ? Json(behind(s, advice)) : Json()},
+            {"not_compared", s.why.empty() ? Json() : Json(s.why)}};
   if (contest.target().accuracy) j["time_to_accuracy_s"] = there ? Json(s.cost_s) : Json();
-  if (!s.summary.is_null())
-    for (const char* key : {"step_s", "samples_per_s"}) j[key] = s.summary.at(key);
+  if (s.summary.is_null()) return j;
+  const Pace now = pace(s.summary);
+  j["step_s"] = now.step_s;
+  j["samples_per_s"] = now.samples_per_s;
   return j;
 }
 
 Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advisor) {
   const NetworkScale& scale = advisor.scale(o.of);
-  const std::string unit = o.of == Dimension::bandwidth ? "_Bps" : "_s";
+  const std::string unit = o.of == Quantity::bandwidth ? "_Bps" : "_s";
   const auto put = [&](Json& j, const std::string& key, double factor) {
     if (!scale.from_zero()) j[key + "_factor"] = factor;
     j[key + unit] = scale.value(factor);
@@ -125,13 +141,47 @@ Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advis
   return j;
 }
 
+/// What the answer is about, and what it ignores.
+std::string ignored(const Contest& contest) {
+  const auto& accuracy = contest.target().accuracy;
+  if (!accuracy) return "how much is learned in a step is ignored";
+  return fmt::format("what {} learns may differ from what your model does", contest.trained());
+}
+
+std::string heading(const Contest& contest) {
+  const auto& accuracy = contest.target().accuracy;
+  if (!accuracy)
+    return fmt::format("by throughput alone: {}; --target accuracy=A asks for it\n",
+                       ignored(contest));
+  return fmt::format("by the time until {} is {:g} % accurate, timed as {}: {}\n",
+                     contest.trained(), 100 * *accuracy, contest.times().profile, ignored(contest));
+}
+
+std::string caveats(const Contest& contest) {
+  std::string text;
+  for (const std::string& line : contest.warnings()) text += "warning: " + line + "\n";
+  for (const std::string& line : contest.assumed()) text += "assumed: " + line + "\n";
+  return text;
+}
+
+/// Candidates that are not compared, and why.
+std::string left_out(const Advice& advice, const Contest& contest) {
+  std::string text;
+  for (const Standing& s : advice.standings)
+    if (!s.why.empty())
+      text += fmt::format("not compared: {}: {}\n", full_name(contest.candidates()[s.candidate]),
+                          s.why);
+  for (const std::string& line : contest.left_out()) text += "left out: " + line + "\n";
+  return text;
+}
+
 }  // namespace
 
 std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   constexpr std::size_t kTexts = 4;
-  std::string text = aligned(standing_lines(advice, contest), kTexts);
-  for (const std::string& line : contest.left_out()) text += "left out: " + line + "\n";
-  text += "\n" + verdict(advice, contest);
+  std::string text = heading(contest) + caveats(contest) + "\n" +
+                     aligned(standing_lines(advice, contest), kTexts) + left_out(advice, contest) +
+                     "\n" + verdict(advice, contest);
   if (!advice.outlooks.empty())
     text += "\n" + aligned(outlook_lines(advice, contest, advisor), kTexts);
   return text +
@@ -140,7 +190,10 @@ std::string advice_table(const Advice& advice, const Contest& contest, const Adv
 
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   Json j = {{"target", contest.target().text()},
+            {"ignored", ignored(contest)},
             {"cluster", contest.cluster()},
+            {"warnings", contest.warnings()},
+            {"assumed", contest.assumed()},
             {"tie", tied(advice) > 1},
             {"candidates", Json::array()},
             {"left_out", contest.left_out()},

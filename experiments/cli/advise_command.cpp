@@ -12,8 +12,8 @@ namespace trigram {
 namespace {
 
 struct Options {
-  Contest::Question question;
-  std::string target = "throughput";
+  Question question;
+  std::string target = "throughput", step_time;
   Advisor::Options advisor;
   bool as_json = false;
 };
@@ -28,6 +28,9 @@ std::string refused_range(const std::string& text) {
 
 int advise(Options& options, bool quiet) {
   options.question.target = Target::parse(options.target);
+  if (!options.step_time.empty())
+    options.question.step_s =
+        quantity(Dimension::duration, true).parse(options.step_time, "--step-time");
   options.advisor.quiet = quiet;
   const Contest contest(options.question);
   Advisor advisor(contest, options.advisor);
@@ -45,7 +48,7 @@ int advise(Options& options, bool quiet) {
 
 void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action) {
   auto options = std::make_shared<Options>();
-  Contest::Question& question = options->question;
+  Question& question = options->question;
   CLI::App* command = app.add_subcommand(
       "advise", "Say which algorithm is best on a network, and what would change the answer");
   command
@@ -58,6 +61,14 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
       ->required();
   command->add_option("--target", options->target, "throughput, or an accuracy: accuracy=0.8")
       ->capture_default_str();
+  command->add_option("--step-time", options->step_time,
+                      "Time of a forward and a backward pass as measured on the cluster's "
+                      "accelerator, such as 51ms; without it, the profile's is scaled");
+  command
+      ->add_option_function<std::size_t>(
+          "--batch", [options](std::size_t batch) { options->question.batch = batch; },
+          "Samples per worker and step, in place of the profile's")
+      ->check(CLI::PositiveNumber);
   command->add_option("--candidates", question.candidates,
                       "An experiment that sweeps over the algorithms to compare, such as a copy of "
                       "configs/advise.json");

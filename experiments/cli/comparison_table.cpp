@@ -6,11 +6,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "experiments/cli/labels.h"
 #include "experiments/cli/options_label.h"
 #include "experiments/cli/text_table.h"
+#include "experiments/results/exchanges.h"
 
 namespace trigram {
 namespace {
@@ -22,6 +24,7 @@ struct Row {
   Json coordinates;  // without the seed
   std::string algorithm;
   std::vector<Json> summaries;
+  std::string incomparable;  // why it cannot be first; empty: it can
   bool wins = false;
 };
 
@@ -73,9 +76,10 @@ std::vector<Row> rows_of(const std::vector<Json>& manifests) {
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const Row& r) { return r.coordinates == coordinates; });
     if (row == rows.end()) {
-      rows.push_back({coordinates, algorithm_label(m), {}});
+      rows.push_back({coordinates, algorithm_label(m), {}, {}});
       row = rows.end() - 1;
     }
+    if (row->incomparable.empty()) row->incomparable = lack_of_exchanges(m);
     row->summaries.push_back(m["summary"]);
   }
   return rows;
@@ -99,10 +103,13 @@ void arrange(std::vector<Row>& rows) {
   std::map<std::string, std::vector<Row*>> groups;
   for (Row& row : rows) groups[setting_of(row)].push_back(&row);
   for (auto& [setting, group] : groups) {
+    const bool alone = group.size() == 1;
+    std::erase_if(group, [](const Row* row) { return !row->incomparable.empty(); });
+    if (alone || group.empty()) continue;
     const auto best = std::min_element(group.begin(), group.end(), [](Row* a, Row* b) {
       return statistics(*a, "step_s").mean < statistics(*b, "step_s").mean;
     });
-    (*best)->wins = group.size() > 1;
+    (*best)->wins = true;
   }
 }
 
@@ -129,6 +136,7 @@ std::string cell(const Row& row, const Column& column) {
   if (s.count > 1)
     text += " ± " + fmt::format(fmt::runtime(column.format), s.spread * column.scale);
   if (row.wins && column.key == std::string("step_s")) text += " *";
+  if (!row.incomparable.empty() && column.key == std::string("step_s")) text += " !";
   return text;
 }
 
@@ -177,8 +185,26 @@ std::string comparison_table(const std::vector<Json>& manifests) {
   const Lines lines = cells_of(rows);
   const auto algorithm = std::find(lines[0].begin(), lines[0].end(), "algorithm");
   const bool marked = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.wins; });
-  return aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
-         (marked ? "* shortest step at this setting\n" : "");
+  std::string text = aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
+                     (marked ? "* shortest step at this setting\n" : "");
+  std::set<std::string> notes;
+  for (const Row& row : rows)
+    if (!row.incomparable.empty())
+      notes.insert(fmt::format("! {} is not compared: {}\n", row.algorithm, row.incomparable));
+  for (const std::string& note : notes) text += note;
+  return text + caveats(manifests);
+}
+
+std::string caveats(const std::vector<Json>& manifests) {
+  std::string text;
+  for (const auto& [key, title] : {std::pair{"warnings", "warning"}, {"assumed", "assumed"}}) {
+    std::set<std::string> said;
+    for (const Json& m : manifests)
+      for (const Json& sentence : m.value(key, Json::array()))
+        if (said.insert(sentence.get<std::string>()).second)
+          text += fmt::format("{}: {}\n", title, sentence.get<std::string>());
+  }
+  return text;
 }
 
 }  // namespace trigram

@@ -10,6 +10,11 @@ namespace trigram {
 /// An aligned table of finished runs, given their manifests: a row for each point of the sweep,
 /// runs that differ in the seed alone as mean and spread. Within each group of rows that differ in
 /// the algorithm alone, the shortest step is marked with '*'.
+/// Runs that show no exchange of their algorithm are marked with '!' and never with '*'; lines
+/// below say why, and what the runs do not take into account or take for granted.
 std::string comparison_table(const std::vector<Json>& manifests);
+
+/// Lines "warning: ..." and "assumed: ..." of the runs with these manifests, each once.
+std::string caveats(const std::vector<Json>& manifests);
 
 }  // namespace trigram

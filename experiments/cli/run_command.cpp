@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <set>
 
 #include "experiments/cli/commands.h"
 #include "experiments/cli/job.h"
@@ -58,6 +59,14 @@ void warn_of_unfelt_network(const Plan& plan) {
   }
 }
 
+/// What runs do not take into account, where no table will say it.
+void warn_of_plan(const Plan& plan) {
+  std::set<std::string> said;
+  for (const PlannedRun& run : plan.runs)
+    for (const std::string& warning : run.warnings)
+      if (said.insert(warning).second) spdlog::warn("{}", warning);
+}
+
 int run(const Options& options, bool quiet) {
   if (!in_a_job() && !options.rank_logs.empty())
     throw ConfigError("--rank-logs",
@@ -81,6 +90,7 @@ int run(const Options& options, bool quiet) {
     return kOk;
   }
   warn_of_unfelt_network(plan);
+  if (options.dry_run || options.no_table) warn_of_plan(plan);
   if (options.dry_run) {
     print_plan(plan, runner);
     return kOk;

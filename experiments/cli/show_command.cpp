@@ -2,10 +2,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "experiments/cli/commands.h"
 #include "experiments/config/cluster_file.h"
+#include "experiments/config/machine_match.h"
+#include "experiments/config/plan.h"
 #include "experiments/exit_codes.h"
 #include "experiments/show/network_drawing.h"
 #include "netmodels/cluster_network.h"
@@ -76,6 +80,20 @@ void print_connections(const Cluster& cluster, const Network& network) {
           line(false, Pattern::collective));
 }
 
+/// What the runs of an experiment do not take into account; nothing of a description of a cluster,
+/// or of an experiment that cannot be planned, which is for `run` to say.
+std::vector<std::string> warnings_of(const std::string& name) {
+  std::vector<std::string> warnings;
+  if (!std::filesystem::exists(name)) return warnings;  // a preset
+  try {
+    for (const PlannedRun& run : make_plan(name, {}, {.world = {}, .here = false}).runs)
+      for (const std::string& warning : run.warnings)
+        if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+  } catch (const ConfigError&) {
+  }
+  return warnings;
+}
+
 int show_network(const std::string& name, const std::string& picture) {
   const ClusterFile file = read_cluster_file(name, "config");
   const Cluster cluster = parse_cluster(file.description, file.pointer);
@@ -91,6 +109,9 @@ int show_network(const std::string& name, const std::string& picture) {
   }
   print_summary(cluster, summarize(*network));
   print_connections(cluster, *network);
+  fmt::print("{:20} {}\n", "accelerator", text_of(rates_of(cluster.accelerator)));
+  if (file.pointer.empty()) return kOk;
+  for (const std::string& warning : warnings_of(name)) fmt::print("warning: {}\n", warning);
   return kOk;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/optimizers/registry.h"
 #include "experiments/config/config_file.h"
+#include "experiments/config/machine_match.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"
@@ -207,10 +208,12 @@ PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, 
   PlannedRun run;
   const auto fields = experiment_fields(base);
   run.experiment = fields.parse(point.config, "");
+  bind_accelerator(run.experiment.workload, run.experiment.cluster.accelerator);
   run.resolved = fields.dump(run.experiment);
   run.coordinates = point.coordinates;
   const Loaded& loaded = loader.load(run.experiment.workload);
   run.workload = loaded.factory;
+  run.warnings = machine_warnings(run.experiment, *run.workload);
   run.id = run_id(run.resolved, loaded.content);
   return run;
 }
@@ -227,12 +230,13 @@ void check_distinct(const std::vector<PlannedRun>& runs) {
 
 /// `unfit`: where runs go that are, or null, so that they are errors.
 Plan plan_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
-               const Place& place, std::vector<UnfitRun>* unfit) {
+               const Place& place, std::vector<UnfitRun>* unfit, const WantedRuns& wanted = {}) {
   const std::filesystem::path base = config.parent_path();
   std::optional<Taking> taking;
   if (!place.world.is_null()) taking.emplace(place.world, "--world");
   auto points = expand_sweep(read_and_set(config, settings, taking ? &*taking : nullptr), base);
   if (taking) taking->points(points);
+  if (wanted) std::erase_if(points, [&](const SweepPoint& p) { return !wanted(p.coordinates); });
   Plan plan;
   Loader loader;
   for (const SweepPoint& point : points) {
@@ -262,8 +266,8 @@ Plan make_plan(const std::filesystem::path& config, const std::vector<std::strin
 }
 
 Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
-                   std::vector<UnfitRun>& unfit) {
-  return plan_runs(config, settings, {}, &unfit);
+                   std::vector<UnfitRun>& unfit, const WantedRuns& wanted) {
+  return plan_runs(config, settings, {}, &unfit, wanted);
 }
 
 void keep_only(Plan& plan, const std::vector<std::string>& ids) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct PlannedRun {
   Json resolved;                                    // the experiment in canonical form
   Json coordinates;                                 // where in the sweep: {"/json/pointer": value}
   std::shared_ptr<const WorkloadFactory> workload;  // shared by runs with equal workloads
+  std::vector<std::string> warnings;                // what it does not take into account
 };
 
 struct Plan {
@@ -42,9 +44,12 @@ struct UnfitRun {
   ConfigError why;
 };
 
+/// Which runs of a sweep are planned, by their coordinates; empty: all.
+using WantedRuns = std::function<bool(const Json& coordinates)>;
+
 /// As make_plan, but runs that are unfit go to `unfit`, as long as one is fit.
 Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
-                   std::vector<UnfitRun>& unfit);
+                   std::vector<UnfitRun>& unfit, const WantedRuns& wanted = {});
 
 /// Leaves the runs with these ids, in the plan's order. Throws ConfigError at "--only" for an id
 /// that none has.

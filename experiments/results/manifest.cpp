@@ -44,6 +44,7 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
           {"oversubscribed", !world.simulated && cores.oversubscribed},
           {"links", found_links},
           {"assumed", run.workload->assumed()},
+          {"warnings", run.warnings},
           {"algorithm_trigram",
            to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},
           {"summary", std::move(summary)}};

@@ -88,6 +88,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
       results, simulated ? std::optional(messages_of(shared.results) / wall_s) : std::nullopt);
   json["steady"] = steady ? steady->to_json() : Json();
   json["target"] = target ? target->to_json(steps_per_epoch(workload, results)) : Json();
+  if (const long every = e.algorithm_entry().make(e.algorithm)->exchange_every(); every > 1)
+    json["cycle_steps"] = every;
   json["world"] = runtime->notes();
   if (simulated) json["lower_bound_s"] = lower_bound(e.cluster, results);
   if (!links.is_null()) json["links"] = links;

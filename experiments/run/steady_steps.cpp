@@ -97,8 +97,12 @@ std::vector<RankResult> SteadySteps::completed(std::span<const RankResult> made)
 
 Json SteadySteps::to_json() const {
   if (end_ == options_.steps) return nullptr;
-  return {
-      {"step", steps_.back().record.step}, {"cycle", cycle_}, {"left_out", options_.steps - end_}};
+  double seconds = 0;
+  for (const StepRecord& record : cycle()) seconds += record.step_s;
+  return {{"step", steps_.back().record.step},
+          {"cycle", cycle_},
+          {"left_out", options_.steps - end_},
+          {"step_s", seconds / static_cast<double>(cycle_)}};
 }
 
 std::unique_ptr<SteadySteps> make_steady_steps(const Experiment& e, SteadySteps::Credits credits) {

@@ -46,7 +46,8 @@ class SteadySteps final : public StoppingRule {
   std::vector<StepRecord> cycle() const;
   /// What the ranks would have come to with the steps that are left out.
   std::vector<RankResult> completed(std::span<const RankResult> made) const override;
-  /// Where it has been found steady, for a summary; null where no step was left out.
+  /// Where it has been found steady, and how long a step of the cycle takes, for a summary; null
+  /// where no step was left out.
   Json to_json() const;
 
  private:

@@ -1,5 +1,5 @@
 """BERT-Large and BERT-Base."""
-from .profile import Profile, Row, flops_of, linear, norm
+from .profile import Profile, Row, V100, flops_of, linear, norm
 
 
 # One block on a V100, fp32: ms (forward, backward) by the number of sequences of 128 tokens, as
@@ -103,6 +103,7 @@ def bert_large():
             "gradients complete in the reverse order of the rows, embeddings last",
         ],
         rows,
+        rates=V100,
     )
 
 
@@ -135,4 +136,5 @@ def bert_base():
             "gradients complete in the reverse order of the rows, embeddings last",
         ],
         rows,
+        rates=V100,
     )

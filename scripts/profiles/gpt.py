@@ -1,5 +1,5 @@
 """GPT-2, the smallest."""
-from .profile import Profile, Row, linear, norm, time_by_flops
+from .profile import A100, Profile, Row, linear, norm, time_by_flops
 
 
 def gpt2():
@@ -41,6 +41,7 @@ def gpt2():
             " of 40 GB with torch.compile (README of karpathy/nanoGPT; 250 ms without)",
         ],
         [
+            "that iteration computed in bfloat16, which nanoGPT chooses by itself where it can",
             "that iteration is forward and backward alone (it has an optimizer's step, too)",
             "time goes to layers by their FLOPs, backward twice as long as forward: no profile of the"
             " layers is public",
@@ -49,4 +50,5 @@ def gpt2():
             " it shares, and whose gradient is complete last",
         ],
         rows,
+        rates=A100,
     )

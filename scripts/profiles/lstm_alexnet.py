@@ -1,5 +1,5 @@
 """A stand-in for BAGUA's LSTM+AlexNet, of which there is no public definition."""
-from .profile import Profile, Row, flops_of, linear, time_by_flops
+from .profile import P100_SXM2, Profile, Row, flops_of, linear, time_by_flops
 
 BATCH, STEPS = 128, 35
 
@@ -62,6 +62,7 @@ def lstm_alexnet():
             " of 512, fp32 (TensorFlow's benchmarks of 2017)",
         ],
         [
+            "the P100 of those benchmarks was one with NVLink, as in a DGX-1",
             "everything: BAGUA's LSTM+AlexNet (arXiv 2107.01499) is internal to Kuaishou and its"
             " layers are not public; this is a surrogate of the same kind",
             f"a batch of 128; a step takes {step_s:.4f} s: the LSTM has the rate of AlexNet, which it"
@@ -70,4 +71,5 @@ def lstm_alexnet():
             " their FLOPs; an LSTM's gradients are complete layer by layer",
         ],
         rows,
+        rates=P100_SXM2,
     )

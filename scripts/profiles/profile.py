@@ -13,6 +13,21 @@ class Row:
 
 
 @dataclass
+class Rates:
+    """Peak rates of an accelerator at the precision of a measurement."""
+
+    flops: str
+    memory_bandwidth: str
+    source: str
+
+
+V100 = Rates("15.7TFLOP/s", "900GB/s", "NVIDIA V100 data sheet, NVLink, single precision")
+P100 = Rates("9.3TFLOP/s", "732GB/s", "NVIDIA P100 PCIe data sheet, 16 GB, single precision")
+P100_SXM2 = Rates("10.6TFLOP/s", "732GB/s", "NVIDIA P100 data sheet, NVLink, single precision")
+A100 = Rates("312TFLOP/s", "1555GB/s", "NVIDIA A100 data sheet, 40 GB, bfloat16 without sparsity")
+
+
+@dataclass
 class Profile:
     name: str
     accelerator: str
@@ -22,6 +37,7 @@ class Profile:
     assumed: list
     rows: list = field(default_factory=list)
     buffers: int = 0  # bytes that the model keeps beside its parameters
+    rates: Rates | None = None  # of the accelerator; without them, times are not scaled to another
 
     def text(self):
         """The CSV file, its times rescaled so that forward and backward sum to `step_s`."""
@@ -31,10 +47,15 @@ class Profile:
             "backward_s": scale * sum(row.backward for row in self.rows),
         }
         lines = [f"# {key}: {getattr(self, key)}" for key in ("name", "accelerator", "batch")]
+        if self.rates:
+            lines.insert(2, f"# flops: {self.rates.flops}")
+            lines.insert(3, f"# memory_bandwidth: {self.rates.memory_bandwidth}")
         if self.buffers > 0:
             lines.append(f"# buffers: {self.buffers}B")
         lines += [f"# {key}: {value:.12g}" for key, value in total.items()]
         lines += [f"# source: {line}" for line in self.sources]
+        if self.rates:
+            lines.append(f"# source: flops, memory_bandwidth: {self.rates.source}")
         lines += [f"# assumed: {line}" for line in self.assumed]
         lines.append("tensor,numel,forward_s,backward_s,forward_flops,backward_flops")
         lines += [

@@ -1,5 +1,5 @@
 """ResNet-50, and ResNet-20 for small networks."""
-from .profile import Profile, Row, linear, norm
+from .profile import P100, Profile, Row, linear, norm
 
 # PipeDream's ResNet-50 profile, ms at batch 128, (forward, backward): convolution, normalisation,
 # what follows it (ReLU), for the stem and for each block's convolutions; last, of a stage's first
@@ -188,6 +188,7 @@ def resnet50():
         ],
         rows,
         2 * 4 * channels,
+        rates=P100,
     )
 
 

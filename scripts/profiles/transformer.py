@@ -1,5 +1,5 @@
 """Transformer-base, as TensorFlow's official models have it."""
-from .profile import Profile, Row, linear, norm, time_by_flops
+from .profile import P100, Profile, Row, linear, norm, time_by_flops
 
 WIDTH, INNER, LAYERS, VOCABULARY = 512, 2048, 6, 33708
 TOKENS, LENGTH = 4390, 30  # of a batch, on each side; of a sentence
@@ -79,4 +79,5 @@ def transformer_base():
             " weights it shares, and whose gradient is complete last",
         ],
         rows,
+        rates=P100,
     )

@@ -1,5 +1,5 @@
 """VGG16."""
-from .profile import Profile, linear
+from .profile import Profile, V100, linear
 
 
 def vgg16():
@@ -56,4 +56,5 @@ def vgg16():
             "a bias gradient is complete once the ReLU and pooling after its layer are passed back",
         ],
         rows,
+        rates=V100,
     )

@@ -183,20 +183,23 @@ class Advise(CommandTest):
         self.assertIn("best: gradient_allreduce allreduce=ring overlap=false\n", out)
         self.assertRegex(out, r"runner-up: .*recursive_doubling overlap=false, \d+\.\d % behind")
         self.assertRegex(
-            out, r"bandwidth +25 Gbps +above 7\d(\.\d)? Gbps \(x[23]\.\d+\) +gradient_allreduce "
+            out, r"bandwidth between nodes +25 Gbps +above 7\d(\.\d)? Gbps \(x[23]\.\d+\) +gradient_allreduce "
         )
-        self.assertRegex(out, r"bandwidth +25 Gbps +down to 391 Mbps \(x0\.0156\) +the same")
-        self.assertRegex(out, r"latency +50 us +above 1\d\d us \(x[23]\.\d+\) +gradient_allreduce ")
+        self.assertRegex(out, r"bandwidth between nodes +25 Gbps +down to 391 Mbps \(x0\.0156\) +the same")
+        self.assertRegex(out, r"latency between nodes +50 us +above 1\d\d us \(x[23]\.\d+\) +gradient_allreduce ")
 
     def test_runs_are_ordinary_ones_and_made_once(self) -> None:
         self.advise("-o", "elsewhere")
         folder = self.folder / "elsewhere" / "advise-eight-one"
+        here = {path.parent for path in folder.glob("*/DONE")}
+        self.assertEqual(len(here), 2, "on the network as it is, for a page of the user's network")
+        folder = folder.with_name("advise-eight-one-search")
         made = {path.parent for path in folder.glob("*/DONE")}
         self.assertGreater(len(made), 10)
         manifest = json.loads((next(iter(made)) / "manifest.json").read_text())
         self.assertEqual(
             set(manifest["sweep"]),
-            {"/algorithm", "/cluster/inter/bandwidth", "/cluster/inter/latency"},
+            {"/algorithm", "/cluster/inter/bandwidth", "/cluster/inter/latency", "/steps"},
         )
         again = self.trigram(*self.arguments(), "-o", "elsewhere")
         self.assertEqual(again.stderr, "", "nothing is left to run")
@@ -269,7 +272,7 @@ class Advise(CommandTest):
         self.assertIn("100 Gbps at NICs, 500 Mbps to 1 Gbps beyond", out)
         swept = [
             json.loads(path.read_text())["sweep"]
-            for path in (self.folder / "results").glob("advise-wan-one/*/manifest.json")
+            for path in (self.folder / "results").glob("advise-wan-one-search/*/manifest.json")
         ]
         self.assertIn(
             [[None, "4Gbps"], ["2Gbps", None]],

@@ -77,7 +77,7 @@ TEST(BuiltInProfile, Vgg16HasThePublishedShapeAndStepTime) {
   EXPECT_EQ(p.tensors.size(), 32u);
   EXPECT_EQ(p.numel(), 138'357'544u);
   EXPECT_EQ(p.batch, 32u);
-  EXPECT_EQ(p.accelerator, "V100");
+  EXPECT_EQ(p.measured_on.name, "V100");
   EXPECT_NEAR(p.forward_s() + p.backward_s(), 0.1396, 1e-9);
   EXPECT_NEAR(p.backward_s() / p.forward_s(), 438.6 / 233.9, 1e-3);  // as PipeDream measured
   EXPECT_EQ(p.tensors[26].numel, 102'760'448u);                      // fc6

@@ -1,0 +1,101 @@
+#include "core/workloads/accelerator_scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <utility>
+
+namespace trigram {
+namespace {
+
+/// Rates of the same accelerator differ so much at most: its forms (PCIe, SXM), measured rates.
+constexpr double kSameRates = 1.25;
+
+std::set<std::string> words_of(const std::string& name) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : name + " ") {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!word.empty()) {
+      words.insert(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+bool near(double a, double b) {
+  return a == 0 || b == 0 || std::max(a, b) <= kSameRates * std::min(a, b);
+}
+
+/// Scales the times of one pass: `time` and `flops` are its members of rows.
+void scale_pass(Profile& profile, double ProfileTensor::*time,
+                std::optional<std::int64_t> ProfileTensor::*flops, double arithmetic,
+                double traffic) {
+  const auto at_peak_s = [&](const ProfileTensor& row) {
+    return static_cast<double>(*(row.*flops)) / profile.measured_on.flops_per_s;
+  };
+  double unplaced_s = 0, free_s = 0;
+  for (const ProfileTensor& row : profile.tensors) {
+    unplaced_s += std::max(0.0, at_peak_s(row) - row.*time);
+    free_s += std::max(0.0, row.*time - at_peak_s(row));
+  }
+  const double share = free_s > 0 ? std::min(1.0, unplaced_s / free_s) : 0;
+  for (ProfileTensor& row : profile.tensors) {
+    const double whole_s = row.*time, own_s = std::min(whole_s, at_peak_s(row));
+    const double arithmetic_s = own_s + share * (whole_s - own_s);
+    row.*time = arithmetic * arithmetic_s + traffic * (whole_s - arithmetic_s);
+  }
+}
+
+}  // namespace
+
+std::string text_of(const AcceleratorRates& a) {
+  if (!a.known()) return a.name;
+  return fmt::format("{} ({:.3g} TFLOP/s, {:.4g} GB/s)", a.name, a.flops_per_s / 1e12,
+                     a.memory_Bps / 1e9);
+}
+
+bool same_accelerator(const AcceleratorRates& a, const AcceleratorRates& b) {
+  const auto first = words_of(a.name), second = words_of(b.name);
+  return !first.empty() && !second.empty() &&
+         (std::ranges::includes(first, second) || std::ranges::includes(second, first));
+}
+
+bool same_rates(const AcceleratorRates& a, const AcceleratorRates& b) {
+  return near(a.flops_per_s, b.flops_per_s) && near(a.memory_Bps, b.memory_Bps);
+}
+
+bool can_scale(const Profile& profile, const AcceleratorRates& to) {
+  return profile.has_flops() && profile.measured_on.known() && to.known() &&
+         !same_accelerator(profile.measured_on, to);
+}
+
+ScaledTimes scaled_to(Profile profile, const AcceleratorRates& to) {
+  const AcceleratorRates from = profile.measured_on;
+  const double arithmetic = from.flops_per_s / to.flops_per_s;
+  const double traffic = from.memory_Bps / to.memory_Bps;
+  const double before_s = profile.forward_s() + profile.backward_s();
+  scale_pass(profile, &ProfileTensor::forward_s, &ProfileTensor::forward_flops, arithmetic,
+             traffic);
+  scale_pass(profile, &ProfileTensor::backward_s, &ProfileTensor::backward_flops, arithmetic,
+             traffic);
+  const double least_s = before_s * std::min(arithmetic, traffic);
+  const double most_s = before_s * std::max(arithmetic, traffic);
+  return {std::move(profile), least_s, most_s};
+}
+
+std::string assumption(const ScaledTimes& now, const Profile& before, const AcceleratorRates& to) {
+  const auto ms = [](const Profile& p) { return 1e3 * (p.forward_s() + p.backward_s()); };
+  return fmt::format(
+      "layers of {} were measured on {}; on {} a step is taken to compute for {:.4g} ms in place "
+      "of "
+      "{:.4g} ms: arithmetic goes with FLOP/s, the rest of the time with memory bandwidth; {:.4g} "
+      "to {:.4g} ms if all went with one of both; give a measured step_time to say otherwise",
+      before.name, text_of(before.measured_on), text_of(to), ms(now.profile), ms(before),
+      1e3 * now.least_s, 1e3 * now.most_s);
+}
+
+}  // namespace trigram

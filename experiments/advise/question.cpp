@@ -1,0 +1,103 @@
+#include "experiments/advise/question.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/data_dir.h"
+#include "core/workloads/profile_reference.h"
+#include "core/workloads/registry.h"
+#include "experiments/config/cluster_file.h"
+#include "experiments/config/config_file.h"
+#include "netmodels/cluster.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is trained, and for how long, where the candidates' experiment trains nothing.
+constexpr const char* kTrained = "fashion_mnist";
+constexpr int kSteps = 200, kEvalEvery = 10;
+
+/// A profile as it may be named from any folder.
+std::string absolute_profile(const std::string& name) {
+  const std::string path = path_in_reference(profile_reference().parse(name, "--profile"));
+  return path.empty() ? name : "profile:" + fs::absolute(path).lexically_normal().string();
+}
+
+/// How the profile is brought to the cluster's machine.
+Json adaptation(const Question& question) {
+  Json options = Json::object();
+  if (question.step_s)
+    options["step_time"] = format_quantity(*question.step_s, Dimension::duration);
+  else options["accelerator"] = "cluster";
+  if (question.batch) options["batch"] = *question.batch;
+  return options;
+}
+
+/// Whether the experiment's workload is a model that learns, so that it can be priced as a profile.
+bool learns(const fs::path& experiment) {
+  const Json config = read_config_file(experiment);
+  if (!config.is_object() || !config.contains("workload")) return false;
+  const Json resolved =
+      resolve_workload(config.at("workload"), "/workload", experiment.parent_path());
+  const auto& entry = find_component(workloads(), "workload", resolved, "/workload");
+  return entry.schema.at("properties").contains("priced_as");
+}
+
+void train_for(const Question& question, const std::string& profile,
+               std::vector<std::string>& settings) {
+  if (!learns(question.candidates_file())) {
+    settings.push_back(fmt::format("/workload={}", Json{{"name", kTrained}}.dump()));
+    settings.push_back(fmt::format("/steps={}", kSteps));
+    settings.push_back(fmt::format("/eval_every={}", kEvalEvery));
+    settings.emplace_back("/until_steady=false");
+  }
+  settings.push_back("/workload/priced_as=" + Json(profile).dump());
+  settings.push_back("/workload/priced_with=" + adaptation(question).dump());
+  settings.push_back(fmt::format("/target_accuracy={}", *question.target.accuracy));
+}
+
+}  // namespace
+
+fs::path Question::candidates_file() const {
+  return candidates.empty() ? data_dir() / "configs" / "advise.json" : candidates;
+}
+
+std::string Question::name() const {
+  const std::string path = path_in_reference(profile);
+  std::string name = fmt::format("advise-{}-{}{}", fs::path(cluster).stem().string(),
+                                 path.empty() ? profile : fs::path(path).stem().string(),
+                                 target.accuracy ? "-accuracy" : "");
+  const auto allowed = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
+  };
+  std::replace_if(
+      name.begin(), name.end(), [&](char c) { return !allowed(c); }, '_');
+  return name;
+}
+
+std::vector<std::string> Question::all_settings() const {
+  const ClusterFile file = read_cluster_file(cluster, "--cluster");
+  parse_cluster(file.description, file.pointer);  // so that errors name the file's own places
+  const std::string reference = absolute_profile(profile);
+  std::vector<std::string> all = {"/name=" + name(), "/cluster=" + file.description.dump()};
+  if (target.accuracy) {
+    train_for(*this, reference, all);
+  } else {
+    Json workload = adaptation(*this);
+    workload["name"] = reference;
+    all.push_back("/workload=" + workload.dump());
+  }
+  all.insert(all.end(), settings.begin(), settings.end());
+  return all;
+}
+
+bool Question::sets(const std::string& pointer) const {
+  return std::ranges::any_of(
+      settings, [&](const std::string& setting) { return setting.starts_with(pointer + "="); });
+}
+
+}  // namespace trigram

@@ -1,0 +1,31 @@
+#include "experiments/results/exchanges.h"
+
+#include <fmt/format.h>
+
+namespace trigram {
+namespace {
+
+/// Steps that count: all, or those up to a target accuracy.
+long counted_steps(const Json& manifest) {
+  const Json reached = manifest.at("summary").value(Json::json_pointer("/target/steps"), Json());
+  return reached.is_number() ? reached.get<long>()
+                             : manifest.at("experiment").at("steps").get<long>();
+}
+
+}  // namespace
+
+std::string lack_of_exchanges(const Json& manifest) {
+  const Json& summary = manifest.at("summary");
+  const Json& cluster = manifest.at("experiment").at("cluster");
+  if (cluster.at("nodes").get<long>() * cluster.at("workers_per_node").get<long>() == 1) return "";
+  const long steps = counted_steps(manifest), every = summary.value("cycle_steps", 1L);
+  if (steps < every)
+    return fmt::format("its {} steps are fewer than the {} from one exchange to the next", steps,
+                       every);
+  const auto sent = [&](const char* key) { return summary.value(key, 0.0); };
+  if (sent("messages_intra") + sent("messages_inter") == 0)
+    return fmt::format("its workers sent no message in {} steps", steps);
+  return "";
+}
+
+}  // namespace trigram

@@ -1,0 +1,169 @@
+"""Whose time a profile's layers take: advice, runs and tables on clusters of another accelerator."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from harness import CommandTest, worlds
+
+# Layers that compute at the peak for half of their time.
+PROFILE = {
+    "name": "one",
+    "accelerator": "P100",
+    "flops": "10TFLOP/s",
+    "memory_bandwidth": "500GB/s",
+    "batch": 4,
+    "tensors": [
+        {
+            "tensor": "w",
+            "numel": 1_000_000,
+            "forward_s": 0.02,
+            "backward_s": 0.04,
+            "forward_flops": 100_000_000_000,
+            "backward_flops": 200_000_000_000,
+        }
+    ],
+}
+A100 = {"name": "A100", "flops": "100TFLOP/s", "memory_bandwidth": "1000GB/s"}
+CLUSTER = {
+    "nodes": 8,
+    "inter": {"bandwidth": "1Gbps", "latency": "50us"},
+    "accelerator": {"name": "P100", "flops": "10TFLOP/s", "memory_bandwidth": "500GB/s"},
+}
+CANDIDATES = {
+    "cluster": CLUSTER,
+    "workload": "bert_large",
+    "steps": 20,
+    "until_steady": True,
+    "sweep": {"/algorithm": ["gradient_allreduce", "bytegrad"]},
+}
+COMPUTED_S = 0.06
+SCALED_S = 0.03 / 10 + 0.03 / 2
+LEAST_S, MOST_S = COMPUTED_S / 10, COMPUTED_S / 2
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class OtherAccelerator(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(PROFILE, "one.json")
+        self.write(CANDIDATES, "candidates.json")
+
+    def arguments(self, accelerator: dict[str, Any], *more: str) -> list[str]:
+        self.write(CLUSTER | {"accelerator": accelerator}, "eight.json")
+        return [
+            *("advise", "--cluster", "eight.json", "--profile", "profile:one.json"),
+            *("--candidates", "candidates.json", "--range", "2", *more),
+        ]
+
+    def advise(self, accelerator: dict[str, Any], *more: str) -> dict[str, Any]:
+        return json.loads(self.trigram(*self.arguments(accelerator, *more), "--json").stdout)
+
+    def computed_s(self, advice: dict[str, Any]) -> float:
+        folder = self.folder / advice["results"] / advice["candidates"][0]["run"]
+        return json.loads((folder / "manifest.json").read_text())["summary"]["compute_s"]
+
+    def experiment(self, **changes: Any) -> dict[str, Any]:
+        workload = {"name": "profile", "path": "one.json"} | changes
+        cluster = CLUSTER | {"accelerator": A100}
+        return {"cluster": cluster, "algorithm": "bytegrad", "workload": workload, "steps": 2}
+
+    def test_layers_take_the_time_of_the_clusters_accelerator(self) -> None:
+        here = self.advise(CLUSTER["accelerator"])  # type: ignore[arg-type]
+        self.assertEqual((here["warnings"], here["assumed"]), ([], []))
+        self.assertNotIn("step_time", {flip["quantity"] for flip in here["flips"]})
+        there = self.advise(A100)
+        self.assertAlmostEqual(
+            self.computed_s(here) - self.computed_s(there), COMPUTED_S - SCALED_S, delta=1e-3
+        )
+        self.assertEqual(there["warnings"], [])
+        (said,) = there["assumed"]
+        self.assertIn("measured on P100 (10 TFLOP/s, 500 GB/s); on A100", said)
+        self.assertIn("for 18 ms in place of 60 ms", said)
+        self.assertIn("6 to 30 ms", said)
+
+    def test_the_order_is_looked_for_at_both_ends_of_what_is_uncertain(self) -> None:
+        flips = [f for f in self.advise(A100)["flips"] if f["quantity"] == "step_time"]
+        limits = {f["direction"]: f["limit_s"] for f in flips}
+        self.assertAlmostEqual(limits["down"], LEAST_S, places=6)
+        self.assertAlmostEqual(limits["up"], MOST_S, places=6)
+        out = self.trigram(*self.arguments(A100)).stdout
+        self.assertRegex(out, r"a step's computation +18 ms +(down to|below) \d")
+
+    def test_a_measured_step_is_taken_as_it_is(self) -> None:
+        slow = self.advise(A100, "--step-time", "51ms")
+        fast = self.advise(A100, "--step-time", "5ms", "--batch", "64")
+        self.assertAlmostEqual(self.computed_s(slow) - self.computed_s(fast), 0.046, places=6)
+        for advice in (slow, fast):
+            self.assertEqual((advice["warnings"], advice["assumed"]), ([], []))
+            self.assertNotIn("step_time", {flip["quantity"] for flip in advice["flips"]})
+        rates = [advice["candidates"][0] for advice in (slow, fast)]
+        samples = [round(c["samples_per_s"] * c["step_s"]) for c in rates]
+        self.assertEqual(samples, [8 * 4, 8 * 64])
+
+    def test_bad_measurements(self) -> None:
+        for more, expected in (
+            (("--step-time", "51"), "--step-time: "),
+            (("--step-time", "0ms"), "--step-time: "),
+            (("--batch", "0"), "--batch"),
+        ):
+            err = self.trigram(*self.arguments(A100, *more), code=2).stderr
+            self.assertIn(expected, err)
+
+    def test_what_cannot_be_scaled_is_a_warning(self) -> None:
+        cases: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+            ({"name": "A100"}, {}, "the cluster does not say flops and memory_bandwidth of A100"),
+            (A100 | {"flops": "15.7TFLOP/s"}, {}, "the cluster does not say flops"),
+            (A100, {"flops": None}, "the profile does not say the flops and memory_bandwidth of P100"),
+            (A100, {"tensors": [PROFILE["tensors"][0] | {"forward_flops": None, "backward_flops": None}]},  # type: ignore[index]
+             "the profile does not say its layers' FLOPs"),
+            ({"name": "P100", "flops": "21TFLOP/s", "memory_bandwidth": "732GB/s"}, {}, "another form or precision"),
+        ]
+        for accelerator, changes, expected in cases:
+            with self.subTest(expected):
+                changed = {k: v for k, v in (PROFILE | changes).items() if v is not None}
+                self.write(changed, "one.json")
+                advice = self.advise(accelerator)
+                (warning,) = advice["warnings"]
+                self.assertIn("layer times of one are those of P100", warning)
+                self.assertIn(expected, warning)
+                self.assertIn("/workload/step_time", warning)
+                self.assertIn("warning: layer times", self.trigram(*self.arguments(accelerator)).stdout)
+                limits = {f["limit_factor"] for f in advice["flips"] if f["quantity"] == "step_time"}
+                self.assertEqual(limits, {0.5, 2})
+
+    def test_runs_and_their_tables_warn(self) -> None:
+        path = self.write(self.experiment())
+        warning = r"warning: layer times of one are those of P100 .* and the cluster's accelerator is A100"
+        self.assertRegex(self.trigram("run", path).stdout, warning)
+        self.assertRegex(self.trigram("table", "results/test").stdout, warning)
+        self.assertRegex(self.trigram("show", "network", path).stdout, warning)
+        self.assertRegex(self.trigram("run", path, "--dry-run").stderr, warning[9:])
+        (manifest,) = self.manifests()
+        self.assertEqual(len(manifest["warnings"]), 1)
+
+    def test_a_run_is_scaled_when_it_says_so(self) -> None:
+        out = self.trigram("run", self.write(self.experiment(accelerator="cluster"))).stdout
+        self.assertNotIn("warning", out)
+        self.assertIn("assumed: layers of one were measured on P100", out)
+        (manifest,) = self.manifests()
+        self.assertEqual(manifest["experiment"]["workload"]["accelerator"]["name"], "A100")
+        self.assertEqual(manifest["warnings"], [])
+        self.assertIn("assumed: layers of one", self.trigram("table", "results/test").stdout)
+
+    def test_so_is_what_is_priced_as_a_profile(self) -> None:
+        priced = {"name": "fashion_mnist", "priced_as": "profile:one.json", "values": False}
+        config = self.experiment() | {"workload": priced}
+        self.run_config(config)
+        config["workload"] = priced | {"priced_with": {"accelerator": "cluster"}}
+        self.run_config(config)
+        by_warnings = sorted(self.manifests(), key=lambda m: len(m["warnings"]))
+        scaled, unscaled = (m["summary"]["compute_s"] for m in by_warnings)
+        self.assertIn("/workload/priced_with/step_time", by_warnings[1]["warnings"][0])
+        self.assertAlmostEqual(unscaled - scaled, COMPUTED_S - SCALED_S, places=6)
+
+
+if __name__ == "__main__":
+    unittest.main()

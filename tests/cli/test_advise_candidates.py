@@ -1,0 +1,149 @@
+"""Who is compared: one list for all questions, without runs that show nothing of their algorithm."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import unittest
+from typing import Any
+
+from harness import SOURCE, TRIGRAM, CommandTest, worlds
+
+CLUSTER = {"nodes": 2, "inter": {"bandwidth": "1Gbps", "latency": "50us"}}
+PROFILE = {
+    "name": "one",
+    "batch": 4,
+    "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
+}
+NEVER = {"name": "diloco", "sync_every": 6000}  # longer than any run of advice
+CANDIDATES = {
+    "cluster": CLUSTER,
+    "workload": "bert_large",
+    "steps": 20,
+    "until_steady": True,
+    "sweep": {"/algorithm": ["gradient_allreduce", NEVER]},
+}
+
+
+def algorithms() -> set[str]:
+    listed = subprocess.run([TRIGRAM, "list", "--json"], capture_output=True, check=True)
+    return {a["name"] for a in json.loads(listed.stdout)["algorithms"]}
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class Candidates(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(PROFILE, "one.json")
+        self.write(CLUSTER, "two.json")
+
+    def arguments(self, *more: str) -> list[str]:
+        return [
+            *("advise", "--cluster", "two.json", "--profile", "profile:one.json"),
+            *("--range", "1.1", *more),
+        ]
+
+    def advise(self, *more: str) -> dict[str, Any]:
+        return json.loads(self.trigram(*self.arguments(*more), "--json").stdout)
+
+    def candidates(self, *algorithms: Any, **changes: Any) -> tuple[str, str]:
+        self.write(CANDIDATES | {"sweep": {"/algorithm": algorithms}} | changes, "candidates.json")
+        return "--candidates", "candidates.json"
+
+    def test_every_algorithm_is_a_candidate(self) -> None:
+        rows = json.loads((SOURCE / "configs" / "advise.json").read_text())["zip"]
+        named = [row["/algorithm"] for row in rows]
+        self.assertEqual(algorithms(), {a if isinstance(a, str) else a["name"] for a in named})
+
+    def test_the_list_is_the_same_for_every_target(self) -> None:
+        few = ("--algorithms", "powersgd,onebit_sgd,local_sgd,easgd")
+        by_throughput = self.advise(*few)
+        training = ("--set", "/steps=4", "--set", "/eval_every=2")
+        by_accuracy = self.advise(*few, *training, "--target", "accuracy=0.1")
+        settings = [
+            {json.dumps(c["settings"]) for c in advice["candidates"]}
+            for advice in (by_throughput, by_accuracy)
+        ]
+        self.assertEqual(*settings)
+        self.assertEqual(len(settings[0]), 4)
+
+    def test_the_first_line_says_what_is_ignored(self) -> None:
+        few = ("--algorithms", "gradient_allreduce,bytegrad")
+        out = self.trigram(*self.arguments(*few)).stdout
+        first = out.splitlines()[0]
+        self.assertEqual(
+            first,
+            "by throughput alone: how much is learned in a step is ignored; --target accuracy=A asks for it",
+        )
+        self.assertEqual(self.advise(*few)["ignored"], "how much is learned in a step is ignored")
+        training = ("--set", "/steps=2", "--set", "/eval_every=2", "--target", "accuracy=0.1")
+        first = self.trigram(*self.arguments(*few, *training)).stdout.splitlines()[0]
+        self.assertIn("until fashion_mnist is 10 % accurate, timed as one", first)
+
+    def test_who_never_communicates_never_wins(self) -> None:
+        chosen = self.candidates("gradient_allreduce", NEVER)
+        advice = self.advise(*chosen)
+        first, last = advice["candidates"]
+        self.assertEqual(first["algorithm"], "gradient_allreduce")
+        self.assertEqual(last["algorithm"], "diloco")
+        self.assertLess(last["step_s"], first["step_s"])
+        self.assertIsNone(last["behind"])
+        self.assertEqual(
+            last["not_compared"], "its 20 steps are fewer than the 6000 from one exchange to the next"
+        )
+        self.assertEqual({flip["first"] for flip in advice["flips"]}, {None})
+        out = self.trigram(*self.arguments(*chosen)).stdout
+        self.assertIn("not compared: diloco sync_every=6000: its 20 steps are fewer", out)
+        self.assertIn("best: gradient_allreduce\n", out)
+
+    def test_runs_have_several_cycles_of_their_algorithm(self) -> None:
+        """In the long run a step of local SGD costs a H-th of an average."""
+        steps = {}
+        for every in (1, 50):
+            local = {"name": "diloco", "sync_every": every}
+            steps[every] = self.advise(*self.candidates(local))["candidates"][0]["step_s"]
+        computed = self.advise(*self.candidates(NEVER))["candidates"][0]["step_s"]
+        self.assertAlmostEqual(
+            steps[50] - computed, (steps[1] - computed) / 50, delta=0.02 * (steps[1] - computed) / 50
+        )
+
+    def test_a_warm_up_does_not_count(self) -> None:
+        post = {"name": "post_local_sgd", "switch_step": 30, "sync_every": 4, "bucket": "1GB"}
+        advice = self.advise(*self.candidates(post, {"name": "local_sgd", "sync_every": 4}))
+        first, second = advice["candidates"]
+        self.assertAlmostEqual(first["step_s"], second["step_s"], delta=1e-6)
+        stopped = self.advise(*self.candidates(post), "--set", "/steps=30")
+        self.assertIn("all of its warm-up of 30", stopped["candidates"][0]["not_compared"])
+
+    def test_what_is_accurate_without_an_exchange_is_not_first(self) -> None:
+        chosen = self.candidates(
+            "gradient_allreduce",
+            {"name": "local_sgd", "sync_every": 10},
+            workload="fashion_mnist",
+            until_steady=False,
+            eval_every=2,
+        )
+        advice = self.advise(*chosen, "--target", "accuracy=0.1")
+        self.assertEqual(
+            [c["algorithm"] for c in advice["candidates"]], ["gradient_allreduce", "local_sgd"]
+        )
+        self.assertIsNone(advice["candidates"][1]["time_to_accuracy_s"])
+
+    def test_runs_say_how_long_a_cycle_is_and_their_table_marks_them(self) -> None:
+        config = {
+            "cluster": CLUSTER,
+            "workload": "profile:one.json",
+            "steps": 10,
+            "sweep": {"/algorithm": ["gradient_allreduce", "diloco"]},
+        }
+        out = self.trigram("run", self.write(config)).stdout
+        by_name = {m["experiment"]["algorithm"]["name"]: m["summary"] for m in self.manifests()}
+        self.assertEqual(by_name["diloco"]["cycle_steps"], 500)
+        self.assertNotIn("cycle_steps", by_name["gradient_allreduce"])
+        self.assertRegex(out, r"gradient_allreduce +\d+\.\d+ \*")
+        self.assertRegex(out, r"diloco +\d+\.\d+ !")
+        self.assertIn("! diloco is not compared: its 10 steps are fewer than the 500", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

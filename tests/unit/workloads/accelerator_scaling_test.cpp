@@ -1,0 +1,81 @@
+// Layer times on another accelerator, held to the stated rule by hand.
+#include "core/workloads/accelerator_scaling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/workloads/profile_options.h"
+
+namespace trigram {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const AcceleratorRates kOld{"P100", 10e12, 500e9};
+const AcceleratorRates kNew{"NVIDIA A100-SXM4-80GB", 100e12, 1000e9};  // 10 times, twice
+
+/// Forward: a layer that computes for 1 of its 4 s at the peak, and one without FLOPs. Backward: a
+/// layer that cannot have done its FLOPs in its own time, and one with time to spare.
+Profile measured() {
+  Profile profile;
+  profile.name = "two";
+  profile.measured_on = kOld;
+  profile.tensors = {{"a", 1, 4, 1, 10'000'000'000'000, 20'000'000'000'000},
+                     {"b", 1, 2, 3, 0, 10'000'000'000'000}};
+  return profile;
+}
+
+TEST(AcceleratorScaling, ArithmeticGoesWithFlopsAndTheRestWithMemory) {
+  const ScaledTimes now = scaled_to(measured(), kNew);
+  const auto& rows = now.profile.tensors;
+  EXPECT_DOUBLE_EQ(rows[0].forward_s, 1 / 10.0 + 3 / 2.0);
+  EXPECT_DOUBLE_EQ(rows[1].forward_s, 2 / 2.0);
+  // a's 2 s of arithmetic have 1 s; the other is spent in b, which has 1 s of its own.
+  EXPECT_DOUBLE_EQ(rows[0].backward_s, 1 / 10.0);
+  EXPECT_DOUBLE_EQ(rows[1].backward_s, 2 / 10.0 + 1 / 2.0);
+  EXPECT_DOUBLE_EQ(now.least_s, 10 / 10.0);
+  EXPECT_DOUBLE_EQ(now.most_s, 10 / 2.0);
+}
+
+TEST(AcceleratorScaling, NeedsBothRatesAndFlopsAndAnotherMachine) {
+  EXPECT_TRUE(can_scale(measured(), kNew));
+  EXPECT_FALSE(can_scale(measured(), {"A100", 100e12, 0}));
+  EXPECT_FALSE(can_scale(measured(), {"Tesla P100", 21e12, 732e9})) << "another precision";
+  Profile unknown = measured();
+  unknown.measured_on.memory_Bps = 0;
+  EXPECT_FALSE(can_scale(unknown, kNew));
+  Profile no_flops = measured();
+  for (ProfileTensor& row : no_flops.tensors) row.forward_flops = row.backward_flops = {};
+  EXPECT_FALSE(can_scale(no_flops, kNew));
+}
+
+TEST(AcceleratorScaling, NamesAreTheSameMachineWhateverIsAddedToThem) {
+  EXPECT_TRUE(same_accelerator({"A100", 0, 0}, kNew));
+  EXPECT_TRUE(same_accelerator({"rtx-2080 ti", 0, 0}, {"NVIDIA RTX 2080 Ti", 0, 0}));
+  EXPECT_FALSE(same_accelerator(kOld, kNew));
+  EXPECT_FALSE(same_accelerator({"", 0, 0}, kNew));
+  EXPECT_TRUE(same_rates({"P100", 9.3e12, 732e9}, {"P100", 10.6e12, 732e9}));
+  EXPECT_FALSE(same_rates({"V100", 15.7e12, 900e9}, {"V100", 125e12, 900e9}));
+}
+
+TEST(AcceleratorScaling, IsAnAssumptionThatAMeasuredStepReplaces) {
+  ProfileOptions options{
+      .step_s = {}, .batch = {}, .accelerator = OtherAccelerator{kNew}, .buckets = {}};
+  const Profile scaled = adapted(measured(), options);
+  EXPECT_THAT(scaled.assumed, ElementsAre(HasSubstr("1000 to 5000 ms if all went with one")));
+  LayerTimes times = layer_times(measured(), options);
+  EXPECT_EQ(times.stand_for.name, kNew.name);
+  EXPECT_DOUBLE_EQ(times.step_s, 3.4);
+  options.step_s = 6.8;
+  const Profile timed = adapted(measured(), options);
+  EXPECT_THAT(timed.assumed, ElementsAre());
+  EXPECT_DOUBLE_EQ(timed.tensors[1].forward_s, 2) << "shares are those of the other machine";
+  times = layer_times(measured(), options);
+  EXPECT_EQ(times.stand_for.name, "");
+  EXPECT_DOUBLE_EQ(times.least_s, 6.8);
+  EXPECT_DOUBLE_EQ(times.most_s, 6.8);
+}
+
+}  // namespace
+}  // namespace trigram
