@@ -335,7 +335,7 @@ CASES = {
     "option of another workload": (
         experiment(workload={"name": "bert_large", "priced_as": "vgg16"}),
         "/workload/priced_as",
-        "expected one of step_time, batch, buckets",
+        "expected one of step_time, batch, accelerator, buckets",
     ),
     "no such cluster": (experiment(cluster="nowhere.json"), "/cluster", "nowhere.json"),
     "no such profile": (experiment(workload="profile:nowhere.csv"), "/workload", "nowhere.csv"),

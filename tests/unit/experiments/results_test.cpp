@@ -117,11 +117,18 @@ TEST(Sha256, OfAbc) {
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+/// Of a run on two nodes, in `steps` steps of which messages were sent.
+Json experiment_with(const Json& algorithm, long steps = 10) {
+  return {{"algorithm", algorithm},
+          {"cluster", {{"nodes", 2}, {"workers_per_node", 1}}},
+          {"steps", steps}};
+}
+
 Json manifest(const char* algorithm, const char* bandwidth, int seed, double step_s) {
-  return {{"experiment", {{"algorithm", {{"name", algorithm}}}}},
+  return {{"experiment", experiment_with({{"name", algorithm}})},
           {"sweep",
            {{"/algorithm", algorithm}, {"/cluster/inter/bandwidth", bandwidth}, {"/seed", seed}}},
-          {"summary", {{"step_s", step_s}, {"accuracy", nullptr}}}};
+          {"summary", {{"step_s", step_s}, {"accuracy", nullptr}, {"messages_inter", 4}}}};
 }
 
 TEST(ComparisonTable, MarksTheFastestOfEachSettingAndJoinsSeeds) {
@@ -141,9 +148,9 @@ TEST(ComparisonTable, MarksTheFastestOfEachSettingAndJoinsSeeds) {
 TEST(ComparisonTable, TellsModesOfAnAlgorithmApart) {
   auto mode = [](const char* name, double step_s) {
     const Json algorithm = {{"name", "decentralized"}, {"mode", name}};
-    return Json{{"experiment", {{"algorithm", algorithm}}},
+    return Json{{"experiment", experiment_with(algorithm)},
                 {"sweep", {{"/algorithm/mode", name}}},
-                {"summary", {{"step_s", step_s}}}};
+                {"summary", {{"step_s", step_s}, {"messages_inter", 4}}}};
   };
   EXPECT_EQ(comparison_table({mode("ring", 0.002), mode("all", 0.001)}),
             "algorithm           step [ms]\n"
@@ -155,9 +162,9 @@ TEST(ComparisonTable, TellsModesOfAnAlgorithmApart) {
 TEST(ComparisonTable, NamesOptionsOnlyWhereNamesAreEqual) {
   auto bucket = [](const char* name, const char* size, double step_s) {
     const Json algorithm = {{"name", name}, {"bucket", size}};
-    return Json{{"experiment", {{"algorithm", algorithm}}},
+    return Json{{"experiment", experiment_with(algorithm)},
                 {"sweep", {{"/algorithm", algorithm}}},
-                {"summary", {{"step_s", step_s}}}};
+                {"summary", {{"step_s", step_s}, {"messages_inter", 4}}}};
   };
   EXPECT_EQ(comparison_table(
                 {bucket("a", "0B", 0.002), bucket("a", "1kB", 0.001), bucket("b", "1kB", 0.003)}),
@@ -168,10 +175,26 @@ TEST(ComparisonTable, NamesOptionsOnlyWhereNamesAreEqual) {
             "* shortest step at this setting\n");
 }
 
+/// The shortest step of a run that did not communicate wins nothing.
+TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
+  Json silent = manifest("silent", "1Gbps", 1, 0.001), brief = manifest("brief", "1Gbps", 1, 0.002);
+  silent["summary"]["messages_inter"] = 0;
+  brief["summary"]["cycle_steps"] = 11;
+  EXPECT_EQ(
+      comparison_table({silent, brief, manifest("whole", "1Gbps", 1, 0.003)}),
+      "bandwidth  algorithm  step [ms]\n"
+      "1Gbps      silent        1.00 !\n"
+      "1Gbps      brief         2.00 !\n"
+      "1Gbps      whole         3.00 *\n"
+      "* shortest step at this setting\n"
+      "! brief is not compared: its 10 steps are fewer than the 11 from one exchange to the next\n"
+      "! silent is not compared: its workers sent no message in 10 steps\n");
+}
+
 TEST(Labels, NameSystemsByTheirFiles) {
-  const Json run = {{"experiment", {{"algorithm", {{"name", "gradient_allreduce"}}}}},
+  const Json run = {{"experiment", experiment_with({{"name", "gradient_allreduce"}})},
                     {"sweep", {{"/algorithm", "../systems/pytorch_ddp.json"}}},
-                    {"summary", {{"step_s", 0.001}}}};
+                    {"summary", {{"step_s", 0.001}, {"messages_inter", 4}}}};
   EXPECT_EQ(comparison_table({run}), "algorithm    step [ms]\npytorch_ddp       1.00\n");
   EXPECT_EQ(describe(run["sweep"]), "algorithm=pytorch_ddp");
 }
