@@ -16,6 +16,7 @@
 #include "runtime/mpi/deadline.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/mpi/rank_watch.h"
+#include "runtime/mpi/this_machine.h"
 
 namespace trigram::mpi {
 namespace {
@@ -89,6 +90,8 @@ Session::Session(double patience_s) {
     check(MPI_Query_thread(&provided), "MPI_Query_thread");
   } else {
     finalize_patience_s = patience_outside_worlds_s(patience_s);
+    use_no_network_if_all_ranks_are_here();
+    remove_leftovers_of_killed_jobs();
     rank_log::print("starts MPI");  // and makes sure that the log outlives `finalize`
     const Deadline deadline("MPI_Init_thread", mpi_process().rank, finalize_patience_s);
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");

@@ -1,0 +1,99 @@
+"""What MPI jobs whose ranks share a machine do to it: ports, and what they leave when they are killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from harness import experiment
+from jobs import ENDLESS, ENVIRONMENT, JobTest
+
+RANKS = 4
+UNTIL_MAPPED_S = 2  # segments that are younger are nobody's yet
+LISTENING = "0A"
+
+
+def segments() -> set[Path]:
+    return {p for p in Path("/dev/shm").iterdir() if re.match(r"(vader|sm)_segment\.", p.name)}
+
+
+def ports(pid: int) -> list[str]:
+    """Addresses on which a process takes connections."""
+    files = (Path(f"/proc/{pid}/fd") / name for name in os.listdir(f"/proc/{pid}/fd"))
+    mine = {os.readlink(file) for file in files if file.is_symlink()}
+    lines = [line.split() for table in ("tcp", "tcp6")
+             for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]]
+    return [line[1] for line in lines if line[3] == LISTENING and f"socket:[{line[9]}]" in mine]
+
+
+class ThisMachine(JobTest):
+    def endless(self) -> tuple[subprocess.Popen[str], set[Path]]:
+        """A job that runs until it is ended, and the shared memory that it has made."""
+        before = segments()
+        path = self.write(experiment(runtime="mpi", steps=ENDLESS), "endless.json")
+        output = tempfile.mkdtemp(dir=self.folder)
+        job = self.start(RANKS, "run", path, "--quiet", "-o", output)
+        self.addCleanup(self.end, job)
+        self.wait_for(lambda: list(Path(output).glob("*/*.tmp.*/metrics.jsonl")))
+        return job, segments() - before
+
+    def end(self, job: subprocess.Popen[str]) -> None:
+        if job.poll() is None:
+            job.send_signal(signal.SIGINT)
+            job.communicate(timeout=60)
+
+    def short(self) -> None:
+        self.job(RANKS, "run", self.write(experiment(runtime="mpi")), "--force")
+
+    def test_ranks_open_no_port(self) -> None:
+        """Not even where nobody has read scripts/one_machine.env."""
+        for chosen in (ENVIRONMENT, {k: v for k, v in ENVIRONMENT.items() if k != "OMPI_MCA_btl"}):
+            self.environment = chosen
+            job, _ = self.endless()
+            open_ports = [ports(int(rank)) for rank in self.children(job.pid)]
+            self.assertEqual(open_ports, [[]] * RANKS, "OMPI_MCA_btl" in chosen)
+            self.end(job)
+
+    def test_whoever_chooses_the_network_has_it(self) -> None:
+        self.environment = {**ENVIRONMENT, "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
+        job, memory = self.endless()
+        self.assertEqual(memory, set())
+        self.assertTrue(all(ports(int(rank)) for rank in self.children(job.pid)))
+
+    def test_what_killed_jobs_leave_is_removed_by_the_next(self) -> None:
+        job, memory = self.endless()
+        self.assertEqual(len(memory), RANKS)
+        host = socket.gethostname().split(".")[0]
+        folder = Path(tempfile.gettempdir()) / f"ompi.{host}.{os.getuid()}" / f"pid.{job.pid}"
+        self.assertTrue(folder.is_dir())
+        ranks = [int(pid) for pid in self.children(job.pid)]
+        job.kill()
+        for rank in ranks:
+            try:
+                os.kill(rank, signal.SIGKILL)
+            except ProcessLookupError:  # it has noticed that its launcher is gone
+                pass
+        job.communicate(timeout=60)
+        self.assertLessEqual(memory, segments())
+        time.sleep(UNTIL_MAPPED_S + 1)
+        self.short()
+        self.assertFalse(memory & segments())
+        self.assertFalse(folder.exists())
+
+    def test_a_job_under_way_keeps_its_memory(self) -> None:
+        job, memory = self.endless()
+        time.sleep(UNTIL_MAPPED_S + 1)
+        self.short()
+        self.assertLessEqual(memory, segments())
+        self.assertIsNone(job.poll())
+
+
+if __name__ == "__main__":
+    unittest.main()
