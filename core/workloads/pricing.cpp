@@ -66,6 +66,7 @@ class PricedFactory final : public WorkloadFactory {
   }
   bool has_values() const override { return values_; }
   std::size_t samples() const override { return models_->samples(); }
+  std::optional<std::size_t> priced_batch() const override { return as_.profile->batch; }
   std::vector<std::filesystem::path> input_files() const override {
     auto files = models_->input_files();
     files.push_back(file_);

@@ -29,6 +29,9 @@ class WorkloadFactory {
   /// Labelled samples that all ranks together train on in an epoch. 0: it has no data set, hence
   /// neither epochs nor an accuracy.
   virtual std::size_t samples() const { return 0; }
+  /// Samples of a worker's mini-batch of the model that times are of; empty where that is the model
+  /// that is trained.
+  virtual std::optional<std::size_t> priced_batch() const { return {}; }
   /// Assumptions that the options add to the input and that nobody has measured, as sentences.
   virtual std::vector<std::string> assumed() const { return {}; }
   /// The times that a profile's layers take, where it computes for them.

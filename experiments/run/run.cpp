@@ -85,7 +85,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
     summary.repeat(steady->cycle(), steady->cycles_left_out());
   const auto results = stopping ? stopping->completed(shared.results) : shared.results;
   Json json = summary.to_json(
-      results, simulated ? std::optional(messages_of(shared.results) / wall_s) : std::nullopt);
+      results, simulated ? std::optional(messages_of(shared.results) / wall_s) : std::nullopt,
+      workload.priced_batch());
   json["steady"] = steady ? steady->to_json() : Json();
   json["target"] = target ? target->to_json(steps_per_epoch(workload, results)) : Json();
   if (const long every = e.algorithm_entry().make(e.algorithm)->exchange_every(); every > 1)

@@ -29,11 +29,12 @@ Json hash_of(std::span<const RankResult> ranks) {
 
 /// In the mean over `steps`, the last of which each rank ended at `end_s`: a rank that is done is
 /// not waited for.
-double samples_per_s(std::span<const RankResult> ranks, double steps,
-                     std::span<const double> end_s) {
+double samples_per_s(std::span<const RankResult> ranks, double steps, std::span<const double> end_s,
+                     std::optional<std::size_t> priced_batch) {
   double sum = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (ranks[i].trains) sum += static_cast<double>(ranks[i].batch) * steps / end_s[i];
+    if (ranks[i].trains)
+      sum += static_cast<double>(priced_batch.value_or(ranks[i].batch)) * steps / end_s[i];
   return sum;
 }
 
@@ -66,13 +67,13 @@ double messages_of(std::span<const RankResult> ranks) {
   return static_cast<double>(total.messages_intra + total.messages_inter);
 }
 
-Json Summary::to_json(std::span<const RankResult> ranks,
-                      std::optional<double> messages_per_s) const {
+Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s,
+                      std::optional<std::size_t> priced_batch) const {
   const Counters total = total_of(ranks);
   const bool updated = staleness_.updates > 0;
   Json j = {{"time_s", last_.time_s},
             {"step_s", last_.time_s / steps_},
-            {"samples_per_s", finite(samples_per_s(ranks, steps_, last_.end_s))},
+            {"samples_per_s", finite(samples_per_s(ranks, steps_, last_.end_s, priced_batch))},
             {"compute_s", mean_.compute_s / steps_},
             {"communication_s", mean_.communication_s / steps_},
             {"exposed_s", mean_.exposed_s / steps_},

@@ -16,8 +16,11 @@ class Summary {
   void repeat(std::span<const StepRecord> cycle, long times);
   /// The "summary" of a manifest: means per step and rank that trains of times, totals over ranks
   /// and steps of bytes and messages, the last evaluation; null where a value does not apply.
-  /// `messages_per_s` is the speed of the simulator, empty in real time.
-  Json to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s) const;
+  /// `messages_per_s` is the speed of the simulator, empty in real time; `priced_batch` is a
+  /// worker's batch of the model that times are of, if that is another than the one that is
+  /// trained.
+  Json to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s,
+               std::optional<std::size_t> priced_batch = {}) const;
 
  private:
   void count(const StepRecord& record, long times);

@@ -9,7 +9,11 @@ void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> ran
   totals_.resize(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     totals_[rank] = totals_[rank] + ranks[rank].spent;
-  if (!record.evaluation || record.evaluation->accuracy.value_or(0) < accuracy_) return;
+  if (!record.evaluation) return;
+  if (record.evaluation->accuracy.value_or(0) < accuracy_) {
+    after_s_ = record.time_s;
+    return;
+  }
   reached_s_ = record.time_s;
   counted_ = record.step + 1;
   const long begun = furthest + 1;
@@ -29,11 +33,16 @@ std::vector<RankResult> TargetAccuracy::completed(std::span<const RankResult> ma
 }
 
 Json TargetAccuracy::to_json(std::size_t steps_per_epoch) const {
-  Json j = {{"accuracy", accuracy_}, {"steps", nullptr}, {"epochs", nullptr}, {"time_s", nullptr}};
+  Json j = {{"accuracy", accuracy_},
+            {"steps", nullptr},
+            {"epochs", nullptr},
+            {"time_s", nullptr},
+            {"after_s", nullptr}};
   if (!reached_s_) return j;
   j["steps"] = counted_;
   j["epochs"] = static_cast<double>(counted_) / static_cast<double>(steps_per_epoch);
   j["time_s"] = *reached_s_;
+  j["after_s"] = after_s_;
   return j;
 }
 

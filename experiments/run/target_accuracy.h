@@ -23,7 +23,9 @@ class TargetAccuracy final : public StoppingRule {
   long counted() const override { return counted_; }
   std::vector<RankResult> completed(std::span<const RankResult> made) const override;
 
-  /// For a summary: after how many steps, epochs and seconds it was reached; null where it was not.
+  /// For a summary: after how many steps, epochs and seconds it was reached, and the time of the
+  /// evaluation before
+  /// (`after_s`; 0: there was none), until which it was not; null where it was not reached.
   Json to_json(std::size_t steps_per_epoch) const;
 
  private:
@@ -32,6 +34,7 @@ class TargetAccuracy final : public StoppingRule {
   std::atomic<long> end_;
   long counted_;
   std::optional<double> reached_s_;
+  double after_s_ = 0;               // time of the last evaluation that was not as accurate
   std::vector<Counters> totals_;     // by rank, of the steps that count
   std::vector<std::string> hashes_;  // of the weights of those that train, when it was reached
 };

@@ -88,6 +88,7 @@ class TargetTest(CommandTest):
                 "steps": len(records),
                 "epochs": len(records) / STEPS_PER_EPOCH,
                 "time_s": last["time_s"],
+                "after_s": max((r["time_s"] for r in records[:-1] if "accuracy" in r), default=0),
             },
         )
         for key in ("time_s", "accuracy", "eval_loss", "loss", "consensus_distance"):
@@ -147,7 +148,7 @@ class InTheSimulator(TargetTest):
         self.assertEqual(len(self.lines(manifest)), STEPS)
         self.assertEqual(
             manifest["summary"]["target"],
-            {"accuracy": 1, "steps": None, "epochs": None, "time_s": None},
+            {"accuracy": 1, "steps": None, "epochs": None, "time_s": None, "after_s": None},
         )
         self.assertEqual(table.splitlines()[1].split()[-2:], ["-", "-"])
         table = self.trigram("table", self.results).stdout
@@ -159,7 +160,10 @@ class InTheSimulator(TargetTest):
         header, row = printed.splitlines()[:2]
         self.assertRegex(header, r"epochs to target +time to target \[s\]$")
         target = manifest["summary"]["target"]
-        self.assertEqual(row.split()[-2:], [f"{target[k]:.2f}" for k in ("epochs", "time_s")])
+        time = f"{target['after_s']:.2f}–{target['time_s']:.2f}"
+        self.assertEqual(row.removesuffix(" ~").split()[-2:], [f"{target['epochs']:.2f}", time])
+        coarse = target["after_s"] < 0.8 * target["time_s"]
+        self.assertEqual((row[-2:] == " ~", "~ fewer than five evaluations" in printed), (coarse, coarse))
         table = self.trigram("table", self.results).stdout
         self.assertRegex(table, r"to 80% \(\w+\) +epochs")
         self.assertIn(f"{target['epochs']:.2f}", table)

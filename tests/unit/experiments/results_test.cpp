@@ -238,6 +238,17 @@ TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
   EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 6.0 / 1 + 6.0 / 4);
 }
 
+TEST(Summary, CountsSamplesOfTheModelThatTimesAreOf) {
+  Summary summary;
+  StepRecord record;
+  record.time_s = 2;
+  record.end_s = {2, 2};
+  summary.add(record);
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) rank.batch = 32;
+  EXPECT_EQ(summary.to_json(ranks, std::nullopt, 6)["samples_per_s"], 2 * 6 / 2);
+}
+
 /// As they come from another process.
 TEST(RankReports, SayWhoOnlyServes) {
   for (const bool trains : {true, false}) {

@@ -46,8 +46,16 @@ TEST(TargetAccuracy, IsReachedWhereTheModelIsEvaluated) {
   EXPECT_EQ(course.target.end(), 20);
   course.both(0.5f);  // step 3: exactly as accurate
   EXPECT_EQ(course.target.counted(), 4);
-  EXPECT_EQ(course.target.to_json(8),
-            (Json{{"accuracy", 0.5}, {"steps", 4}, {"epochs", 0.5}, {"time_s", 12.0}}));
+  EXPECT_EQ(
+      course.target.to_json(8),
+      (Json{{"accuracy", 0.5}, {"steps", 4}, {"epochs", 0.5}, {"time_s", 12.0}, {"after_s", 6.0}}));
+}
+
+TEST(TargetAccuracy, OfTheFirstEvaluationMayHaveBeenReachedAtAnyTimeBefore) {
+  Course course(0.5);
+  course.both(0.1f);
+  course.both(0.6f);
+  EXPECT_EQ(course.target.to_json(8)["after_s"], 0.0);
 }
 
 TEST(TargetAccuracy, EndsWithAStepThatNobodyHasBegun) {
@@ -91,9 +99,11 @@ TEST(TargetAccuracy, IsNullWhereItWasNotReached) {
   Course course(0.5, 4);
   for (int step = 0; step < 4; ++step) course.both(0.25f);
   EXPECT_EQ(course.records.size(), 4u);
-  EXPECT_EQ(
-      course.target.to_json(8),
-      (Json{{"accuracy", 0.5}, {"steps", nullptr}, {"epochs", nullptr}, {"time_s", nullptr}}));
+  EXPECT_EQ(course.target.to_json(8), (Json{{"accuracy", 0.5},
+                                            {"steps", nullptr},
+                                            {"epochs", nullptr},
+                                            {"time_s", nullptr},
+                                            {"after_s", nullptr}}));
 }
 
 }  // namespace
