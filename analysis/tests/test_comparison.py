@@ -3,7 +3,7 @@ import json
 import pytest
 import sample
 from trigram_analysis import results, table
-from trigram_analysis.accuracy import best_accuracy, time_to_accuracy
+from trigram_analysis.accuracy import best_accuracy, reached
 from trigram_analysis.comparison import Comparison
 
 
@@ -117,7 +117,7 @@ def test_target_is_the_one_that_the_runs_were_to_end_at(sweep):
     assert "/target_accuracy" not in {axis.pointer for axis in c.axes}
     (run,) = results.load(sweep / "gradient_allreduce-1-1").runs
     point = next(p for p in c.points if run.path in {r.path for r in p.runs})
-    assert point.time_to(c.target) == time_to_accuracy(run, 0.435) == pytest.approx(10 * 8.5)
+    assert point.time_to(c.target) == reached(run, 0.435).time_s == pytest.approx(10 * 8.5)
     assert point.epochs_to_target == 2.5
 
 
@@ -138,16 +138,18 @@ def test_the_table_says_what_does_not_reach_its_target(sweep):
     column = built.titles.index("epochs")
     texts = {row[built.keys - 1].text: row[column].text for row in built.rows}
     assert texts["bytegrad"] == "–"
-    assert texts["gradient_allreduce"] == "2.50"
+    assert texts["gradient_allreduce"] == "1.88–2.50 ~"
     assert any("85.5% is not reached" in note for note in built.notes)
 
 
 def test_time_to_accuracy_is_the_first_evaluation_that_reaches_it(sweep):
     (run,) = results.load(sweep / "gradient_allreduce-1-1").runs
     # 8.5 s per step, evaluated every 5 steps; accuracy 0.86 sqrt(t / 20)
-    assert time_to_accuracy(run, 0.43) == pytest.approx(5 * 8.5)
-    assert time_to_accuracy(run, 0.44) == pytest.approx(10 * 8.5)
-    assert time_to_accuracy(run, 0.87) is None
+    first, second = reached(run, 0.43), reached(run, 0.44)
+    assert (first.after_s, first.time_s) == (0, pytest.approx(5 * 8.5))
+    assert (second.after_s, second.time_s) == (pytest.approx(5 * 8.5), pytest.approx(10 * 8.5))
+    assert (second.after_step, second.step) == (5, 10)
+    assert reached(run, 0.87) is None
     assert best_accuracy(run) == pytest.approx(0.86)
 
 

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -157,6 +159,32 @@ def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):
     written = json.loads(re.search(r"<<'EOF'\n(.*)\nEOF\n", text, re.DOTALL)[1])
     assert written["zip"] == [run.sweep for run in runs]
     assert text.endswith("\ntrigram run sample.json")
+
+
+@pytest.mark.parametrize("name, file", [
+    ("q2;touch PWNED;x", "experiment.json"), ("$(touch PWNED)", "experiment.json"), ("a\ntouch PWNED\n", "experiment.json"),
+    ("../PWNED", "experiment.json"), ("--output=PWNED", "experiment.json"), (".bashrc", "experiment.json"),
+    ("q2", "q2.json")])
+def test_a_command_of_foreign_results_does_nothing_else(sweep, name, file):
+    """Pasted into a shell, with a program `trigram` that says what it was asked for."""
+    runs = results.load(sweep).runs
+    for run in runs:
+        run.manifest["name"] = run.experiment["name"] = name
+        run.experiment["description"] = "EOF\nEOF\n'; touch PWNED #\x1b[201~"
+    text = commands.command(name, runs)
+    assert text.isascii() and all(c.isprintable() or c == "\n" for c in text)
+    shell = sweep / "shell"
+    shell.mkdir()
+    said = subprocess.run(["sh"], input=f'trigram() {{ echo "$@"; }}\n{text}\n', cwd=shell, text=True, capture_output=True,
+                          check=True)
+    assert (said.stdout, [path.name for path in shell.iterdir()]) == (f"run {file}\n", [file])
+    assert json.loads((shell / file).read_text())["name"] == name
+
+
+def test_a_setting_of_foreign_results_is_one_word():
+    for value in ("4Gbps", "a'; touch PWNED; '", "\x1b[201~touch PWNED\n", {"name": "$(touch PWNED)"}):
+        (word,) = shlex.split(commands._setting("/cluster/inter/bandwidth", value))
+        assert word.startswith("/cluster/inter/bandwidth=") and "\x1b" not in word
 
 
 def test_facts_are_of_all_runs(sweep):

@@ -29,7 +29,7 @@ def test_numbers_of_the_table(sweep):
     t = table.build(compare(sweep))
     assert [c.text for c in column(t, "step")][:3] == ["8.50", "2.50", "4.50"]
     assert [c.text for c in column(t, "speed-up")][:3] == ["1.00", "3.40", "1.89"]
-    assert [c.text for c in column(t, "to 84%")][:3] == ["170", "50.0", "90.0"]
+    assert [c.text for c in column(t, "to 84%")][:3] == ["128–170 ~", "37.5–50.0 ~", "67.5–90.0 ~"]
 
 
 def test_columns_without_any_value_are_left_out(sweep):
@@ -69,7 +69,8 @@ def test_verdict_names_the_winner_of_each_network(sweep):
     assert set(texts) == {"1 Gbps", "10 Gbps"}
     assert texts["1 Gbps"].startswith(
         "bytegrad has the fastest step: 2.50 s, 1.80× faster than decentralized/shift_one")
-    assert "bytegrad is first to 84% accuracy, at 50.0 s." in texts["1 Gbps"]
+    assert ("bytegrad is first to 84% accuracy, between 37.5 s and 50.0 s, as far as so few evaluations tell."
+            in texts["1 Gbps"])
 
 
 def test_csv_is_in_base_units(sweep, capsys):
@@ -96,7 +97,8 @@ def test_figures_are_written_as_png_svg_and_pdf(sweep, tmp_path):
 def test_the_winner_map_says_who_is_first(sweep):
     figure = next(fig for stem, _, fig in plots.figures(compare(sweep)) if stem == "winner_map")
     assert [text.get_text() for text in figure.axes[0].texts] == [
-        "bytegrad\n50.0 s\n1.8× ahead", "bytegrad\n14.0 s\n1.29× ahead"]
+        "bytegrad\n~ 50.0 s\n1.8× ahead",
+        "bytegrad = \ndecentralized/shift_\none\n~ 14.0 s\n1.86× ahead"]  # evaluations cannot tell them apart
 
 
 def test_step_time_draws_the_summaries(sweep):

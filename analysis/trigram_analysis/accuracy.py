@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import statistics
+from dataclasses import astuple, dataclass
+
 from .results import Run
+
+_COARSE = 1 / 5  # what an interval is of the time until its end where it is the fifth of equal ones
+
+
+@dataclass(frozen=True)
+class Reached:
+    """When an accuracy is reached, as far as evaluations tell: in the interval that begins with the evaluation
+    before (0 where there is none) and ends with the first that is as accurate. Times in seconds."""
+
+    after_s: float
+    time_s: float
+    after_step: float
+    step: float
+
+    @property
+    def coarse(self) -> bool:
+        return is_coarse(self.after_s, self.time_s)
+
+
+def is_coarse(least: float, value: float) -> bool:
+    """Whether evaluations lie too far apart to tell when an accuracy was reached: of those that are evenly spread,
+    fewer than five until then."""
+    return value - least > _COARSE * value * (1 + 1e-9)
 
 
 def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:
     """Times and accuracies of the evaluations of a run."""
-    return run.accuracy_curve
+    return [time_s for _, time_s, _ in run.evaluations], [accuracy for _, _, accuracy in run.evaluations]
 
 
 def best_accuracy(run: Run) -> float | None:
@@ -15,6 +41,19 @@ def best_accuracy(run: Run) -> float | None:
     return max(accuracies) if accuracies else run.number("accuracy")
 
 
-def time_to_accuracy(run: Run, target: float) -> float | None:
-    """The time of the first evaluation at or above `target`."""
-    return next((t for t, a in zip(*accuracy_curve(run)) if a >= target), None)
+def reached(run: Run, target: float) -> Reached | None:
+    """None if no evaluation is as accurate."""
+    after = (0.0, 0.0)
+    for step, time_s, accuracy in run.evaluations:
+        if accuracy >= target:
+            return Reached(after[1], time_s, after[0], step)
+        after = step, time_s
+    return None
+
+
+def mean_reached(runs: list[Run], target: float) -> Reached | None:
+    """The mean over runs that differ in their seeds; None unless all of them get there."""
+    found = [reached(run, target) for run in runs]
+    if None in found:
+        return None
+    return Reached(*map(statistics.fmean, zip(*map(astuple, found))))  # type: ignore[call-overload]

@@ -22,13 +22,15 @@ def command(name: str, runs: list[Run]) -> str:
     config = configuration(name, runs)
     if config is not None:
         path, settings = config
-        return " ".join([f"trigram run {path}", *(f"--set {_setting(*setting)}" for setting in settings)])
-    text = json.dumps(experiment(runs), indent=1, ensure_ascii=False)
-    return f"cat > {name}.json <<'EOF'\n{text}\nEOF\ntrigram run {name}.json"
+        return " ".join([f"trigram run {shlex.quote(path)}", *(f"--set {_setting(*setting)}" for setting in settings)])
+    # Results may be of anyone: their names are no part of a command unless a file may have them.
+    file = f"{name}.json" if _is_file_name(name) else "experiment.json"
+    return f"cat > {file} <<'EOF'\n{json.dumps(experiment(runs), indent=1)}\nEOF\ntrigram run {file}"
 
 
 def _setting(pointer: str, value: Any) -> str:
-    return shlex.quote(f"{pointer}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}")
+    plain = isinstance(value, str) and value.isprintable()
+    return shlex.quote(f"{pointer}={value if plain else json.dumps(value)}")
 
 
 def experiment(runs: list[Run]) -> dict[str, Any]:
@@ -51,8 +53,8 @@ def configuration(name: str, runs: list[Run]) -> tuple[str, list[Difference]] | 
 
 
 def _is_file_name(name: str) -> bool:
-    """Not a pattern or a path, and one that a folder can have."""
-    return re.fullmatch(r"[\w.+-]{1,200}", name) is not None
+    """Not a pattern, a path or an option, nothing that a shell reads otherwise, and one that a folder can have."""
+    return re.fullmatch(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,199}", name) is not None
 
 
 def is_of(path: Path, run: Run) -> bool:

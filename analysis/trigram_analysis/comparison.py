@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Callable
 
 from . import units
-from .accuracy import best_accuracy, time_to_accuracy
+from .accuracy import Reached, best_accuracy, mean_reached
 from .axes import Axes, Setting, is_function, key_of
 from .naming import algorithm_name, algorithm_order
 from .results import Run
+from .shortfall import shortfall
 
 
 @dataclass
@@ -37,18 +38,24 @@ class Point:
         get = measure if callable(measure) else lambda run: run.number(measure)
         return [v for v in map(get, self.runs) if v is not None and math.isfinite(v)]
 
+    def reached(self, target: float) -> Reached | None:
+        """When `target` accuracy is reached, the mean over seeds; None unless every seed got there."""
+        return mean_reached(self.runs, target)
+
     def time_to(self, target: float) -> float | None:
-        """Mean time to `target` accuracy; None unless every seed got there."""
-        return self._mean_of_all(lambda run: time_to_accuracy(run, target))
+        found = self.reached(target)
+        return found and found.time_s
 
     @property
     def epochs_to_target(self) -> float | None:
         """Mean number of epochs to the accuracy that the runs were to end at; as above."""
-        return self._mean_of_all(lambda run: run.target.get("epochs"))
+        values = [run.target.get("epochs") for run in self.runs]
+        return None if None in values else statistics.fmean(values)
 
-    def _mean_of_all(self, measure: Callable[[Run], float | None]) -> float | None:
-        values = [measure(run) for run in self.runs]
-        return None if None in values else statistics.fmean(values)  # type: ignore[arg-type]
+    @property
+    def shortfall(self) -> str:
+        """Why this does not show what the algorithm costs, so that it never comes first; empty if it does."""
+        return next(filter(None, map(shortfall, self.runs)), "")
 
     @property
     def oversubscribed(self) -> bool:
@@ -92,15 +99,16 @@ class Comparison:
     @cached_property
     def target(self) -> float | None:
         """The accuracy that time-to-accuracy is taken at: the one that all runs were to end at; else
-        the highest whole per cent that every point reaches, or 90 % of the best where some point
-        falls far behind."""
+        the highest whole per cent that every run of every seed reaches, or 90 % of the best where
+        some run falls far behind."""
         if self.declared_target is not None:
             return self.declared_target
-        reached = [a for a in (p.mean(best_accuracy) for p in self.points) if a is not None]
+        compared = [p for p in self.points if not p.shortfall] or self.points
+        reached = [a for p in compared for a in map(best_accuracy, p.runs) if a is not None]
         if not reached:
             return None
         worst, best = min(reached), max(reached)
-        return math.floor(100 * (worst if worst >= 0.9 * best else 0.9 * best)) / 100
+        return _whole_per_cent(worst if worst >= 0.9 * best else 0.9 * best)
 
     @property
     def coupled(self) -> list[str]:
@@ -173,3 +181,9 @@ class Comparison:
         if goes:
             self._chosen_by_setting[leaf] = None
         return goes
+
+
+def _whole_per_cent(share: float) -> float:
+    """The highest that is not above `share`; 100 times a float may fall below the number meant."""
+    nearest = round(100 * share)
+    return (nearest if nearest / 100 <= share else nearest - 1) / 100

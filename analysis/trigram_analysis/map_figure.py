@@ -36,7 +36,7 @@ def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
                                facecolor=("none" if tie else styles.colour(best.leaders[0]) + "40"),
                                linestyle="--" if tie else "-"))
         text = (_wrapped(overview.names(best)),
-                overview.show(best.value, measure.kind),
+                overview.shown(best, measure),
                 "" if best.margin is None else f"{best.margin:.3g}× ahead")
         ax.text(*place, "\n".join(t for t in text if t), ha="center", va="center", fontsize=7.2)
     ax.set_xlim(-0.5, len(columns) - 0.5)

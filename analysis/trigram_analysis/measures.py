@@ -12,7 +12,8 @@ from .results import Run
 
 @dataclass(frozen=True)
 class Measure:
-    """`kind` says how people read the number: "s", "B", "share" (0 to 1) or "" for a plain one."""
+    """`kind` says how people read the number: "s", "B", "share" (0 to 1) or "" for a plain one. Where
+    a value is known to lie in an interval alone, it is its end, and `least` its begin."""
 
     key: str
     title: str
@@ -20,6 +21,7 @@ class Measure:
     value: Callable[[Point], float | None]
     spread: Callable[[Point], float | None]
     better: Literal["low", "high"] | None = None
+    least: Callable[[Point], float | None] = lambda point: None
 
 
 def measures(comparison: Comparison) -> list[Measure]:
@@ -30,11 +32,9 @@ def measures(comparison: Comparison) -> list[Measure]:
 def _all(comparison: Comparison) -> Iterator[Measure]:
     target = comparison.target
     if target is not None:
-        yield Measure(f"to_{target:.2f}", f"time to {units.percent(target)} accuracy", "s",
-                      lambda p: p.time_to(target), lambda p: None, "low")
+        yield time_to(target)
     if comparison.declared_target is not None:
-        yield Measure("epochs_to", f"epochs to {units.percent(comparison.declared_target)} accuracy",
-                      "", lambda p: p.epochs_to_target, lambda p: None, "low")
+        yield epochs_to(comparison.declared_target)
     yield _of("step_s", "time per step", "s", "step_s", "low")
     yield _of("exposed_s", "exposed communication per step", "s", "exposed_s", "low")
     yield _of("communication_s", "communication per step, hidden or not", "s", "communication_s")
@@ -49,6 +49,24 @@ def _all(comparison: Comparison) -> Iterator[Measure]:
               "high")
     yield _of("consensus_distance", "consensus distance at the end", "", "consensus_distance", "low")
     yield _of("time_s", "time of the whole run", "s", "time_s", "low")
+
+
+def time_to(target: float) -> Measure:
+    def least(point: Point) -> float | None:
+        found = point.reached(target)
+        return found and found.after_s
+
+    return Measure(f"to_{target:.2f}", f"time to {units.percent(target)} accuracy", "s",
+                   lambda p: p.time_to(target), lambda p: None, "low", least)
+
+
+def epochs_to(target: float) -> Measure:
+    def least(point: Point) -> float | None:
+        found, epochs = point.reached(target), point.epochs_to_target
+        return epochs * found.after_step / found.step if found and epochs is not None else None
+
+    return Measure("epochs_to", f"epochs to {units.percent(target)} accuracy", "",
+                   lambda p: p.epochs_to_target, lambda p: None, "low", least)
 
 
 def _of(key: str, title: str, kind: Literal["s", "B", "share", ""],

@@ -69,12 +69,17 @@ def _cell(comparison: Comparison, measure: Measure, looks: Looks,
           setting: Setting | None) -> str:
     best = winner(comparison, setting, measure) if setting is not None else None
     if best is None:
-        return '<td class="none">not run</td>'
+        return f'<td class="none">{missing(comparison, setting)}</td>'
     colour = looks.look(best.leaders[0])[0]
     kind = "tie" if len(best.leaders) > 1 else "won"
     return (f'<td class="{kind}" style="--c:var(--series-{colour})" title="{escape(", ".join(best.leaders))}">'
-            f"<b>{breakable(names(best))}</b><span>{escape(show(best.value, measure.kind))}</span>"
+            f"<b>{breakable(names(best))}</b><span>{escape(shown(best, measure))}</span>"
             f"<small>{escape(margin(best))}</small></td>")
+
+
+def shown(best: Winner, measure: Measure) -> str:
+    """The winner's value, marked where evaluations are too far apart to tell it."""
+    return ("~ " if best.coarse else "") + show(best.value, measure.kind)
 
 
 def names(best: Winner) -> str:
@@ -83,6 +88,12 @@ def names(best: Winner) -> str:
     if len(best.leaders) == 2:
         return " = ".join(best.leaders)
     return f"{best.leaders[0]} and {len(best.leaders) - 1} more tie"
+
+
+def missing(comparison: Comparison, setting: Setting | None) -> str:
+    """Why nobody is first."""
+    points = comparison.at(setting) if setting is not None else []
+    return "too short" if any(p.shortfall for p in points) else "no value" if points else "not run"
 
 
 def margin(best: Winner) -> str:

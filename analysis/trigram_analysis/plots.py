@@ -14,9 +14,12 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
 
-from . import map_figure, style, units
+from . import map_figure, marks, measures, shortfall, style, units
 from .accuracy import accuracy_curve
 from .comparison import Comparison, Point, Setting
+
+Value = Callable[[Point], float | None]
+Spread = Callable[[Point], tuple[float, float] | None]  # how far a value may lie below and above
 
 MAX_PANELS = 6
 _MAX_TICKS = 8
@@ -37,28 +40,41 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         ("accuracy", "Accuracy of the mean model on the test set against time; one mark per "
          "evaluation, the mean over seeds. The dashed line is the target of time-to-accuracy.",
          _accuracy),
-        ("time_to_accuracy", "Time of the first evaluation at or above the target accuracy; "
-         "algorithms that never reach it have no mark.", _time_to_accuracy),
+        ("time_to_accuracy", "Time of the first evaluation at or above the target accuracy, with a line down to "
+         "that of the evaluation before; algorithms that never reach it have no mark.", _time_to_accuracy),
     ]
     for stem, caption, draw in drawings:
         fig = draw(comparison, styles)
         if fig is not None:
+            marks.footnote(fig, comparison)
             yield stem, caption, fig
             plt.close(fig)
 
 
 def _step_time(comparison: Comparison, styles: style.Styles) -> Figure | None:
     compute = [c for p in comparison.points if (c := p.mean("compute_s"))]
-    return _against_axis(comparison, styles, lambda p: p.mean("step_s"),
-                         lambda p: p.spread("step_s"), f"{_time(comparison)} per step",
-                         floor=min(compute, default=None))
+    return _against_axis(comparison, styles, lambda p: p.mean("step_s"), _over_seeds("step_s"),
+                         f"{_time(comparison)} per step", floor=min(compute, default=None))
+
+
+def _over_seeds(measure: str) -> Spread:
+    def spread(point: Point) -> tuple[float, float] | None:
+        found = point.spread(measure)
+        return None if found is None else (found, found)
+
+    return spread
 
 
 def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
     target = comparison.target
     if target is None:
         return None
-    return _against_axis(comparison, styles, lambda p: p.time_to(target), lambda p: None,
+
+    def since_the_evaluation_before(point: Point) -> tuple[float, float] | None:
+        found = point.reached(target)
+        return found and (found.time_s - found.after_s, 0.0)
+
+    return _against_axis(comparison, styles, measures.time_to(target).value, since_the_evaluation_before,
                          f"{_time(comparison)} to {units.percent(target)} accuracy")
 
 
@@ -67,8 +83,7 @@ def _time(comparison: Comparison) -> str:
 
 
 def _against_axis(comparison: Comparison, styles: style.Styles,
-                  value: Callable[[Point], float | None], spread: Callable[[Point], float | None],
-                  label: str, floor: float | None = None) -> Figure | None:
+                  value: Value, spread: Spread, label: str, floor: float | None = None) -> Figure | None:
     """`value` against the numeric axis, one panel per combination of the other axes; bars where
     there is no numeric axis."""
     if all(value(p) is None for p in comparison.points):
@@ -94,8 +109,7 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
 
 
 def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, others: Setting,
-           value: Callable[[Point], float | None],
-           spread: Callable[[Point], float | None]) -> None:
+           value: Value, spread: Spread) -> None:
     factor = units.AXIS[_dimension(comparison, axis)][0]
     for algorithm in comparison.algorithms:
         points = [p for p in comparison.points
@@ -104,15 +118,16 @@ def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, ot
                         key=lambda p: p.setting[axis].order)
         x = [p.setting[axis].number * factor for p in points]
         y = [value(p) for p in points]
-        ax.plot(x, y, label=algorithm, **styles.line(algorithm))
+        short = [p for p in points if p.shortfall]
+        ax.plot(x, y, label=marks.marked(comparison, algorithm), **styles.line(algorithm))
+        marks.hollow(ax, styles, algorithm, [(p.setting[axis].number * factor, value(p)) for p in short])
         errors = [spread(p) for p in points]
         if any(errors):
-            ax.errorbar(x, y, yerr=[e or 0 for e in errors], fmt="none", capsize=3,
+            ax.errorbar(x, y, yerr=list(zip(*(e or (0, 0) for e in errors))), fmt="none", capsize=3,
                         color=styles.colour(algorithm))
 
 
-def _bars(comparison: Comparison, styles: style.Styles, value: Callable[[Point], float | None],
-          spread: Callable[[Point], float | None], label: str) -> Figure:
+def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Spread, label: str) -> Figure:
     points = [p for s in comparison.settings for p in comparison.at(s) if value(p) is not None]
     names = [textwrap.fill(_row_label(comparison, p), _LETTERS_OF_ROW) for p in points]
     lines = max((name.count("\n") for name in names), default=0) + 1
@@ -121,7 +136,7 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Callable[[Point],
                               height=0.9 + (0.16 + 0.16 * lines) * len(points))
     for row, point in enumerate(points):
         ax.barh(row, value(point), color=styles.colour(point.algorithm), height=0.7,
-                xerr=spread(point), ecolor=style.INK)
+                xerr=_error(spread(point)), ecolor=style.INK, hatch="//" if point.shortfall else None)
         ax.annotate(units.seconds(value(point)), (value(point), row), xytext=(4, 0),
                     textcoords="offset points", va="center", color=style.INK)
     ax.set_yticks(range(len(points)), names)
@@ -130,6 +145,10 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Callable[[Point],
     style.time_axis(ax.xaxis, label)
     ax.grid(False, axis="y")
     return fig
+
+
+def _error(spread: tuple[float, float] | None) -> list[list[float]] | None:
+    return spread and [[spread[0]], [spread[1]]]
 
 
 def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
@@ -155,7 +174,7 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
         _set_title(ax, comparison.label(setting))
         style.time_axis(ax.xaxis, "per step")
         ax.grid(False, axis="y")
-    axes[0].set_yticks(range(len(comparison.algorithms)), comparison.algorithms)
+    axes[0].set_yticks(range(len(comparison.algorithms)), [marks.marked(comparison, a) for a in comparison.algorithms])
     axes[0].invert_yaxis()
     style.legend_above(fig, axes[0])
     return fig
@@ -171,7 +190,7 @@ def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
         if tables:
             mean = _smoothed(pd.concat(tables).groupby("step").mean())
             ax.plot(mean["time_s"], mean["loss"], linewidth=1.6, markersize=4, markevery=max(len(mean) // 8, 1),
-                    label=point.algorithm, **styles.line(point.algorithm))
+                    label=marks.marked(comparison, point.algorithm), **styles.line(point.algorithm))
 
     return _against_time(comparison, draw, "training loss", any_data="loss")
 
@@ -188,7 +207,7 @@ def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
         if curves:
             times = pd.DataFrame([c[0] for c in curves]).mean()
             means = pd.DataFrame([c[1] for c in curves]).mean()
-            ax.plot(times, means, label=point.algorithm, **styles.line(point.algorithm))
+            ax.plot(times, means, label=marks.marked(comparison, point.algorithm), **styles.line(point.algorithm))
 
     fig = _against_time(comparison, draw, "accuracy", any_data="accuracy")
     if fig is not None:
@@ -247,7 +266,8 @@ def _set_title(ax: Axes, title: str) -> None:
 
 def _row_label(comparison: Comparison, point: Point) -> str:
     where = comparison.label(point.setting)
-    return f"{point.algorithm}, {where}" if where else point.algorithm
+    mark = f" {shortfall.MARK}" if point.shortfall else ""
+    return f"{point.algorithm}, {where}{mark}" if where else point.algorithm + mark
 
 
 def _dimension(comparison: Comparison, axis: int) -> str:

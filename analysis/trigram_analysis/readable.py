@@ -79,7 +79,7 @@ _USED = {
     "/experiment/target_accuracy": _NUMBER,
     **{f"/summary/{key}": _NUMBER for key in (
         "time_s", "samples_per_s", "compute_s", "communication_s", "exposed_s", "bytes_intra", "bytes_inter",
-        "loss", "accuracy", "worker_accuracy_min", "consensus_distance", "staleness_mean")},
+        "loss", "accuracy", "worker_accuracy_min", "consensus_distance", "staleness_mean", "cycle_steps")},
     "/summary/step_s": ("a number of 0 or more", lambda value: value is None or (number(value) and value >= 0)),
     "/summary/target": _OBJECT, "/summary/target/epochs": _NUMBER, "/summary/steady": _OBJECT,
     "/summary/steady/step": _count(0, _MOST_STEPS), "/summary/steady/cycle": _count(1, _MOST_STEPS),

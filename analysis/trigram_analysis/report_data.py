@@ -55,6 +55,8 @@ def data(comparison: Comparison) -> dict[str, Any]:
             "algorithm": comparison.algorithms.index(p.algorithm),
             "values": [short(m.value(p)) for m in drawn],
             "spreads": [short(m.spread(p)) for m in drawn] if len(p.runs) > 1 else None,
+            "least": {i: short(least) for i, m in enumerate(drawn) if (least := m.least(p)) is not None},
+            "shortfall": p.shortfall,
             "computeS": short(p.mean("compute_s")),
             "runs": [run.id for run in p.runs],
         } for p in comparison.points],
@@ -103,21 +105,27 @@ def _columns(rows: list[Row]) -> list[list[float | None]]:
 
 
 def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
-    """Of every setting, or of as many, evenly spread, as there may be traces."""
-    widest = max((len(comparison.at(s)) for s in comparison.settings[:1]), default=1)
-    count = max(min(len(comparison.settings), _TRACES // max(widest, 1)), 1)
-    last = len(comparison.settings) - 1
-    chosen = {round(i * last / (count - 1)) for i in range(count)} if count > 1 else {
-        comparison.settings.index(comparison.middle_setting)}
+    """Of all algorithms at a setting; of every setting, or of as many as there may be traces: the one that the page
+    begins with and others, evenly spread."""
     timelines, boxes = [], 0
-    for i in sorted(chosen):
-        for point in comparison.at(comparison.settings[i])[:_TRACES]:
-            drawn = _timeline(point) if boxes < _BOXES else None
+    for setting in _drawn_settings(comparison):
+        if boxes >= _BOXES:
+            break
+        for point in comparison.at(setting):
+            drawn = _timeline(point)
             if drawn is not None:
                 boxes += len(drawn["boxes"]) // 4
                 index = comparison.algorithms.index(point.algorithm)
                 timelines.append({"at": place(point.setting), "algorithm": index} | drawn)
     return timelines
+
+
+def _drawn_settings(comparison: Comparison) -> list[Setting]:
+    settings = comparison.settings
+    widest = max(len(comparison.at(s)) for s in settings)
+    count, last = max(min(len(settings), _TRACES // widest), 1), len(settings) - 1
+    spread = [settings[round(i * last / (count - 1))] for i in range(count)] if count > 1 else []
+    return list(dict.fromkeys([comparison.middle_setting, *spread]))
 
 
 def _timeline(point: Point) -> dict[str, Any] | None:

@@ -62,7 +62,14 @@ class Run:
 
     @property
     def workers_per_node(self) -> int:
-        number = _object(self.experiment, "cluster").get("workers_per_node")
+        return self._of_cluster("workers_per_node")
+
+    @property
+    def workers(self) -> int:
+        return self._of_cluster("nodes") * self.workers_per_node
+
+    def _of_cluster(self, key: str) -> int:
+        number = _object(self.experiment, "cluster").get(key)
         return number if isinstance(number, int) and number > 0 else 1
 
     @property
@@ -92,12 +99,10 @@ class Run:
         return made[:since] + steady["left_out"] // steady["cycle"] * cycle + made[since:]
 
     @cached_property
-    def accuracy_curve(self) -> tuple[list[float], list[float]]:
-        """Times and accuracies of its evaluations."""
-        rows = [(r["time_s"], r["accuracy"]) for r in self.records
-                if isinstance(r.get("time_s"), (int, float))
-                and isinstance(r.get("accuracy"), (int, float))]
-        return [time for time, _ in rows], [accuracy for _, accuracy in rows]
+    def evaluations(self) -> list[tuple[float, float, float]]:
+        """(steps made, seconds of training, accuracy) of each evaluation."""
+        rows = [(record.get("step"), record.get("time_s"), record.get("accuracy")) for record in self.records]
+        return [(step + 1, time_s, accuracy) for step, time_s, accuracy in rows if None not in (step, time_s, accuracy)]
 
     def number(self, key: str) -> float | None:
         """A number of the summary; None where it is absent or does not apply."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib
 
+matplotlib.rcdefaults()  # whatever matplotlibrc the current folder has
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of backend)
 from matplotlib.artist import Artist  # noqa: E402

@@ -8,11 +8,13 @@ from typing import Callable, Literal
 
 import pandas as pd
 
-from . import units
-from .accuracy import best_accuracy
+from . import measures, shortfall, units
+from .accuracy import best_accuracy, is_coarse
 from .comparison import Comparison, Point
+from .measures import Measure
 from .naming import own_name
 from .results import Run
+from .winner_map import contenders
 
 BASELINE = "gradient_allreduce"
 
@@ -54,6 +56,7 @@ class Column:
     better: Literal["low", "high"] | None = None
     spread: Callable[[Point], float | None] = lambda point: None
     brief: bool = True  # shown in a terminal too, not only in the report
+    within: Measure | None = None  # whose values are known to lie in intervals, which are shown
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,7 @@ def build(comparison: Comparison, brief: bool = False) -> Table:
         marks = [_best(column, unit, contenders) for column, unit in columns]
         for point in contenders:
             row = [Cell(v.label, v.number if v.number is not None else v.label) for v in setting]
-            row.append(Cell(point.algorithm + (" †" if point.oversubscribed else ""),
-                            point.algorithm))
+            row.append(Cell(point.algorithm + _marks(point), point.algorithm))
             row += [_cell(column, unit, point, point.algorithm in best)
                     for (column, unit), best in zip(columns, marks)]
             rows.append(row)
@@ -104,7 +106,8 @@ def _columns(comparison: Comparison) -> list[Column]:
                   "computation on the main stream, per step and worker", brief=False),
         _measured("exposed", "exposed_s", per_step,
                   "communication that computation waits for, per step and worker"),
-        _measured("samples/s", "samples_per_s", _plain(), "all workers together", brief=False),
+        _measured("samples/s", "samples_per_s", _plain(),
+                  "of all workers together; under priced_as, samples of the model that times are of", brief=False),
         Column("sent/step", lambda p: p.mean(_inter_bytes_per_step), _bytes,
                "bytes between nodes, all workers together"),
         Column("stale", _staleness, _plain(1), "mean age of an applied update, in steps"),
@@ -116,12 +119,12 @@ def _columns(comparison: Comparison) -> list[Column]:
     ]
     target = comparison.target
     if target is not None:
-        columns.append(Column(f"to {units.percent(target)}", lambda p: p.time_to(target), _seconds,
-                              f"time of the first evaluation at {units.percent(target)} or more",
-                              "low"))
+        columns.append(_within(f"to {units.percent(target)}", measures.time_to(target), _seconds,
+                               f"time of the first evaluation at {units.percent(target)} or more, "
+                               "from that of the one before"))
     if comparison.declared_target is not None:
-        columns.append(Column("epochs", lambda p: p.epochs_to_target, _plain(2),
-                              "passes over the training data until then", "low"))
+        columns.append(_within("epochs", measures.epochs_to(comparison.declared_target), _plain(2),
+                               "passes over the training data until then"))
     return columns + [_measured("total", "time_s", _seconds, "time of the whole run", brief=False)]
 
 
@@ -129,6 +132,14 @@ def _measured(title: str, key: str, unit: Callable[[float], Unit], help: str,
               better: Literal["low", "high"] | None = None, brief: bool = True) -> Column:
     spread = (lambda p: None) if not brief else (lambda p: p.spread(key))
     return Column(title, lambda p: p.mean(key), unit, help, better, spread, brief)
+
+
+def _within(title: str, measure: Measure, unit: Callable[[float], Unit], help: str) -> Column:
+    return Column(title, measure.value, unit, help, measure.better, within=measure)
+
+
+def _marks(point: Point) -> str:
+    return (" †" if point.oversubscribed else "") + (f" {shortfall.MARK}" if point.shortfall else "")
 
 
 def _seconds(largest: float) -> Unit:
@@ -168,12 +179,15 @@ def _staleness(point: Point) -> float | None:
     return point.mean("staleness_mean") or None  # nothing to say about algorithms that have none
 
 
-def _best(column: Column, unit: Unit, contenders: list[Point]) -> set[str]:
-    """Who wins a column; ties as displayed share it."""
-    values = {p.algorithm: v for p in contenders if (v := column.value(p)) is not None}
-    if column.better is None or len(contenders) < 2 or not values:
+def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
+    """Who wins a column; ties as displayed share it, and so do values that may be lower than the least."""
+    if column.better is None or len(points) < 2:
         return set()
-    best = unit.show((min if column.better == "low" else max)(values.values()))
+    if column.within:
+        ranked = contenders(points, column.within)
+        return {c.algorithm for c in ranked if c.may_be_first(ranked[0])}
+    values = {p.algorithm: v for p in points if not p.shortfall and (v := column.value(p)) is not None}
+    best = unit.show((min if column.better == "low" else max)(values.values())) if values else None
     return {name for name, value in values.items() if unit.show(value) == best}
 
 
@@ -183,7 +197,14 @@ def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
         return Cell("–", math.inf)
     spread = column.spread(point)
     text = unit.show(value) + ("" if spread is None else unit.show_spread(spread, value))
-    return Cell(text, value, best)
+    least = column.within and column.within.least(point)
+    return Cell(text if least is None else _interval(unit, least, value), value, best)
+
+
+def _interval(unit: Unit, least: float, value: float) -> str:
+    begin, end = unit.show(least), unit.show(value)
+    text = f"≤{end}" if least == 0 else end if begin == end else f"{begin}–{end}"
+    return text + (" ~" if is_coarse(least, value) else "")
 
 
 def _notes(comparison: Comparison) -> list[str]:
@@ -200,12 +221,29 @@ def _notes(comparison: Comparison) -> list[str]:
         notes.append(f"mean ± standard deviation over {count} seeds")
     if len({(run.manifest.get("version"), run.manifest.get("git")) for run in comparison.runs}) > 1:
         notes.append("the runs are of different versions of the program")
-    target = comparison.declared_target
-    if target is not None and any(p.time_to(target) is None for p in comparison.points):
-        notes.append(f"– an accuracy of {units.percent(target)} is not reached in so many steps")
+    notes += _notes_of_target(comparison)
     if any(p.oversubscribed for p in comparison.points):
         notes.append("† more ranks than cores: its times say little about a real cluster")
+    short = dict.fromkeys(p.shortfall for p in comparison.points if p.shortfall)
+    if short:
+        notes.append(f"{shortfall.MARK} never best: {'; '.join(short)}")
     return notes + _caveats(comparison.runs)
+
+
+def _notes_of_target(comparison: Comparison) -> list[str]:
+    target = comparison.target
+    if target is None:
+        return []
+    found = [p.reached(target) for p in comparison.points]
+    notes = []
+    if None in found:
+        notes.append(f"– an accuracy of {units.percent(target)} is not reached in so many steps"
+                     + (", or not with every seed" if any(len(p.runs) > 1 for p in comparison.points) else ""))
+    if any(found):
+        notes.append(f"{units.percent(target)} is reached between two evaluations, as shown")
+    if any(each.coarse for each in found if each):
+        notes.append("~ coarse: fewer than five evaluations until then; a smaller eval_every tells more")
+    return notes
 
 
 def _caveats(runs: list[Run]) -> list[str]:
@@ -257,6 +295,8 @@ def as_frame(comparison: Comparison) -> pd.DataFrame:
             }
             record |= {"algorithm": point.algorithm, "seeds": len(point.runs)}
             record |= {column.title: column.value(point) for column in columns}
+            record |= {f"{column.title}, from": column.within.least(point) for column in columns if column.within}
+            record["shortfall"] = point.shortfall
             record["best accuracy"] = point.mean(best_accuracy)
             records.append(record)
     return pd.DataFrame(records)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from . import units
 from .comparison import Comparison, Point, Setting
-
-
-_TIE = 0.01  # times closer than this, relative, are called equal
+from .measures import time_to
+from .winner_map import TIE, Contender, contenders
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,10 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
 
 
 def _verdict(comparison: Comparison, setting: Setting) -> str:
-    contenders = comparison.at(setting)
-    sentences = [_fastest_step(contenders), _first_to_target(comparison, contenders),
-                 _most_accurate(contenders)]
+    points = comparison.at(setting)
+    compared = [p for p in points if not p.shortfall]
+    sentences = [_fastest_step(compared), _first_to_target(comparison, compared), _most_accurate(compared),
+                 *(f"Not compared: {p.algorithm} {p.shortfall}." for p in points if p.shortfall)]
     return " ".join(s for s in sentences if s) or "No finished run says anything here."
 
 
@@ -40,7 +40,7 @@ def _fastest_step(contenders: list[Point]) -> str:
         return f"{name} takes {units.seconds(best)} per step; nothing to compare it with."
     leaders = _leaders(ranked)
     if len(leaders) == len(ranked):
-        return f"All steps take {units.seconds(best)}, within {_TIE:.0%}."
+        return f"All steps take {units.seconds(best)}, within {TIE:.0%}."
     first = f"{_listed(leaders)} {'has' if len(leaders) == 1 else 'share'} the fastest step: "
     if best == 0:  # nothing is any number of times as fast
         return f"{first}{units.seconds(best)}."
@@ -51,25 +51,34 @@ def _fastest_step(contenders: list[Point]) -> str:
 
 def _leaders(ranked: list[tuple[float, str]]) -> list[str]:
     """Who is first, ties included."""
-    return [name for time, name in ranked if time <= ranked[0][0] * (1 + _TIE)]
+    return [name for time, name in ranked if time <= ranked[0][0] * (1 + TIE)]
 
 
 def _listed(names: list[str]) -> str:
     return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + names[-1:])
 
 
-def _first_to_target(comparison: Comparison, contenders: list[Point]) -> str:
+def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
     target = comparison.target
-    if target is None or len(contenders) < 2:
+    if target is None or len(points) < 2:
         return ""
-    ranked = sorted((t, p.algorithm) for p in contenders if (t := p.time_to(target)) is not None)
+    ranked = contenders(points, time_to(target))
     if not ranked:
         return f"None reaches {units.percent(target)} accuracy."
-    leaders = _leaders(ranked)
+    leaders = [c.algorithm for c in ranked if c.may_be_first(ranked[0])]
     first = (f"{_listed(leaders)} {'is' if len(leaders) == 1 else 'are'} first to "
-             f"{units.percent(target)} accuracy, at {units.seconds(ranked[0][0])}")
-    missed = [p.algorithm for p in contenders if p.time_to(target) is None]
+             f"{units.percent(target)} accuracy, {_when(ranked[0])}")
+    there = {c.algorithm for c in ranked}
+    missed = [p.algorithm for p in points if p.algorithm not in there]
     return first + (f"; {', '.join(missed)} never gets there." if missed else ".")
+
+
+def _when(best: Contender) -> str:
+    if best.least in (0, best.value):
+        when = f"at {units.seconds(best.value)}" if best.least else f"by {units.seconds(best.value)}"
+    else:
+        when = f"between {units.seconds(best.least)} and {units.seconds(best.value)}"
+    return when + (", as far as so few evaluations tell" if best.coarse else "")
 
 
 def _most_accurate(contenders: list[Point]) -> str:

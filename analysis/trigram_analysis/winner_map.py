@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .comparison import Comparison, Setting
+from .accuracy import is_coarse
+from .comparison import Comparison, Point, Setting
 from .measures import Measure
 
 TIE = 0.01  # values closer than this, relative, are called equal
@@ -13,24 +14,53 @@ TIE = 0.01  # values closer than this, relative, are called equal
 @dataclass(frozen=True)
 class Winner:
     """`leaders` are more than one where they tie. The margin is the factor between the best and the
-    first that is behind it, at least 1; None where nobody is."""
+    first that is behind it, at least 1; None where nobody is. `coarse`: few evaluations tell the
+    best value."""
 
     leaders: list[str]
     value: float
     runner_up: str | None
     margin: float | None
+    coarse: bool = False
 
 
 def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner | None:
-    values = [(v, p.algorithm) for p in comparison.at(setting) if (v := measure.value(p)) is not None]
-    if not values:
+    ranked = contenders(comparison.at(setting), measure)
+    if not ranked:
         return None
-    ranked = sorted(values, key=lambda v: v[0], reverse=measure.better == "high")
-    best = ranked[0][0]
-    leaders = [name for value, name in ranked if _factor(best, value) <= 1 + TIE]
-    behind = ranked[len(leaders):]
-    return Winner(leaders, best, behind[0][1] if behind else None,
-                  _factor(best, behind[0][0]) if behind else None)
+    best = ranked[0]
+    leaders = [c for c in ranked if c.may_be_first(best)]
+    behind = [c for c in ranked if c not in leaders]
+    return Winner([c.algorithm for c in leaders], best.value, behind[0].algorithm if behind else None,
+                  _factor(best.value, behind[0].value) if behind else None, best.coarse)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """`value` may be as low as `least`, which is the same where it is known exactly."""
+
+    algorithm: str
+    value: float
+    least: float
+
+    def may_be_first(self, best: Contender) -> bool:
+        return _factor(best.value, self.value) <= 1 + TIE or self.least < min(self.value, best.value)
+
+    @property
+    def coarse(self) -> bool:
+        return is_coarse(self.least, self.value)
+
+
+def contenders(points: list[Point], measure: Measure) -> list[Contender]:
+    """The best first. Who falls short takes no part."""
+    found = [Contender(p.algorithm, value, _least(measure, p, value)) for p in points
+             if not p.shortfall and (value := measure.value(p)) is not None]
+    return sorted(found, key=lambda c: c.value, reverse=measure.better == "high")
+
+
+def _least(measure: Measure, point: Point, value: float) -> float:
+    least = measure.least(point)
+    return value if least is None else least
 
 
 def _factor(best: float, value: float) -> float:

@@ -33,17 +33,19 @@ struct Column {
   const char* key;  // pointer in the summary
   double scale;
   const char* format;
+  const char* from = nullptr;  // where the value is the end of an interval: of its begin
 };
-constexpr Column kColumns[] = {{"step [ms]", "step_s", 1e3, "{:.2f}"},
-                               {"exposed [ms]", "exposed_s", 1e3, "{:.2f}"},
-                               {"samples/s", "samples_per_s", 1, "{:.0f}"},
-                               {"staleness", "staleness_mean", 1, "{:.1f}"},
-                               {"loss", "loss", 1, "{:.3f}"},
-                               {"accuracy [%]", "accuracy", 100, "{:.2f}"},
-                               {"worst worker [%]", "worker_accuracy_min", 100, "{:.2f}"},
-                               {"consensus", "consensus_distance", 1, "{:.2g}"},
-                               {"epochs to target", "target/epochs", 1, "{:.2f}"},
-                               {"time to target [s]", "target/time_s", 1, "{:.2f}"}};
+constexpr Column kColumns[] = {
+    {"step [ms]", "step_s", 1e3, "{:.2f}"},
+    {"exposed [ms]", "exposed_s", 1e3, "{:.2f}"},
+    {"samples/s", "samples_per_s", 1, "{:.0f}"},
+    {"staleness", "staleness_mean", 1, "{:.1f}"},
+    {"loss", "loss", 1, "{:.3f}"},
+    {"accuracy [%]", "accuracy", 100, "{:.2f}"},
+    {"worst worker [%]", "worker_accuracy_min", 100, "{:.2f}"},
+    {"consensus", "consensus_distance", 1, "{:.2g}"},
+    {"epochs to target", "target/epochs", 1, "{:.2f}"},
+    {"time to target [s]", "target/time_s", 1, "{:.2f}", "target/after_s"}};
 
 struct Statistics {
   double mean = std::numeric_limits<double>::quiet_NaN(), spread = 0;
@@ -129,12 +131,28 @@ void name_options(std::vector<Row>& rows) {
   }
 }
 
+/// Whether fewer than five evaluations tell the value; accuracy.py marks the same in reports.
+bool is_coarse(const Row& row, const Column& column) {
+  if (!column.from) return false;
+  const double value = statistics(row, column.key).mean;
+  return value - statistics(row, column.from).mean > value / 5 * (1 + 1e-9);
+}
+
+/// The value of a column, from where it may begin.
+std::string interval(const Row& row, const Column& column, double value) {
+  const std::string text = fmt::format(fmt::runtime(column.format), value * column.scale);
+  if (!column.from || statistics(row, column.from).count == 0) return text;
+  const double begin = statistics(row, column.from).mean * column.scale;
+  return fmt::format(fmt::runtime(column.format), begin) + "–" + text;
+}
+
 std::string cell(const Row& row, const Column& column) {
   const Statistics s = statistics(row, column.key);
   if (s.count == 0) return "-";
-  std::string text = fmt::format(fmt::runtime(column.format), s.mean * column.scale);
+  std::string text = interval(row, column, s.mean);
   if (s.count > 1)
     text += " ± " + fmt::format(fmt::runtime(column.format), s.spread * column.scale);
+  if (is_coarse(row, column)) text += " ~";
   if (row.wins && column.key == std::string("step_s")) text += " *";
   if (!row.incomparable.empty() && column.key == std::string("step_s")) text += " !";
   return text;
@@ -185,8 +203,14 @@ std::string comparison_table(const std::vector<Json>& manifests) {
   const Lines lines = cells_of(rows);
   const auto algorithm = std::find(lines[0].begin(), lines[0].end(), "algorithm");
   const bool marked = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.wins; });
-  std::string text = aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
-                     (marked ? "* shortest step at this setting\n" : "");
+  const bool coarse = std::any_of(rows.begin(), rows.end(), [](const Row& r) {
+    return std::any_of(std::begin(kColumns), std::end(kColumns),
+                       [&r](const Column& column) { return is_coarse(r, column); });
+  });
+  std::string text =
+      aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
+      (marked ? "* shortest step at this setting\n" : "") +
+      (coarse ? "~ fewer than five evaluations until then; a smaller eval_every tells more\n" : "");
   std::set<std::string> notes;
   for (const Row& row : rows)
     if (!row.incomparable.empty())

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <sstream>
 
 #include "core/config/config_error.h"
 #include "core/data_dir.h"
@@ -57,17 +58,26 @@ std::string python() {
   return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
 
+/// Where Python looks for modules before its own: in `package`, and in the user's absolute folders.
+/// What lies in the current folder, as results of others may, is not run: it is left out, as by -P.
+std::string python_path(const fs::path& package) {
+  std::string path = fs::absolute(package).string();
+  const char* present = std::getenv("PYTHONPATH");
+  std::istringstream folders(present ? present : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (folder.starts_with('/')) path += ":" + folder;
+  return path;
+}
+
 /// Becomes the Python package that reads results: `words` are its command and options.
 int analyse(const std::string& folder, const std::vector<std::string>& command) {
   check_folder(folder);
   const fs::path package = data_dir() / "analysis";
   if (!fs::exists(package / "trigram_analysis"))
     throw ConfigError(package.string(), "expected the Python package trigram_analysis here");
-  const char* present = std::getenv("PYTHONPATH");
-  const std::string path = package.string() + (present ? std::string(":") + present : "");
-  setenv("PYTHONPATH", path.c_str(), 1);
+  setenv("PYTHONPATH", python_path(package).c_str(), 1);
   const std::string interpreter = python();
-  std::vector<std::string> words = {interpreter, "-m", "trigram_analysis"};
+  std::vector<std::string> words = {interpreter, "-P", "-m", "trigram_analysis"};
   words.insert(words.end(), command.begin(), command.end());
   words.push_back(folder);
   std::vector<char*> arguments;

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import unittest
+import unittest.mock
 
 from harness import SOURCE, CommandTest, experiment, worlds
 
@@ -66,6 +68,18 @@ class Reports(CommandTest):
         self.assertIn("What was published", (self.folder / "papers" / "report.html").read_text())
         self.assertIn("no run here of an experiment",
                       self.trigram("report", self.results, "--check", code=2).stderr)
+
+    def test_modules_of_the_current_folder_are_not_run(self) -> None:
+        """Results of others may have them, and so may a folder that anyone can write to."""
+        touch = f"open({str(self.folder / 'PWNED')!r}, 'w')\n"
+        (self.folder / "trigram_analysis").mkdir()
+        for name in ("statistics", "pandas", "sitecustomize", "trigram_analysis/__init__", "trigram_analysis/__main__"):
+            (self.folder / f"{name}.py").write_text(touch)
+        for path in ("", ":", ".", f"{self.folder.parent}:", "::"):
+            with unittest.mock.patch.dict(os.environ, {"PYTHONPATH": path}):
+                for command in ("table", "report", "plot"):
+                    self.trigram(command, "results/test")
+            self.assertFalse((self.folder / "PWNED").exists(), path)
 
     def test_folders_without_results_are_bad_input(self) -> None:
         (self.folder / "empty").mkdir()

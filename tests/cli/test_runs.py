@@ -137,6 +137,18 @@ class Runs(CommandTest):
             losses = [s["loss"] for s in self.metrics(among["id"])]
             self.assertEqual(losses, [s["loss"] for s in self.metrics(beside["id"])])
 
+    def test_samples_per_second_are_of_the_model_that_times_are_of(self) -> None:
+        """Whatever is trained, a step of BERT-Large is one of six samples per worker."""
+        workloads = [
+            "bert_large",
+            {"name": "quadratic", "priced_as": "bert_large"},
+            {"name": "quadratic", "priced_as": "bert_large", "values": False},
+        ]
+        for manifest in self.run_config(experiment(runtime="sim", sweep={"/workload": workloads})):
+            summary = manifest["summary"]
+            # Workers end one after the other, so that some are a little faster than the slowest.
+            self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 4 * 6, delta=0.1)
+
     def test_last_evaluation_of_a_free_running_server_is_of_the_final_weights(self) -> None:
         (manifest,) = self.run_config(
             experiment(

@@ -36,7 +36,7 @@ function stack(view, title, kind, parts, points, rows) {
   const bars = points.map((p, i) => {
     const {label, look} = view.data.algorithms[p.algorithm];
     const words = parts.map(([, name], j) => `${name} ${show(rows[i][j], kind)}`).join(", ");
-    return el("div", {class: "row"}, el("span", {class: "name"}, swatch(look), " ", label),
+    return el("div", {class: "row"}, el("span", {class: "name"}, swatch(look), " ", label + (p.shortfall ? " ‡" : "")),
       el("div", {class: "bar", title: words, role: "img", "aria-label": words}, parts.map(([key], j) => el("i", {class: `kind-${key}`, style: `width:${100 * rows[i][j] / longest}%`}))),
       el("span", {class: "total"}, show(totals[i], kind)));
   });

@@ -14,6 +14,9 @@ export async function copyText(text) {
   }
 }
 
+/** As one word of a shell; of results of anyone. */
+const quoted = text => /^[\w.:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 export function startCopying(root) {
   root.addEventListener("click", async event => {
     const button = event.target.closest("button.copy");
@@ -26,7 +29,7 @@ export function startCopying(root) {
   });
   for (const part of root.querySelectorAll(".runs[data-command]"))
     for (const row of part.querySelectorAll("tbody tr"))
-      row.append(el("td", {}, el("button", {type: "button", class: "copy", "data-copy": `${part.dataset.command} ${row.cells[0].textContent}`},
+      row.append(el("td", {}, el("button", {type: "button", class: "copy", "data-copy": `${part.dataset.command}=${quoted(row.cells[0].textContent)}`},
         "copy the command")));
 }
 

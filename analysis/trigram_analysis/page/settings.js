@@ -6,3 +6,13 @@ export function settingControls(view, free = []) {
   return view.data.axes.map((axis, i) => [axis, i]).filter(([axis, i]) => axis.values.length > 1 && !free.includes(i))
     .map(([axis, i]) => select(axis.title, axis.values.map(v => v.label), view.at[i], value => view.choose(view.at.with(i, value))));
 }
+
+/** A choice among the settings that `items` (timelines) are there of; the present one may be none of them. */
+export function recordedControl(view, items) {
+  const places = new Map(items.map(item => [item.at.join(), item.at]));
+  const settings = [...places.values()].sort((a, b) => a.map((v, i) => v - b[i]).find(Boolean) ?? 0);
+  const chosen = settings.findIndex(at => at.join() === view.at.join());
+  if (settings.length < 2 && chosen === 0) return [];
+  const none = chosen < 0 ? ["not recorded"] : [];
+  return [select("setting", [...none, ...settings.map(at => view.label(at))], Math.max(chosen, 0), i => view.choose(settings[i - none.length]))];
+}

@@ -4,7 +4,7 @@ import {origin} from "./copy.js";
 import {show, tick} from "./format.js";
 import {ticks} from "./scales.js";
 import {keyList} from "./bars.js";
-import {settingControls} from "./settings.js";
+import {recordedControl} from "./settings.js";
 
 const LANE = 17, GAP = 34, TOP = 26;
 
@@ -15,17 +15,17 @@ export function startTimeline(host, view) {
   host.append(el("h3", {}, "Timeline of one step"), controls, el("figure", {}, legend, stage, note));
   let range = null;
   const draw = () => {
-    const shown = nearest(view, timelines), [at] = shown.map(t => t.at);
-    const mine = shown.filter(t => !view.hidden.has(t.algorithm)).sort((a, b) => a.algorithm - b.algorithm);
+    const mine = view.here(timelines).filter(t => !view.hidden.has(t.algorithm)).sort((a, b) => a.algorithm - b.algorithm);
     const longest = Math.max(...mine.map(t => endOf(t)), 0);
     const zoomed = range ?? [0, longest];
     const zoom = by => () => { const middle = (zoomed[0] + zoomed[1]) / 2, half = (zoomed[1] - zoomed[0]) / 2 * by;
       range = half * 2 >= longest ? null : [Math.max(middle - half, 0), Math.min(Math.max(middle - half, 0) + 2 * half, longest)]; draw(); };
-    controls.replaceChildren(...settingControls(view), el("button", {type: "button", click: zoom(0.5)}, "zoom in"), el("button", {type: "button", click: zoom(2)}, "zoom out"),
+    controls.replaceChildren(...recordedControl(view, timelines), el("button", {type: "button", click: zoom(0.5)}, "zoom in"), el("button", {type: "button", click: zoom(2)}, "zoom out"),
       el("button", {type: "button", click: () => { range = null; draw(); }}, "all"));
     const used = new Set(mine.flatMap(t => t.boxes.filter((_, i) => i % 4 === 1)));
     legend.replaceChildren(keyList(kinds.map((k, i) => [k.key, k.title, i]).filter(([, , i]) => used.has(i))));
-    note.replaceChildren(origin(view.label(at) && `at ${view.label(at)}`, "each lane is a stream of a worker; drag to zoom, double-click for all",
+    const missing = view.here(timelines).length ? "" : "no timeline of this setting is in the page: choose one that is; trace.json beside the results has it";
+    note.replaceChildren(origin(view.label() && `at ${view.label()}`, missing, "each lane is a stream of a worker; drag to zoom, double-click for all",
       "trace.json beside the results opens in Perfetto (ui.perfetto.dev)", view.source));
     stage.replaceChildren(lanes(view, mine, zoomed, stage.clientWidth || 800, next => { range = next; draw(); }));
   };
@@ -36,13 +36,6 @@ export function startTimeline(host, view) {
     let width = stage.clientWidth;
     new ResizeObserver(() => { if (stage.clientWidth && Math.abs(stage.clientWidth - width) > 1) { width = stage.clientWidth; draw(); } }).observe(stage);
   });
-}
-
-/** Those of the chosen setting, or of the one most like it that has any. */
-function nearest(view, timelines) {
-  const off = t => t.at.reduce((sum, v, i) => sum + Math.abs(v - view.at[i]), 0);
-  const least = timelines.reduce((a, b) => off(b) < off(a) ? b : a).at;
-  return timelines.filter(t => t.at.every((v, i) => v === least[i]));
 }
 
 function endOf(timeline) {

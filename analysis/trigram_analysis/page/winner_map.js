@@ -3,20 +3,22 @@ import {breakable, el, select} from "./dom.js";
 import {show, significant} from "./format.js";
 import {badge} from "./looks.js";
 
-const TIE = 0.01;  // as in winner_map.py
+const TIE = 0.01, COARSE = 1 / 5;  // as in winner_map.py and accuracy.py
 
 const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 ? Infinity
   : Math.max(Math.abs(a), Math.abs(b)) / Math.min(Math.abs(a), Math.abs(b));
 
-/** {leaders, value, runnerUp, margin, ranked} among `points`, or null. */
+/** {leaders, value, runnerUp, margin, coarse, ranked} among `points`, or null. Who falls short takes no part; a value
+ *  that is known to lie in an interval, of which it is the end, ties with those that it may be lower than. */
 export function winner(points, m, better) {
-  const ranked = points.filter(p => p.values[m] !== null)
+  const ranked = points.filter(p => p.values[m] !== null && !p.shortfall)
     .sort((a, b) => better === "high" ? b.values[m] - a.values[m] : a.values[m] - b.values[m]);
   if (!ranked.length) return null;
-  const value = ranked[0].values[m];
-  const leaders = ranked.filter(p => factor(value, p.values[m]) <= 1 + TIE);
-  const behind = ranked[leaders.length];
-  return {ranked, leaders, value, runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
+  const value = ranked[0].values[m], least = p => p.least[m] ?? p.values[m];
+  const leads = p => factor(value, p.values[m]) <= 1 + TIE || least(p) < Math.min(value, p.values[m]);
+  const leaders = ranked.filter(leads), behind = ranked.find(p => !leads(p));
+  const coarse = value - least(ranked[0]) > COARSE * value * (1 + 1e-9);
+  return {ranked, leaders, value, coarse, runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
 }
 
 export function startMap(host, view) {
@@ -27,7 +29,7 @@ export function startMap(host, view) {
   const fixed = [...data.middle];
   const table = el("div", {class: "wide"}), controls = el("div", {class: "controls"});
   host.replaceChildren(controls, table, el("p", {class: "soft"},
-    "Values within 1 % tie. Deeper colour: larger margin. Choose a cell to see its setting in the figures below."));
+    "Values within 1 % tie, and so do times to an accuracy that evaluations cannot tell apart (~: fewer than five until then). Deeper colour: larger margin. Choose a cell to see its setting in the figures below."), short(data));
 
   const visible = points => points.filter(p => !view.hidden.has(p.algorithm));
   const draw = () => {
@@ -37,7 +39,7 @@ export function startMap(host, view) {
     const columns = x === null ? [0] : data.axes[x].values, rows = y === null ? [0] : data.axes[y].values;
     const body = rows.map((row, j) => el("tr", {}, y === null ? null : el("th", {scope: "row"}, row.label), columns.map((_, i) => {
       const here = slice.filter(p => (x === null || p.at[x] === i) && (y === null || p.at[y] === j));
-      return cell(view, measure, winner(here, m, measure.better), here[0]?.at, draw);
+      return cell(view, measure, winner(here, m, measure.better), here);
     })));
     const corner = y === null ? null : el("th", {}, `${data.axes[y].title} ↓, ${data.axes[x].title} →`);
     const head = x === null ? null : el("thead", {}, el("tr", {}, corner, columns.map(c => el("th", {scope: "col"}, c.label))));
@@ -61,8 +63,15 @@ export function startMap(host, view) {
   view.on("setting", draw);
 }
 
-function cell(view, measure, best, at, redraw) {
-  if (!best) return el("td", {class: "none"}, "not run");
+/** Whose runs are too short to show what an algorithm costs, and why. */
+function short(data) {
+  const found = new Set(data.points.filter(p => p.shortfall).map(p => `${data.algorithms[p.algorithm].label} ${p.shortfall}`));
+  return found.size ? el("p", {class: "soft"}, `‡ never first: ${[...found].join("; ")}.`) : "";
+}
+
+function cell(view, measure, best, here) {
+  if (!best) return el("td", {class: "none"}, here.some(p => p.shortfall) ? "too short" : here.length ? "no value" : "not run");
+  const {at} = here[0];
   const names = best.leaders.map(p => view.data.algorithms[p.algorithm]);
   const label = names.length === 1 ? names[0].label : names.length === 2 ? `${names[0].label} = ${names[1].label}`
     : `${names[0].label} and ${names.length - 1} more tie`;
@@ -75,5 +84,5 @@ function cell(view, measure, best, at, redraw) {
   return el("td", {class: names.length > 1 ? "tie" : "won", style: `--c:var(--series-${names[0].look[0]});--depth:${depth.toFixed(0)}%`, title: ranking,
     tabindex: 0, "aria-selected": String(at.every((v, i) => v === view.at[i])), click: choose,
     keydown: event => event.key === "Enter" && choose()},
-    el("b", {}, names.length === 1 ? [badge(names[0].look), " "] : null, breakable(label)), el("span", {}, show(best.value, measure.kind)), el("small", {}, breakable(margin)));
+    el("b", {}, names.length === 1 ? [badge(names[0].look), " "] : null, breakable(label)), el("span", {}, `${best.coarse ? "~ " : ""}${show(best.value, measure.kind)}`), el("small", {}, breakable(margin)));
 }

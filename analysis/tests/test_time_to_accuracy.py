@@ -1,0 +1,104 @@
+"""Times to an accuracy: the level, the interval in which it is reached, and who is first."""
+
+import json
+from pathlib import Path
+
+import pytest
+import sample
+from trigram_analysis import overview, plots, report_data, results, table, verdict
+from trigram_analysis.comparison import Comparison
+from trigram_analysis.measures import measures
+from trigram_analysis.winner_map import winner
+
+
+def compare(folder: Path) -> Comparison:
+    return Comparison("sample", results.load(folder).runs)
+
+
+def write(folder: Path, algorithm: str, step_s: float, accuracies: dict[int, float], seed: int = 1) -> None:
+    """A run at 1 Gbps with these accuracies after so many steps, each of `step_s` seconds."""
+    steps = max(accuracies)
+    path = sample.write_run(folder, f"{algorithm}-{seed}", algorithm, 1.0, seed, steps)
+    records = [{"step": step, "time_s": (step + 1) * step_s, "step_s": step_s}
+               | ({"accuracy": accuracies[step + 1]} if step + 1 in accuracies else {}) for step in range(steps)]
+    (path / "metrics.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["summary"] |= {"step_s": step_s, "time_s": steps * step_s, "accuracy": accuracies[steps]}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def evaluated(every: int, reached_at: int, steps: int = 300) -> dict[int, float]:
+    """0.82 from the step `reached_at` on, 0.5 before."""
+    return {step: 0.82 if step >= reached_at else 0.5 for step in range(every, steps + 1, every)}
+
+
+def to_target(folder: Path) -> dict[str, str]:
+    built = table.build(compare(folder), brief=True)
+    (column,) = [i for i, title in enumerate(built.titles) if title.startswith("to ")]
+    return {row[built.keys - 1].text: row[column].text + (" *" if row[column].best else "") for row in built.rows}
+
+
+def first(folder: Path) -> list[str]:
+    comparison = compare(folder)
+    (setting,) = comparison.settings
+    return winner(comparison, setting, measures(comparison)[0]).leaders
+
+
+def test_evaluations_that_cannot_tell_who_is_first_say_so(tmp_path):
+    """Looked at every 100 steps, the algorithm that is there last looks like the first."""
+    write(tmp_path / "rare", "bytegrad", 1.0, evaluated(100, 105))
+    write(tmp_path / "rare", "decentralized", 0.99, evaluated(100, 195))
+    assert to_target(tmp_path / "rare") == {"bytegrad": "100–200 ~ *", "decentralized/shift_one": "99.0–198 ~ *"}
+    assert first(tmp_path / "rare") == ["decentralized/shift_one", "bytegrad"]
+    write(tmp_path / "often", "bytegrad", 1.0, evaluated(5, 105))
+    write(tmp_path / "often", "decentralized", 0.99, evaluated(5, 195))
+    assert to_target(tmp_path / "often") == {"bytegrad": "100–105 *", "decentralized/shift_one": "188–193"}
+    assert first(tmp_path / "often") == ["bytegrad"]
+
+
+def test_an_accuracy_of_the_first_evaluation_is_coarse(tmp_path):
+    write(tmp_path, "bytegrad", 1.0, evaluated(100, 1))
+    write(tmp_path, "decentralized", 1.0, evaluated(5, 205))
+    assert to_target(tmp_path) == {"bytegrad": "≤100 ~ *", "decentralized/shift_one": "200–205"}
+    notes = table.build(compare(tmp_path)).notes
+    assert any(note.startswith("~ coarse: ") for note in notes)
+    (said,) = verdict.verdicts(compare(tmp_path))
+    assert "bytegrad is first to 82% accuracy, by 100 s, as far as so few evaluations tell" in said.text
+    comparison = compare(tmp_path)
+    assert "<span>~ 100 s</span>" in overview.winner_map(comparison)
+    assert [p["least"] for p in report_data.data(comparison)["points"]] == [{0: 0}, {0: 200}]
+
+
+def test_enough_evaluations_are_not_coarse(tmp_path):
+    write(tmp_path, "bytegrad", 1.0, evaluated(10, 41))
+    assert to_target(tmp_path) == {"bytegrad": "40.0–50.0"}
+    assert not any("coarse" in note for note in table.build(compare(tmp_path)).notes)
+
+
+def test_figures_show_the_interval(tmp_path):
+    write(tmp_path, "bytegrad", 1.0, evaluated(5, 105))
+    write(tmp_path, "decentralized", 1.0, evaluated(5, 205))
+    fig = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "time_to_accuracy")
+    ends = [bar.get_paths()[0].vertices[:, 0].tolist() for bar in fig.axes[0].collections]
+    assert ends == [[100, 105], [200, 205]]
+
+
+@pytest.mark.parametrize("accuracies", [
+    {1: 0.849, 2: 0.842, 3: 0.835}, {1: 0.57, 2: 0.57, 3: 0.57}, {1: 0.8799, 2: 0.8851, 3: 0.88}])
+def test_the_level_is_one_that_every_run_of_every_seed_reaches(tmp_path, accuracies):
+    """The mean of these seeds lies above the least of them."""
+    for seed, accuracy in accuracies.items():
+        write(tmp_path, "bytegrad", 1.0, {10: 0.5, 20: accuracy}, seed)
+        write(tmp_path, "decentralized", 2.0, {10: 0.5, 20: accuracy + 0.004}, seed)
+    comparison = compare(tmp_path)
+    assert comparison.target == int(round(1e4 * min(accuracies.values()))) // 100 / 100
+    assert to_target(tmp_path) == {"bytegrad": "10.0–20.0 ~ *", "decentralized/shift_one": "20.0–40.0 ~"}
+    assert not any("not reached" in note for note in table.build(comparison).notes)
+
+
+def test_a_seed_that_never_gets_there_is_spoken_of(tmp_path):
+    for seed, accuracy in ((1, 0.86), (2, 0.3)):
+        write(tmp_path, "bytegrad", 1.0, {10: 0.5, 20: accuracy}, seed)
+        write(tmp_path, "decentralized", 2.0, {10: 0.5, 20: 0.86}, seed)
+    assert to_target(tmp_path) == {"bytegrad": "–", "decentralized/shift_one": "20.0–40.0 ~ *"}
+    assert any("or not with every seed" in note for note in table.build(compare(tmp_path)).notes)

@@ -1,0 +1,27 @@
+"""How figures mark what does not show what an algorithm costs."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from . import shortfall, style
+from .comparison import Comparison
+
+
+def hollow(ax: Axes, styles: style.Styles, algorithm: str, places: list[tuple[float, float]]) -> None:
+    """Empty marks over those of runs that do not show what the algorithm costs."""
+    for x, y in places:
+        ax.plot(x, y, **styles.line(algorithm) | {"markerfacecolor": "white", "markersize": 9})
+
+
+def marked(comparison: Comparison, algorithm: str) -> str:
+    """The name of an algorithm; marked if some run does not show what it costs."""
+    short = any(p.shortfall for p in comparison.points if p.algorithm == algorithm)
+    return algorithm + f" {shortfall.MARK}" * short
+
+
+def footnote(fig: Figure, comparison: Comparison) -> None:
+    short = dict.fromkeys(p.shortfall for p in comparison.points if p.shortfall)
+    if short:
+        fig.text(0.01, -0.02, f"{shortfall.MARK} {'; '.join(short)}", fontsize=8, va="top")
