@@ -1,0 +1,105 @@
+"""The algorithms that are drawn, by what their times and weights depend on."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+Json = dict[str, Any]
+
+# Every worker sends the same messages in the same order in every step, all wait for all, and all
+# messages of an exchange travel at once or one after another.
+BULK: list[Json] = [
+    {"name": "gradient_allreduce"},
+    {"name": "gradient_allreduce", "allreduce": "recursive_doubling"},
+    {"name": "gradient_allreduce", "allreduce": "rabenseifner"},
+    {"name": "gradient_allreduce", "allreduce": "double_tree"},
+    {"name": "gradient_allreduce", "allreduce": {"name": "ring", "channels": 2}},
+    {"name": "half_precision_allreduce"},
+    {"name": "local_sgd", "sync_every": 2},
+    {"name": "post_local_sgd", "switch_step": 2, "sync_every": 2},
+    {"name": "slowmo", "sync_every": 2},
+    {"name": "bmuf", "sync_every": 2},
+    {"name": "diloco", "sync_every": 2},
+    {"name": "easgd", "sync_every": 2},
+    {"name": "bytegrad"},
+    {"name": "bytegrad", "phase2": "direct"},
+    {"name": "qsgd"},
+    {"name": "terngrad"},
+    {"name": "onebit_sgd"},
+    {"name": "ef_signsgd"},
+    {"name": "signsgd_majority"},
+    {"name": "onebit_adam", "warmup_steps": 2},
+    {"name": "zeroone_adam", "freeze_step": 2, "local_doubling": 1, "max_local_steps": 2},
+    {"name": "qadam", "warmup_steps": 2},
+    {"name": "powersgd", "rank": 2},
+    {"name": "topk"},
+    {"name": "gtopk"},
+    {"name": "oktopk", "threshold_every": 2, "rebalance_every": 2},
+    {"name": "dgc", "density": 0.01},
+    {"name": "parameter_server", "servers": 1},
+    {"name": "decentralized", "mode": "all"},
+]
+# The same messages in every step, but a worker waits for some others only, so workers may be in
+# different steps.
+PEERS: list[Json] = [
+    {"name": "decentralized", "mode": "ring"},
+    {"name": "decentralized", "mode": "shift_one"},
+    {"name": "dpsgd", "graph": "ring"},
+    {"name": "dpsgd", "graph": "complete"},
+    {"name": "dpsgd", "graph": "random_matching"},
+    {"name": "sgp"},
+    {"name": "gossipgrad"},
+    {"name": "moshpit"},
+    {"name": "dcd_psgd"},
+    {"name": "ecd_psgd"},
+    {"name": "choco_sgd", "codec": "sign"},
+    {"name": "deepsqueeze", "codec": "sign"},
+    {"name": "parameter_server", "partition": "500kB"},
+]
+# Time decides who exchanges what with whom.
+FREE: list[Json] = [
+    {"name": "osgp"},
+    {"name": "async_model_average", "interval_steps": 2},
+    {"name": "eager_sgd", "mode": "solo", "sync_every": 3},
+    {"name": "wagma", "tau": 3, "group_size": 2},
+    {"name": "async_parameter_server"},
+    {"name": "ssp", "staleness": 1},
+    {"name": "adpsgd"},
+    {"name": "dsgd_aau"},
+    {"name": "swarm_sgd", "local_steps": 1},
+    {"name": "dropcompute", "micro_batches": 3, "profile_steps": 2},
+]
+HIERARCHICAL = {a["name"] for a in BULK + PEERS}
+BUCKETED = {
+    "gradient_allreduce", "half_precision_allreduce", "bytegrad", "qsgd", "onebit_sgd", "topk",
+    "local_sgd", "powersgd", "decentralized", "dpsgd", "sgp", "parameter_server", "dgc",
+}  # fmt: skip
+NAMES_OF_BULK = {a["name"] for a in BULK}
+PAIRED = {"random_matching", "shift_one"}
+
+
+def fits(algorithm: Json, nodes: int, workers_per_node: int) -> bool:
+    """Whether so many workers can run it; what is more particular the program refuses."""
+    workers = nodes * workers_per_node
+    exchanging = nodes if algorithm.get("hierarchical") else workers
+    if algorithm.get("allreduce") == "double_tree" or algorithm["name"] == "gtopk":
+        return exchanging > 1
+    if PAIRED & {algorithm.get("mode"), algorithm.get("graph")}:
+        return exchanging % 2 == 0
+    if algorithm["name"] == "wagma":
+        return workers >= 2 and workers & (workers - 1) == 0
+    if algorithm["name"] == "dsgd_aau":
+        return workers > 1
+    return algorithm["name"] not in ("adpsgd", "swarm_sgd") or workers % 2 == 0
+
+
+def draw(rng: random.Random, among: list[Json], nodes: int, workers_per_node: int) -> Json:
+    while True:
+        algorithm = dict(rng.choice(among))
+        if algorithm["name"] in HIERARCHICAL:
+            algorithm["hierarchical"] = workers_per_node > 1 and rng.random() < 0.5
+        if algorithm["name"] in BUCKETED:
+            algorithm["bucket"] = rng.choice(["0B", "1MB", "10MiB"])
+        if fits(algorithm, nodes, workers_per_node):
+            return algorithm

@@ -1,0 +1,29 @@
+"""What the hostile suites share: the command, the amount of work, and the seed of all draws.
+
+HOSTILE=slow asks for the whole amount, anything else for the bounded sample. HOSTILE_SEED changes
+the seed, which every failure prints."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from pathlib import Path
+
+SOURCE = Path(os.environ["SOURCE"])
+sys.path.insert(0, str(SOURCE / "tests" / "cli"))
+from harness import TRIGRAM, CommandTest, worlds  # noqa: E402
+
+__all__ = ["SEED", "SOURCE", "TRIGRAM", "CommandTest", "amount", "draws_of", "worlds"]
+
+SEED = int(os.environ.get("HOSTILE_SEED", "1"))
+
+
+def amount(fast: int, slow: int) -> int:
+    """How many of something this process is to do."""
+    return slow if os.environ.get("HOSTILE") == "slow" else fast
+
+
+def draws_of(*what: object) -> random.Random:
+    """The source of the draws for one thing, which do not depend on how many others are drawn."""
+    return random.Random("/".join(map(str, (SEED, *what))))

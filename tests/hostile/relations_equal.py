@@ -1,0 +1,350 @@
+"""Relations of equality: the same experiment, described or made in another way."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import clusters
+import draws
+from algorithms import BULK, FREE, PEERS
+from base import SOURCE
+from quantities import scaled
+from relations import (
+    SECONDS,
+    TRAFFIC,
+    Json,
+    Relation,
+    Variant,
+    against,
+    changed,
+    drawn_from,
+    far,
+    made,
+    same,
+    same_in_all,
+    same_times,
+)
+from sweeps import Result
+
+ROUNDING = 1e-9
+ROUNDED = "decimal numbers of other units are rounded to other binary ones, and sums of them differ"
+SETTLED = BULK + PEERS
+
+
+def rewritten(config: Any, write: Any) -> Any:
+    if isinstance(config, dict):
+        return {key: rewritten(value, write) for key, value in config.items()}
+    if isinstance(config, list):
+        return [rewritten(value, write) for value in config]
+    return write(config) if isinstance(config, str) else config
+
+
+def in_other_units(text: str) -> str:
+    for unit, other, factor in (("Mbps", "kbps", 1000), ("us", "ns", 1000), ("MB", "kB", 1000)):
+        number = text.removesuffix(unit)
+        if number != text and number.replace(".", "", 1).isdigit():
+            return f"{float(number) * factor!r}{other}"
+    return text
+
+
+def other_units(config: Json, rng: random.Random) -> list[Any]:
+    return [Variant(config), Variant(rewritten(config, in_other_units))]
+
+
+def longer(factor: float) -> Any:
+    def variants(config: Json, rng: random.Random) -> list[Any]:
+        slow = scaled(config, time=factor)
+        return [Variant(config), Variant(slow | {"workload": draws.other_profile(config, time=factor)})]
+
+    return variants
+
+
+def larger(config: Json, rng: random.Random) -> list[Any]:
+    large = scaled(config, size=2)
+    return [Variant(config), Variant(large | {"workload": draws.other_profile(config, size=2)})]
+
+
+def times_factor(factor: float) -> Any:
+    def check(results: list[Result], tolerance: float) -> str:
+        short, long = (r.summary for r in results)
+        wrong = [
+            f"{key}: {short[key]} and {long[key]}, not {factor} times as long"
+            for key in SECONDS
+            if far(short[key] * factor, long[key], tolerance)
+        ]
+        wrong += [f"{k}: {short[k]} and {long[k]}" for k in TRAFFIC if short[k] != long[k]]
+        return "; ".join(wrong)
+
+    return check
+
+
+def as_resolved(config: Json, rng: random.Random) -> list[Any]:
+    def read_again(results: list[Result]) -> Variant:
+        stored = {k: v for k, v in results[0].experiment.items() if k not in ("name", "seed")}
+        return Variant(stored)
+
+    return [Variant(config), read_again]
+
+
+def same_id(results: list[Result], tolerance: float) -> str:
+    first, second = results
+    if first.id != second.id:
+        return f"ids {first.id} and {second.id}"
+    return same_in_all(results, tolerance)
+
+
+NEUTRAL: Json = {
+    "/cluster/slow_workers": [{"rank": 0, "factor": 1}],
+    "/cluster/stragglers": {"count": 0, "delay": "7ms", "seed": 5},
+    "/cluster/skew": {"smallest": "0s", "largest": "0s", "rotates": False},
+    "/cluster/run_times": {"kind": "constant", "seed": 5},
+    "/cluster/worker_variation": 0,
+    "/cluster/bandwidth_jitter": 0,
+    "/cluster/jitter_seed": 5,
+    "/cluster/transport": {
+        "goodput": 1,
+        "streams": 1,
+        "channels": 1,
+        "loss": 0,
+        "loss_constant": 3,
+        "segment": "900B",
+        "variation": 0,
+        "message_overhead": "0s",
+        "stream_overhead": "7us",
+        "tcp": "none",
+    },
+    "/cluster/accelerator/overlap_slowdown": 1,
+    "/timeline": {"step": 1, "ranks": 2},
+    "/until_steady": False,
+}
+
+
+def turned(config: Json, rng: random.Random) -> list[Any]:
+    """A slow worker on another node, at the same place in it."""
+    cluster = config["cluster"]
+    each = cluster["workers_per_node"]
+    rank = rng.randrange(each)
+    moved = rank + each * rng.randrange(1, cluster["nodes"])
+    return [
+        Variant(changed(config, {"/cluster/slow_workers": [{"rank": place, "factor": 2.5}]}))
+        for place in (rank, moved)
+    ]
+
+
+def flat_and_alike(rng: random.Random) -> Json:
+    """Two nodes or more; numbers of workers that divide every tensor evenly."""
+    drawn = clusters.network(rng)
+    return drawn | {
+        "topology": {"kind": "flat"},
+        "nodes": rng.choice([2, 3, 4, 5]),
+        "workers_per_node": rng.choice([1, 2, 3]),
+    }
+
+
+def single_workers(rng: random.Random) -> Json:
+    drawn = clusters.cluster(rng)
+    workers = {k: v for k, v in drawn.items() if k not in ("slow_workers", "nics")}
+    return workers | {"workers_per_node": 1}
+
+
+def one_node(rng: random.Random) -> Json:
+    return clusters.network(rng) | {
+        "topology": {"kind": "flat"},
+        "nodes": 1,
+        "workers_per_node": rng.randint(2, 8),
+    }
+
+
+def hierarchical(flag: bool) -> Any:
+    return {"/algorithm/hierarchical": flag}
+
+
+def both(first: Json, second: Json) -> Any:
+    return lambda config, rng: [Variant(changed(config, first)), Variant(changed(config, second))]
+
+
+def inlined_preset(config: Json, rng: random.Random) -> list[Any]:
+    presets = ["ethernet_10g", "ib_100g", "pcie_4gpu_10gbps", "bagua_v100_25gbps"]
+    path = SOURCE / "configs" / "clusters" / f"{rng.choice(presets)}.json"
+    smaller = {"cluster/nodes": 2, "cluster/workers_per_node": 2}  # pointers, as keys of a row
+    described = json.loads(path.read_text())
+    return [Variant(config | {"cluster": c} | smaller) for c in (described, str(path))]
+
+
+def builtin_profile(config: Json, rng: random.Random) -> list[Any]:
+    name = rng.choice(["resnet50", "vgg16", "bert_base"])
+    path = SOURCE / "configs" / "profiles" / f"{name}.csv"
+    return [Variant(config | {"workload": w}) for w in (name, f"profile:{path}")]
+
+
+RELATIONS = [
+    Relation(
+        "other units",
+        "1 Gbps is 1000 Mbps: spelling a quantity in another unit makes the same experiment.",
+        other_units,
+        same_times,
+        ROUNDING,
+        ROUNDED,
+        where="algorithms whose messages have an order that no rounding decides",
+        draw=drawn_from(BULK),
+    ),
+    Relation(
+        "half of all times",
+        "Halving all times and doubling all rates halves the result, since nothing else has a unit.",
+        longer(0.5),
+        times_factor(0.5),
+        ROUNDING,
+        ROUNDED,
+        where="algorithms whose messages have an order that no rounding decides",
+        draw=drawn_from(BULK),
+    ),
+    Relation(
+        "twice all times",
+        "Doubling all times and halving all rates doubles the result, since nothing else has a unit.",
+        longer(2),
+        times_factor(2),
+        ROUNDING,
+        ROUNDED,
+        where="algorithms whose messages have an order that no rounding decides",
+        draw=drawn_from(BULK),
+    ),
+    Relation(
+        "twice all sizes and rates",
+        "With twice the bytes at twice the rates everything takes as long.",
+        larger,
+        same(*SECONDS, "messages_intra", "messages_inter"),
+        ROUNDING,
+        ROUNDED,
+        where="rings of full precision, whose messages have sizes in proportion to the model",
+        draw=drawn_from([{"name": "gradient_allreduce"}, {"name": "local_sgd", "sync_every": 2}]),
+    ),
+    Relation(
+        "stored and read again",
+        "The experiment in a manifest is complete: it makes the same run, with the same id.",
+        as_resolved,
+        same_id,
+    ),
+    Relation(
+        "made twice",
+        "A simulation depends on its description alone.",
+        made("sweep"),
+        same_id,
+    ),
+    Relation(
+        "one job at a time",
+        "Simulations beside each other share nothing.",
+        made("one job"),
+        same_id,
+    ),
+    Relation(
+        "the sweep in reverse order",
+        "What was made before a run does not change it.",
+        made("reversed"),
+        same_id,
+    ),
+    Relation(
+        "made in shards",
+        "The parts of a sweep are together the sweep.",
+        made("shards"),
+        same_id,
+    ),
+    Relation(
+        "set on the command line",
+        "--set changes the file, and a field that it sets is as if it stood there.",
+        made("set"),
+        same_id,
+    ),
+    Relation(
+        "options that change nothing",
+        "An option at the value of no effect costs no time: a factor of 1, no delay, a timeline.",
+        against(NEUTRAL),
+        same_in_all,
+        where="clusters whose workers are alike and whose transport costs nothing",
+        draw=lambda rng: draws.experiment(rng, SETTLED + FREE, clusters.network),
+    ),
+    Relation(
+        "limits that nobody reaches",
+        "A limit above what the links move never binds.",
+        against({"/cluster/transport": {"node_cap": "90Tbps", "connection_cap": "90Tbps"}}),
+        same_times,
+        ROUNDING,
+        "limits are links of their own, which share in another order of additions",
+        where="algorithms whose messages have an order that no rounding decides",
+        draw=drawn_from(BULK, make_cluster=clusters.network),
+    ),
+    Relation(
+        "a slow worker on another node",
+        "Nodes on a switch that is never narrow are alike, and a ring looks the same from each.",
+        turned,
+        same("time_s", "step_s", *TRAFFIC, steps=False),
+        ROUNDING,
+        "the same times are added in another order",
+        where="rings on flat networks, in which all chunks are alike",
+        draw=drawn_from(
+            [{"name": "gradient_allreduce"}, {"name": "half_precision_allreduce"}],
+            make_cluster=flat_and_alike,
+        ),
+    ),
+    Relation(
+        "a hierarchy of nodes of one worker",
+        "Every worker is the leader of its node, so there is nothing to do inside nodes.",
+        both(hierarchical(False), hierarchical(True)),
+        same_times,
+        ROUNDING,
+        "the leaders' ring may be priced as another pattern, of the same share",
+        where="algorithms that can be hierarchical, on nodes of one worker",
+        draw=drawn_from(
+            [a for a in BULK if a["name"] != "parameter_server"],
+            make_cluster=lambda rng: {
+                k: v for k, v in single_workers(rng).items() if k != "transport"
+            },
+        ),
+    ),
+    Relation(
+        "a fabric that nobody uses",
+        "Nodes of one worker send nothing inside nodes.",
+        against({"/cluster/intra": {"bandwidth": "1Gbps", "latency": "3ms"}}),
+        same_times,
+        where="nodes of one worker, whose messages do not pass the hosts",
+        draw=drawn_from(
+            [a for a in SETTLED + FREE if a.get("allreduce") != "nccl"],
+            make_cluster=lambda rng: single_workers(rng)
+            | {"intra": {"bandwidth": "500Gbps", "latency": "5us"}},
+        ),
+        applies=lambda c: "bandwidth_jitter" not in c["cluster"],
+    ),
+    Relation(
+        "a network that nobody uses",
+        "Workers of one node send nothing between nodes.",
+        against({"/cluster/inter": {"bandwidth": "1Gbps", "latency": "3ms"}}),
+        same_times,
+        where="one node",
+        draw=drawn_from(SETTLED + FREE, make_cluster=one_node),
+    ),
+    Relation(
+        "another learning rate",
+        "Times do not depend on values.",
+        lambda config, rng: [
+            Variant(changed(config, {"/optimizer/lr": lr})) for lr in (0.01, 0.02)
+        ],
+        same_times,
+        where="experiments whose tensors have sizes but no values",
+        draw=drawn_from(SETTLED + FREE),
+    ),
+    Relation(
+        "a preset and its contents",
+        "A cluster by the path of its file is what the file says.",
+        inlined_preset,
+        same_id,
+        draw=drawn_from(BULK[:6], make_cluster=flat_and_alike),
+    ),
+    Relation(
+        "a profile by its name and by its file",
+        "The profiles that come with the program are files, and nothing else.",
+        builtin_profile,
+        same_in_all,
+        draw=drawn_from(SETTLED[:12], make_cluster=flat_and_alike),
+    ),
+]

@@ -1,0 +1,212 @@
+"""Relations between runs of other lengths, fidelities and worlds, and of values to times."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import clusters
+import draws
+from algorithms import BULK, FREE, PEERS
+from relations import (
+    SECONDS,
+    TRAFFIC,
+    Json,
+    Relation,
+    Variant,
+    against,
+    changed,
+    differences,
+    drawn_from,
+    far,
+    made,
+    same,
+    same_in_all,
+    same_times,
+)
+from sweeps import Result
+
+SETTLED = BULK + PEERS
+# Those that draw who meets whom, or go by time, make all steps and say so.
+REPEATING = [a for a in SETTLED if a.get("graph") != "random_matching" and a["name"] != "gossipgrad"]
+WEIGHTS = ["weights_hash", "loss", "eval_loss", "consensus_distance"]
+
+
+def longer_run(config: Json, rng: random.Random) -> list[Any]:
+    more = config["steps"] + rng.randint(1, 4)
+    return [Variant(config), Variant(changed(config, {"/steps": more}))]
+
+
+def is_prefix(results: list[Result], tolerance: float) -> str:
+    """The last step of the shorter run may end with what the longer one does in the next."""
+    short, long = (r.steps for r in results)
+    wrong = []
+    for a, b in zip(short[:-1], long):
+        wrong += differences(a, b, [*SECONDS, *TRAFFIC], tolerance, f"step {a['step']}: ")
+    return "; ".join(wrong[:6])
+
+
+def sums_of_steps(results: list[Result], tolerance: float) -> str:
+    summary, steps = results[0].summary, results[0].steps
+    wrong = []
+    for key in TRAFFIC:
+        total = sum(step[key] for step in steps)
+        if total > summary[key]:
+            wrong.append(f"{key}: {summary[key]}, but {total} in all steps")
+    for key in ("compute_s", "communication_s", "exposed_s"):
+        mean = sum(step[key] for step in steps) / len(steps)
+        if far(float(mean), float(summary[key]), tolerance):
+            wrong.append(f"{key}: {summary[key]}, but the mean of the steps is {mean}")
+    if far(steps[-1]["time_s"], summary["time_s"], tolerance):
+        wrong.append(f"time_s: {summary['time_s']}, the last step ends at {steps[-1]['time_s']}")
+    if not 0 <= summary["lower_bound_s"] <= summary["time_s"] * (1 + tolerance):
+        wrong.append(f"time_s {summary['time_s']}, lower_bound_s {summary['lower_bound_s']}")
+    return "; ".join(wrong)
+
+
+def until_steady(config: Json, rng: random.Random) -> list[Any]:
+    return [
+        Variant(changed(config, {"/steps": 40, "/until_steady": steady}))
+        for steady in (False, True)
+    ]
+
+
+def other_network(config: Json, rng: random.Random) -> list[Any]:
+    """Another network between as many workers in as many nodes."""
+    cluster = config["cluster"]
+    other = clusters.network(rng) | {
+        key: cluster[key] for key in ("nodes", "workers_per_node", "topology")
+    }
+    return [Variant(config), Variant(config | {"cluster": other})]
+
+
+def priced(config: Json, rng: random.Random) -> list[Any]:
+    return [Variant(config), Variant(changed(config, {"/workload/priced_as": "resnet50"}))]
+
+
+def valued(config: Json, rng: random.Random) -> list[Any]:
+    return [Variant(changed(config, {"/workload/values": v})) for v in (True, False)]
+
+
+def in_threads(config: Json, rng: random.Random) -> list[Any]:
+    return [Variant(config), Variant(config | {"runtime": "threads"})]
+
+
+def trained(among: list[Json], make_cluster: Any = clusters.cluster) -> Any:
+    return drawn_from(among, draws.training, make_cluster=make_cluster)
+
+
+def few_workers(rng: random.Random) -> Json:
+    """Without delays, which the real world would sleep."""
+    drawn = clusters.network(rng)
+    return drawn | {"topology": {"kind": "flat"}, "nodes": rng.choice([2, 4]), "workers_per_node": rng.choice([1, 2])}  # fmt: skip
+
+
+RELATIONS = [
+    Relation(
+        "the first steps of a longer run",
+        "What comes later does not change what came before.",
+        longer_run,
+        is_prefix,
+        where="all steps but the last of the shorter run, in which workers may do without what only "
+        "the next step needs",
+        draw=drawn_from(SETTLED),
+    ),
+    Relation(
+        "a summary and its steps",
+        "Totals are the sums of the steps, and no time is below the bound of its bytes.",
+        lambda config, rng: [Variant(config)],
+        sums_of_steps,
+        1e-9,
+        "sums in another order",
+    ),
+    Relation(
+        "until steady and in full",
+        "Steps that repeat themselves count like the last of them.",
+        until_steady,
+        same(*SECONDS, *TRAFFIC, "samples_per_s", "lower_bound_s", steps=False),
+        2e-9,
+        "steps count as alike if they differ by less than 1e-9 of a cycle",
+        where="algorithms whose messages do not depend on chance",
+        draw=drawn_from(REPEATING),
+    ),
+    Relation(
+        "flows where they agree with messages",
+        "The fidelity auto takes flows only where these take the time of all their messages.",
+        against({"/runtime": {"name": "sim", "fidelity": "auto"}}),
+        same("time_s", "step_s", *TRAFFIC, steps=False),
+        0.01,
+        "messages that take equally long within a thousandth count as alike; tests of the "
+        "simulator hold flows to 1 %",
+        where="algorithms in which all wait for all",
+        draw=drawn_from(BULK),
+    ),
+    Relation(
+        "weights at every fidelity",
+        "Flows carry the values of the messages that they stand for, in the same order.",
+        against({"/runtime": {"name": "sim", "fidelity": "fluid"}}),
+        same(*WEIGHTS, *TRAFFIC),
+        where="algorithms that do not go by time",
+        draw=trained(SETTLED),
+        applies=lambda c: c["cluster"].get("transport", {}).get("protocol") != "rendezvous",
+    ),
+    Relation(
+        "weights in the simulator and between threads",
+        "The same source computes the same sums in the same order in every world.",
+        in_threads,
+        same(*WEIGHTS, *TRAFFIC, steps=False),
+        where="algorithms that do not go by time",
+        draw=trained(SETTLED, few_workers),
+    ),
+    Relation(
+        "weights on another network",
+        "Networks decide when values arrive, not which.",
+        other_network,
+        same(*WEIGHTS, *TRAFFIC),
+        where="algorithms that do not go by time",
+        draw=trained(SETTLED),
+    ),
+    Relation(
+        "weights of a model that is priced as another",
+        "A price changes times and bytes, not values.",
+        priced,
+        same(*WEIGHTS),
+        where="algorithms that do not go by time, and do not cut tensors by their priced sizes",
+        draw=trained(SETTLED),
+        applies=lambda c: "bucket" not in c["algorithm"] and "partition" not in c["algorithm"],
+    ),
+    Relation(
+        "tensors without values",
+        "A phantom has the sizes of a tensor, and so its times.",
+        valued,
+        same_times,
+        where="codes whose length does not depend on values",
+        draw=trained(SETTLED),
+    ),
+    Relation(
+        "evaluations in between",
+        "Evaluations are excluded from times and change no weights.",
+        against({"/eval_every": 1}),
+        same(*SECONDS, *TRAFFIC, *WEIGHTS, steps=False),
+        1e-12,
+        "sums of times with and without pauses",
+        where="algorithms whose workers wait for all others",
+        draw=trained(BULK),
+    ),
+    Relation(
+        "training made twice",
+        "Draws are by the seed alone: values and times are the same to the last bit.",
+        made("one job"),
+        same_in_all,
+        draw=trained(SETTLED + FREE),
+    ),
+    Relation(
+        "weights with more noise",
+        "Gradients that differ leave other weights, so equal hashes say something.",
+        against({"/workload/noise": 0.2}),
+        lambda results, tolerance: ""
+        if results[0].summary["weights_hash"] != results[1].summary["weights_hash"]
+        else "twice the noise leaves the weights as they are",
+        draw=trained(SETTLED),
+    ),
+]
