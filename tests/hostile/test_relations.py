@@ -45,7 +45,8 @@ class Relations(CommandTest):
         make(checks, sweeps)
         self.assertTrue(checks, "no relation has this name")
         wrong = [check.message() for check in checks if check.problem]
-        self.assertFalse(wrong, f"{len(wrong)} of {len(checks)} checks:\n" + "\n".join(wrong))
+        if wrong:
+            self.fail(f"{len(wrong)} of {len(checks)} checks:\n" + "\n".join(wrong))
 
 
 if __name__ == "__main__":
