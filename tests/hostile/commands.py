@@ -58,12 +58,12 @@ def wrong_refusal(out: str, err: str) -> str:
     lines = err.split("\n")
     if out:
         return f"prints something although it refuses: {out[:200]}"
-    if len(lines) != 2 or lines[1] or not lines[0].startswith("trigram: "):
+    if len(lines) != 2 or lines[1] or not re.match("trigram(_analysis)?: ", lines[0]):
         return f"not one line: {err[:400]!r}"
     if CONTROL.search(lines[0]):
         return f"control characters: {lines[0][:300]!r}"
     if len(lines[0]) > 2000:
         return f"a line of {len(lines[0])} characters: {lines[0][:200]!r}"
-    if not re.search(r"/|--\w|\.json|\.csv", lines[0]):
+    if not re.search(r"/|--\w|^\w+: [^:]+: .", lines[0]):
         return f"neither file nor pointer nor option: {lines[0]!r}"
     return ""

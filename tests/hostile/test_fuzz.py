@@ -86,7 +86,7 @@ class Fuzz(CommandTest):
                 problem = problem or f"writes {files_in(folder)}"
             return problem and f"validate {number}: {problem}: {text[:3000]!r}"
 
-        self.each(amount(120, 2000), one)
+        self.each(amount(100, 2000), one)
 
     def test_validate_takes_or_refuses_damaged_profiles(self) -> None:
         csv = (SOURCE / "tests" / "data" / "tiny_profile.csv").read_bytes()
@@ -102,7 +102,7 @@ class Fuzz(CommandTest):
             problem = wrong_end(*call(self.folder, "validate", path), expected=(0, 2))
             return problem and f"profile {number}: {problem}: {text[:1500]!r}"
 
-        self.each(amount(30, 300), one)
+        self.each(amount(25, 300), one)
 
     @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
     def test_run_makes_or_refuses_mutated_experiments(self) -> None:

@@ -1,0 +1,132 @@
+"""Results that are damaged on disk: commands that read them end as documented and print no nonsense."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from base import SEED, CommandTest, amount, draws_of, worlds
+from commands import NOT_FINITE, call, files_in, wrong_end
+from mutations import damage, mutate
+
+EXPERIMENT: dict[str, Any] = {
+    "cluster": {
+        "nodes": 2,
+        "workers_per_node": 2,
+        "inter": {"bandwidth": "10Gbps", "latency": "50us"},
+        "intra": {"bandwidth": "100Gbps", "latency": "5us"},
+    },
+    "workload": "quadratic",
+    "steps": 4,
+    "eval_every": 2,
+    "timeline": {"step": 1, "ranks": 2},
+    "sweep": {
+        "/algorithm": ["gradient_allreduce", "bytegrad"],
+        "/cluster/inter/bandwidth": ["1Gbps", "10Gbps"],
+    },
+}
+# Reading commands, with what they may write.
+READING = [
+    (["status", "results"], set()),
+    (["table", "results/test"], set()),
+    (["table", "results", "--csv"], set()),
+    (["report", "results/test"], {"results/test/report.html"}),
+    (["report", "results", "--check", "-o", "page.html"], {"page.html"}),
+    (["plot", "results/test", "-o", "plots"], {"plots"}),
+]
+CHEAP = READING[:3]
+
+
+def damage_json(rng: random.Random, text: str) -> str:
+    tree = json.loads(text)
+    for _ in range(rng.choice([1, 1, 3])):
+        mutate(rng, tree)
+    return json.dumps(tree)
+
+
+def damage_file(rng: random.Random, path: Path) -> str:
+    """Damages one file; says how."""
+    kind = rng.choice(["tree", "tree", "tree", "text", "text", "gone", "empty", "folder", "link"])
+    if kind == "tree" and path.suffix in (".json", ".jsonl") and path.stat().st_size:
+        lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+        at = rng.randrange(len(lines))
+        lines[at] = damage_json(rng, lines[at])
+        path.write_text("\n".join(lines) + "\n")
+    elif kind in ("tree", "text"):
+        path.write_bytes(damage(rng, path.read_bytes()))
+    else:
+        path.unlink()
+        if kind == "empty":
+            path.write_text("")
+        elif kind == "folder":
+            path.mkdir()
+        elif kind == "link":
+            path.symlink_to("nowhere")
+    return f"{kind} of {path.name}"
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class Damage(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.whole = self.folder / "whole"
+        self.whole.mkdir()
+        (self.whole / "test.json").write_text(json.dumps(EXPERIMENT))
+        ended = call(self.whole, "run", "test.json", "--quiet", "--no-table", timeout_s=100)
+        self.assertEqual(ended[0], 0, ended)
+
+    def damaged(self, number: int, rng: random.Random) -> tuple[Path, str]:
+        folder = self.folder / f"damaged{number}"
+        shutil.copytree(self.whole, folder)
+        files = sorted(path for path in folder.glob("results/test/*/*") if path.name != "log.txt")
+        done = [damage_file(rng, path) for path in rng.sample(files, rng.choice([1, 1, 2, 4]))]
+        return folder, ", ".join(done)
+
+    def check_reading(self, folder: Path, command: list[str], writes: set[str]) -> str:
+        before = files_in(folder)
+        code, out, err = call(folder, *command, timeout_s=120)
+        expected = (0, 1, 2, 3) if "--check" in command else (0, 1, 2)
+        if problem := wrong_end(code, out, err, expected):
+            return problem
+        if strange := {
+            f for f in files_in(folder) - before if not any(f.startswith(w) for w in writes)
+        }:
+            return f"writes {strange}"
+        found = NOT_FINITE.search(out) if command[0] in ("table", "report") else None
+        return f"prints {found[0]}: {out[:600]}" if found else ""
+
+    def check_run(self, folder: Path) -> str:
+        """A run makes what is missing and leaves nothing that `status` does not understand."""
+        code, out, err = call(folder, "run", "test.json", "--quiet", "--no-table", timeout_s=100)
+        if problem := wrong_end(code, out, err, (0, 1)):
+            return problem
+        code, out, err = call(folder, "status", "results")
+        problem = wrong_end(code, out, err, (0,))
+        return problem or ("" if " done\n" in out else f"nothing is done: {out}")
+
+    def one(self, number: int) -> str:
+        rng = draws_of("damage", number)
+        folder, how = self.damaged(number, rng)
+        commands = [*CHEAP[:1], rng.choice(CHEAP[1:])] + [READING[3 + number % 3]] * (number % 2)
+        for command, writes in commands:
+            if problem := self.check_reading(folder, command, writes):
+                return f"damage {number} ({how}): {' '.join(command)}: {problem}"
+        problem = self.check_run(folder)
+        shutil.rmtree(folder)
+        return problem and f"damage {number} ({how}): run: {problem}"
+
+    def test_damaged_results_are_listed_and_stop_nothing(self) -> None:
+        count = amount(6, 150)
+        with ThreadPoolExecutor(2) as pool:
+            wrong = [problem for problem in pool.map(self.one, range(count)) if problem]
+        if wrong:
+            self.fail(f"HOSTILE_SEED={SEED}: {len(wrong)} of {count}:\n" + "\n".join(wrong))
+
+
+if __name__ == "__main__":
+    unittest.main()

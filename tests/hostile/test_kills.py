@@ -1,0 +1,175 @@
+"""Sweeps that are killed, stopped or out of disk at random moments lose and change nothing that was
+finished, and come to what an undisturbed sweep comes to when they are resumed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import unittest
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from base import SEED, TRIGRAM, CommandTest, amount, draws_of, worlds
+from disturbances import SmallDisk, finish, finished, outcome, signal_at, with_small_files
+from jobs import ENVIRONMENT
+
+SYNCHRONOUS = [
+    "gradient_allreduce",
+    "bytegrad",
+    {"name": "local_sgd", "sync_every": 3},
+    {"name": "decentralized", "mode": "shift_one"},
+]
+SWEEPS: dict[str, dict[str, Any]] = {
+    "sim": {"steps": 400, "algorithm": [*SYNCHRONOUS, "adpsgd"]},
+    "threads": {"steps": 3000, "algorithm": SYNCHRONOUS},
+    "mpi": {"steps": 3000, "algorithm": SYNCHRONOUS},
+}
+WAYS = ["command", "command", "child", "small files", "small disk"]
+
+
+class Kills(CommandTest):
+    def config(self, world: str) -> dict[str, Any]:
+        shape = (1, 2) if world == "mpi" else (2, 2)
+        return {
+            "name": "test",
+            "runtime": {"name": "mpi", "watchdog": "10s"} if world == "mpi" else world,
+            "cluster": {"nodes": shape[0], "workers_per_node": shape[1]},
+            "workload": "quadratic",
+            "optimizer": {"name": "sgd", "lr": 0.01},
+            "eval_every": 50,
+            "timeline": {"step": 3, "ranks": 2},
+            "steps": SWEEPS[world]["steps"],
+            "sweep": {"/algorithm": SWEEPS[world]["algorithm"]},
+        }
+
+    def command(self, world: str, folder: Path, **options: Any) -> subprocess.Popen[str]:
+        words = [TRIGRAM, "run", "test.json", "--jobs", "2", "--no-table"]
+        if world == "mpi":
+            words = ["mpirun", "-n", "2", *words]
+        return subprocess.Popen(
+            words,
+            cwd=folder,
+            env=ENVIRONMENT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+    def undisturbed(self, world: str) -> tuple[dict[str, Any], float]:
+        """Outcome by run, and the wall time of all runs."""
+        folder = self.folder / "whole"
+        folder.mkdir()
+        (folder / "test.json").write_text(json.dumps(self.config(world)))
+        code, err = finish(self.command(world, folder))
+        self.assertEqual(code, 0, err)
+        manifests = self.read(folder)
+        self.assertEqual(len(manifests), len(SWEEPS[world]["algorithm"]))
+        total_s = sum(m["wall_s"] for m in manifests.values())
+        return {i: outcome(m, world == "sim") for i, m in manifests.items()}, total_s
+
+    def read(self, folder: Path) -> dict[str, Any]:
+        paths = (folder / "results" / "test").glob("*/manifest.json")
+        return {path.parent.name: json.loads(path.read_text()) for path in paths}
+
+    def disturb(
+        self, world: str, folder: Path, rng: Any, total_s: float, ends: ExitStack
+    ) -> str:
+        """Starts the sweep and interrupts it; says how."""
+        way = rng.choice(WAYS if world != "mpi" else ["command", "child", "small disk"])
+        if way == "small files":
+            code, err = finish(self.command(world, folder, preexec_fn=with_small_files(rng)))
+            self.assertIn(code, (0, 1, 2), err)
+            return f"small files: {err[-300:]}"
+        if way == "small disk":
+            return self.fill_disk(world, folder, rng, ends)
+        command = self.command(world, folder)
+        ends.callback(command.kill)
+        how = signal_at(rng, command, rng.uniform(0, 1.2 * total_s + 0.2), way)
+        code, err = finish(command)
+        expected = {0, 1, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT}
+        if world == "mpi":  # mpirun has exit codes of its own
+            expected |= {137, 143, 134}
+        self.assertIn(code, expected, f"{how}: {err}")
+        self.assertNotIn("outlived", err)
+        if how.startswith("stopped"):
+            self.assertEqual(code, 0, f"{how}: {err}")
+        return f"{how}: exit code {code}"
+
+    def fill_disk(self, world: str, folder: Path, rng: Any, ends: ExitStack) -> str:
+        if (folder / "results").exists():
+            return "nothing: there are results already"
+        kilobytes = rng.choice([4, 20, 60, 150])
+        disk = SmallDisk(folder / "results", kilobytes)
+        ends.callback(disk.remove)
+        if not disk.mounted:
+            return "nothing: file systems need root"
+        code, err = finish(self.command(world, folder))
+        # Where rank 0 cannot even write why a run failed, the other ranks' watchdog ends the job.
+        self.assertIn(code, (0, 1, 2, 124) if world == "mpi" else (0, 1, 2), err)
+        if code != 0:
+            self.assertRegex(err, "No space left|cannot write|cannot be written")
+        disk.grow()
+        return f"a disk of {kilobytes} KiB: exit code {code}"
+
+    def case(self, world: str, number: int, expected: dict[str, Any], total_s: float) -> None:
+        folder = self.folder / f"disturbed{number}"
+        folder.mkdir()
+        with ExitStack() as ends:
+            self.disturb_and_resume(world, number, folder, expected, total_s, ends)
+        shutil.rmtree(folder)
+
+    def disturb_and_resume(
+        self, world: str, number: int, folder: Path, expected: Any, total_s: float, ends: ExitStack
+    ) -> None:
+        rng = draws_of("kill", world, number)
+        (folder / "test.json").write_text(json.dumps(self.config(world)))
+        results = folder / "results" / "test"
+        kept: dict[str, Any] = {}
+        said = f"HOSTILE_SEED={SEED}, {world}, case {number}: "
+        for _ in range(rng.choice([1, 1, 2])):
+            said += self.disturb(world, folder, rng, total_s, ends) + "; "
+            now = finished(results)
+            self.assertEqual({i: now.get(i) for i in kept}, kept, said + "a finished run changed")
+            kept = now
+        code, err = finish(self.command(world, folder))
+        self.assertEqual(code, 0, said + err)
+        now = finished(results)
+        self.assertEqual({i: now.get(i) for i in kept}, kept, said + "a finished run was remade")
+        simulated = world == "sim"
+        found = {i: outcome(m, simulated) for i, m in self.read(folder).items() if i in now}
+        self.assertEqual(found, expected, said + "resuming came to something else")
+        if simulated:
+            self.check_files(now, said)
+        self.assertEqual(list(results.glob("*.tmp.*")), [], said + "leftovers stay")
+
+    def check_files(self, now: dict[str, Any], said: str) -> None:
+        """Simulations write the same bytes, run by run."""
+        whole = finished(self.folder / "whole" / "results" / "test")
+        for run, files in now.items():
+            for name in ("metrics.jsonl", "trace.json"):
+                self.assertEqual(files[name][1], whole[run][name][1], f"{said}{run}/{name}")
+
+    def check_world(self, world: str, cases: int) -> None:
+        expected, total_s = self.undisturbed(world)
+        for number in range(cases):
+            with self.subTest(f"{world} {number}"):
+                self.case(world, number, expected, total_s / (2 if world == "sim" else 1))
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+    def test_simulations(self) -> None:
+        self.check_world("sim", amount(2, 24))
+
+    def test_threads(self) -> None:
+        self.check_world("threads", amount(2, 20))
+
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun here: apt-get install openmpi-bin")
+    def test_jobs(self) -> None:
+        self.check_world("mpi", amount(2, 16))
+
+
+if __name__ == "__main__":
+    unittest.main()
