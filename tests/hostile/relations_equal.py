@@ -62,6 +62,7 @@ def longer(factor: float) -> Any:
 
 
 def larger(config: Json, rng: random.Random) -> list[Any]:
+    config = changed(config, {"/cluster/transport/buffer": "4MiB"})  # written out, so it is scaled
     large = scaled(config, size=2)
     return [Variant(config), Variant(large | {"workload": draws.other_profile(config, size=2)})]
 

@@ -29,6 +29,8 @@ from sweeps import Result
 SETTLED = BULK + PEERS
 # Those that draw who meets whom, or go by time, make all steps and say so.
 REPEATING = [a for a in SETTLED if a.get("graph") != "random_matching" and a["name"] != "gossipgrad"]
+# They exchange models as a whole.
+UNCUT = {"slowmo", "bmuf", "diloco", "easgd", "moshpit", "ecd_psgd", "choco_sgd", "deepsqueeze"}
 WEIGHTS = ["weights_hash", "loss", "eval_loss", "consensus_distance"]
 
 
@@ -171,9 +173,8 @@ RELATIONS = [
         "A price changes times and bytes, not values.",
         priced,
         same(*WEIGHTS),
-        where="algorithms that do not go by time, and do not cut tensors by their priced sizes",
-        draw=trained(SETTLED),
-        applies=lambda c: "bucket" not in c["algorithm"] and "partition" not in c["algorithm"],
+        where="algorithms whose sums and codes do not depend on how tensors are cut into buckets",
+        draw=trained([a for a in SETTLED if a["name"] in UNCUT]),
     ),
     Relation(
         "tensors without values",
