@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass
 from typing import Any, Callable
 
+import clusters
 import draws
 from algorithms import BULK, FREE, PEERS
 from sweeps import Result
@@ -44,6 +45,16 @@ class Relation:
 
 def drawn_from(among: list[Json], make: Any = draws.experiment, **options: Any) -> Any:
     return lambda rng: make(rng, among, **options)
+
+
+def flat_and_alike(rng: random.Random) -> Json:
+    """Two nodes or more; numbers of workers that divide every tensor evenly."""
+    drawn = clusters.network(rng)
+    return drawn | {
+        "topology": {"kind": "flat"},
+        "nodes": rng.choice([2, 3, 4, 5]),
+        "workers_per_node": rng.choice([1, 2, 3]),
+    }
 
 
 def changed(config: Json, changes: dict[str, Any]) -> Json:

@@ -1,15 +1,13 @@
-"""Relations of equality: the same experiment, described or made in another way."""
+"""Relations of equality: other descriptions that take as long, or so many times as long."""
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
 import clusters
 import draws
 from algorithms import BULK, FREE, PEERS
-from base import SOURCE
 from quantities import scaled
 from relations import (
     SECONDS,
@@ -21,7 +19,7 @@ from relations import (
     changed,
     drawn_from,
     far,
-    made,
+    flat_and_alike,
     same,
     same_in_all,
     same_times,
@@ -81,21 +79,6 @@ def times_factor(factor: float) -> Any:
     return check
 
 
-def as_resolved(config: Json, rng: random.Random) -> list[Any]:
-    def read_again(results: list[Result]) -> Variant:
-        stored = {k: v for k, v in results[0].experiment.items() if k not in ("name", "seed")}
-        return Variant(stored)
-
-    return [Variant(config), read_again]
-
-
-def same_id(results: list[Result], tolerance: float) -> str:
-    first, second = results
-    if first.id != second.id:
-        return f"ids {first.id} and {second.id}"
-    return same_in_all(results, tolerance)
-
-
 NEUTRAL: Json = {
     "/cluster/slow_workers": [{"rank": 0, "factor": 1}],
     "/cluster/stragglers": {"count": 0, "delay": "7ms", "seed": 5},
@@ -134,16 +117,6 @@ def turned(config: Json, rng: random.Random) -> list[Any]:
     ]
 
 
-def flat_and_alike(rng: random.Random) -> Json:
-    """Two nodes or more; numbers of workers that divide every tensor evenly."""
-    drawn = clusters.network(rng)
-    return drawn | {
-        "topology": {"kind": "flat"},
-        "nodes": rng.choice([2, 3, 4, 5]),
-        "workers_per_node": rng.choice([1, 2, 3]),
-    }
-
-
 def single_workers(rng: random.Random) -> Json:
     drawn = clusters.cluster(rng)
     workers = {k: v for k, v in drawn.items() if k not in ("slow_workers", "nics")}
@@ -164,21 +137,6 @@ def hierarchical(flag: bool) -> Any:
 
 def both(first: Json, second: Json) -> Any:
     return lambda config, rng: [Variant(changed(config, first)), Variant(changed(config, second))]
-
-
-def inlined_preset(config: Json, rng: random.Random) -> list[Any]:
-    presets = ["ethernet_10g", "ib_100g", "pcie_4gpu_10gbps", "bagua_v100_25gbps"]
-    path = SOURCE / "configs" / "clusters" / f"{rng.choice(presets)}.json"
-    smaller = {"cluster/nodes": 2, "cluster/workers_per_node": 2}  # pointers, as keys of a row
-    lines = path.read_text().splitlines()
-    described = json.loads("\n".join(x for x in lines if not x.lstrip().startswith("//")))
-    return [Variant(config | {"cluster": c} | smaller) for c in (described, str(path))]
-
-
-def builtin_profile(config: Json, rng: random.Random) -> list[Any]:
-    name = rng.choice(["resnet50", "vgg16", "bert_base"])
-    path = SOURCE / "configs" / "profiles" / f"{name}.csv"
-    return [Variant(config | {"workload": w}) for w in (name, f"profile:{path}")]
 
 
 RELATIONS = [
@@ -221,42 +179,6 @@ RELATIONS = [
         ROUNDED,
         where="rings of full precision, whose messages have sizes in proportion to the model",
         draw=drawn_from([{"name": "gradient_allreduce"}, {"name": "local_sgd", "sync_every": 2}]),
-    ),
-    Relation(
-        "stored and read again",
-        "The experiment in a manifest is complete: it makes the same run, with the same id.",
-        as_resolved,
-        same_id,
-    ),
-    Relation(
-        "made twice",
-        "A simulation depends on its description alone.",
-        made("sweep"),
-        same_id,
-    ),
-    Relation(
-        "one job at a time",
-        "Simulations beside each other share nothing.",
-        made("one job"),
-        same_id,
-    ),
-    Relation(
-        "the sweep in reverse order",
-        "What was made before a run does not change it.",
-        made("reversed"),
-        same_id,
-    ),
-    Relation(
-        "made in shards",
-        "The parts of a sweep are together the sweep.",
-        made("shards"),
-        same_id,
-    ),
-    Relation(
-        "set on the command line",
-        "--set changes the file, and a field that it sets is as if it stood there.",
-        made("set"),
-        same_id,
     ),
     Relation(
         "options that change nothing",
@@ -334,19 +256,5 @@ RELATIONS = [
         same_times,
         where="experiments whose tensors have sizes but no values",
         draw=drawn_from(SETTLED + FREE),
-    ),
-    Relation(
-        "a preset and its contents",
-        "A cluster by the path of its file is what the file says.",
-        inlined_preset,
-        same_id,
-        draw=drawn_from(BULK[:6], make_cluster=flat_and_alike),
-    ),
-    Relation(
-        "a profile by its name and by its file",
-        "The profiles that come with the program are files, and nothing else.",
-        builtin_profile,
-        same_in_all,
-        draw=drawn_from(SETTLED[:12], make_cluster=flat_and_alike),
     ),
 ]

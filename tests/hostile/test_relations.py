@@ -10,6 +10,7 @@ from pathlib import Path
 
 import draws
 import relations_equal
+import relations_made
 import relations_runs
 import relations_slower
 from base import CommandTest, amount, worlds
@@ -20,6 +21,7 @@ from sweeps import Sweeps
 RELATIONS: list[Relation] = [
     *relations_slower.RELATIONS,
     *relations_equal.RELATIONS,
+    *relations_made.RELATIONS,
     *relations_runs.RELATIONS,
 ]
 CHECKS_OF_EACH = amount(2, 20)

@@ -11,14 +11,12 @@ from unittest import mock
 
 import commands
 import draws
-import relations_equal
-import relations_runs
-import relations_slower
 import sweeps
 from base import TRIGRAM, CommandTest, worlds
 from checks import Check, draw_checks, make
 from disturbances import finished, outcome
 from relations import Relation
+from test_relations import RELATIONS
 
 # Runs the program, then changes the results of one sweep. Sweeps are numbered; one that is only
 # validated comes before each that is run.
@@ -55,8 +53,7 @@ class SuitesCanFail(CommandTest):
         return checks
 
     def relation(self, name: str) -> Relation:
-        every = relations_slower.RELATIONS + relations_equal.RELATIONS + relations_runs.RELATIONS
-        (found,) = [r for r in every if r.name == name]
+        (found,) = [r for r in RELATIONS if r.name == name]
         return found
 
     def check_seen(self, name: str, change: str, said: str) -> None:

@@ -1,0 +1,96 @@
+"""Relations of identity: the same experiment, written or made in another way."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from algorithms import BULK, PEERS
+from base import SOURCE
+from relations import Json, Relation, Variant, drawn_from, flat_and_alike, made, same_in_all
+from sweeps import Result
+
+
+def as_resolved(config: Json, rng: random.Random) -> list[Any]:
+    def read_again(results: list[Result]) -> Variant:
+        stored = {k: v for k, v in results[0].experiment.items() if k not in ("name", "seed")}
+        return Variant(stored)
+
+    return [Variant(config), read_again]
+
+
+def same_id(results: list[Result], tolerance: float) -> str:
+    first, second = results
+    if first.id != second.id:
+        return f"ids {first.id} and {second.id}"
+    return same_in_all(results, tolerance)
+
+
+def inlined_preset(config: Json, rng: random.Random) -> list[Any]:
+    presets = ["ethernet_10g", "ib_100g", "pcie_4gpu_10gbps", "bagua_v100_25gbps"]
+    path = SOURCE / "configs" / "clusters" / f"{rng.choice(presets)}.json"
+    smaller = {"cluster/nodes": 2, "cluster/workers_per_node": 2}  # pointers, as keys of a row
+    lines = path.read_text().splitlines()
+    described = json.loads("\n".join(x for x in lines if not x.lstrip().startswith("//")))
+    return [Variant(config | {"cluster": c} | smaller) for c in (described, str(path))]
+
+
+def builtin_profile(config: Json, rng: random.Random) -> list[Any]:
+    name = rng.choice(["resnet50", "vgg16", "bert_base"])
+    path = SOURCE / "configs" / "profiles" / f"{name}.csv"
+    return [Variant(config | {"workload": w}) for w in (name, f"profile:{path}")]
+
+
+RELATIONS = [
+    Relation(
+        "stored and read again",
+        "The experiment in a manifest is complete: it makes the same run, with the same id.",
+        as_resolved,
+        same_id,
+    ),
+    Relation(
+        "made twice",
+        "A simulation depends on its description alone.",
+        made("sweep"),
+        same_id,
+    ),
+    Relation(
+        "one job at a time",
+        "Simulations beside each other share nothing.",
+        made("one job"),
+        same_id,
+    ),
+    Relation(
+        "the sweep in reverse order",
+        "What was made before a run does not change it.",
+        made("reversed"),
+        same_id,
+    ),
+    Relation(
+        "made in shards",
+        "The parts of a sweep are together the sweep.",
+        made("shards"),
+        same_id,
+    ),
+    Relation(
+        "set on the command line",
+        "--set changes the file, and a field that it sets is as if it stood there.",
+        made("set"),
+        same_id,
+    ),
+    Relation(
+        "a preset and its contents",
+        "A cluster by the path of its file is what the file says.",
+        inlined_preset,
+        same_id,
+        draw=drawn_from(BULK[:6], make_cluster=flat_and_alike),
+    ),
+    Relation(
+        "a profile by its name and by its file",
+        "The profiles that come with the program are files, and nothing else.",
+        builtin_profile,
+        same_in_all,
+        draw=drawn_from((BULK + PEERS)[:12], make_cluster=flat_and_alike),
+    ),
+]
