@@ -64,6 +64,6 @@ def wrong_refusal(out: str, err: str) -> str:
         return f"control characters: {lines[0][:300]!r}"
     if len(lines[0]) > 10_000:
         return f"a line of {len(lines[0])} characters: {lines[0][:200]!r}"
-    if not re.search(r"/|--\w|\.json|\.csv|^\w+: [^:]+: .", lines[0]):
+    if not re.search(r"/|--\w|\.json|\.csv|^\w+: ([^:]+: .|\w+ is required)", lines[0]):
         return f"neither file nor pointer nor option: {lines[0]!r}"
     return ""

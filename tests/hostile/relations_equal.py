@@ -8,7 +8,7 @@ from typing import Any
 import clusters
 import draws
 from algorithms import BULK, FREE, PEERS
-from quantities import scaled
+from quantities import scaled, times
 from relations import (
     SECONDS,
     TRAFFIC,
@@ -187,6 +187,16 @@ RELATIONS = [
         same_in_all,
         where="clusters whose workers are alike and whose transport costs nothing",
         draw=lambda rng: draws.experiment(rng, SETTLED + FREE, clusters.network),
+    ),
+    Relation(
+        "a hair more bandwidth",
+        "A ten-millionth more bandwidth changes times by as little, not by another order of messages.",
+        against({f"/cluster/{place}/bandwidth": lambda text: times(text, 1 + 1e-7) for place in ("inter", "intra")}),
+        same("time_s", "step_s", *TRAFFIC, steps=False),
+        1e-5,
+        "a hundred times the change, for steps that wait on several messages",
+        where="algorithms in which all workers wait for all",
+        draw=drawn_from(BULK),
     ),
     Relation(
         "limits that nobody reaches",

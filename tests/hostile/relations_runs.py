@@ -31,6 +31,7 @@ SETTLED = BULK + PEERS
 REPEATING = [a for a in SETTLED if a.get("graph") != "random_matching" and a["name"] != "gossipgrad"]
 # They exchange models as a whole.
 UNCUT = {"slowmo", "bmuf", "diloco", "easgd", "moshpit", "ecd_psgd", "choco_sgd", "deepsqueeze"}
+BACKGROUND = {"osgp", "adpsgd", "swarm_sgd", "async_model_average"}
 WEIGHTS = ["weights_hash", "loss", "eval_loss", "consensus_distance"]
 
 
@@ -121,6 +122,16 @@ RELATIONS = [
         sums_of_steps,
         1e-9,
         "sums in another order",
+    ),
+    Relation(
+        "a summary of an asynchronous run",
+        "What is still under way when the last step ends counts neither as time nor as bytes.",
+        lambda config, rng: [Variant(config)],
+        sums_of_steps,
+        1e-9,
+        "sums in another order",
+        where="algorithms that exchange in the background",
+        draw=drawn_from([a for a in FREE if a["name"] in BACKGROUND]),
     ),
     Relation(
         "until steady and in full",
