@@ -151,8 +151,10 @@ RELATIONS = [
         0.01,
         "messages that take equally long within a thousandth count as alike; tests of the "
         "simulator hold flows to 1 %",
-        where="algorithms in which all wait for all",
+        where="algorithms in which all wait for all, on networks of links that are alike: between regions "
+        "with very unlike delays, flows of hierarchical rings were up to 3.6 % off",
         draw=drawn_from(BULK),
+        applies=lambda c: c["cluster"]["topology"]["kind"] != "wan",
     ),
     Relation(
         "weights at every fidelity",
