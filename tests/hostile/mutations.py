@@ -14,10 +14,10 @@ ODD_VALUES: list[Any] = [
     "1e308GB/s", "0bps", "1e-300bps", "1bps", "1e30us", "5", "10GBps", "1..5Gbps", "1e999B", "0B",
     "../../x", "/", "//", "~", "a" * 5000, "a/b", "\x00", "\x1b[31m", "é", "\U0001d11e", "\n\n", "%s%n",
     [], {}, [[]], [None], [1, 2, 3], {"name": None}, {"name": "sim"}, {"name": []}, {"": 1}, {"a": {"b": []}},
-]  # fmt: skip
+]
 ODD_KEYS = ["", "name", "nodez", "$schema", "zip", "sweep", "~0", "a/b", "é", "\x07", "bandwidth"]
 # What only a text can say.
-ODD_WORDS = ["1e309", "-1e309", "NaN", "Infinity", "1e-400", "0x10", "01", "1.", "'a'", "\"\\ud800\"", "\"\t\"", "nul", "/* */ 1", "// \n 1", "[" * 300 + "]" * 300]  # fmt: skip
+ODD_WORDS = ["1e309", "-1e309", "NaN", "Infinity", "1e-400", "0x10", "01", "1.", "'a'", "\"\\ud800\"", "\"\t\"", "nul", "/* */ 1", "// \n 1", "[" * 300 + "]" * 300]
 
 
 def places(tree: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -44,7 +44,7 @@ def mutate(rng: random.Random, tree: Json) -> None:
         container[rng.choice(ODD_KEYS)] = rng.choice(ODD_VALUES)
     elif kind == 3:
         other, from_key = rng.choice(all_places)
-        container[key] = json.loads(json.dumps(other.get(from_key) if isinstance(other, dict) else other))  # fmt: skip
+        container[key] = json.loads(json.dumps(other.get(from_key) if isinstance(other, dict) else other))
     elif kind == 4 and isinstance(container[key], str) and container[key]:
         at = rng.randrange(len(container[key]))
         container[key] = container[key][:at] + rng.choice("0-.eG/ xµ") + container[key][at + 1 :]

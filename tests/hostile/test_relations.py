@@ -24,7 +24,7 @@ RELATIONS: list[Relation] = [
     *relations_made.RELATIONS,
     *relations_runs.RELATIONS,
 ]
-CHECKS_OF_EACH = amount(2, 20)
+CHECKS_OF_EACH = amount(3, 20)
 ONLY, _, NUMBER = os.environ.get("HOSTILE_CHECK", "").partition("/")
 
 
