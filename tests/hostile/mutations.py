@@ -17,7 +17,10 @@ ODD_VALUES: list[Any] = [
 ]
 ODD_KEYS = ["", "name", "nodez", "$schema", "zip", "sweep", "~0", "a/b", "é", "\x07", "bandwidth"]
 # What only a text can say.
-ODD_WORDS = ["1e309", "-1e309", "NaN", "Infinity", "1e-400", "0x10", "01", "1.", "'a'", "\"\\ud800\"", "\"\t\"", "nul", "/* */ 1", "// \n 1", "[" * 300 + "]" * 300]
+ODD_WORDS = [
+    "1e309", "-1e309", "NaN", "Infinity", "1e-400", "0x10", "01", "1.", "'a'", '"\\ud800"', '"\t"',
+    "nul", "/* */ 1", "// \n 1", "[" * 300 + "]" * 300,
+]
 
 
 def places(tree: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

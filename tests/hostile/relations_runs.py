@@ -102,7 +102,8 @@ def trained(among: list[Json], make_cluster: Any = clusters.cluster) -> Any:
 def few_workers(rng: random.Random) -> Json:
     """Without delays, which the real world would sleep."""
     drawn = clusters.network(rng)
-    return drawn | {"topology": {"kind": "flat"}, "nodes": rng.choice([2, 4]), "workers_per_node": rng.choice([1, 2])}
+    shape = {"nodes": rng.choice([2, 4]), "workers_per_node": rng.choice([1, 2])}
+    return drawn | {"topology": {"kind": "flat"}} | shape
 
 
 RELATIONS = [

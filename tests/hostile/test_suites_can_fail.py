@@ -102,7 +102,8 @@ class SuitesCanFail(CommandTest):
         self.assertFalse(commands.NOT_FINITE.search("name/nancy information 1e-3"))
 
     def test_results_that_a_resumed_sweep_changed(self) -> None:
-        path = self.write({"cluster": {"nodes": 2}, "algorithm": "bytegrad", "steps": 2, "workload": "quadratic"})
+        config = {"cluster": {"nodes": 2}, "algorithm": "bytegrad", "workload": "quadratic"}
+        path = self.write(config | {"steps": 2})
         self.trigram("run", path, "--quiet", "--no-table")
         before = finished(self.results)
         self.assertEqual(finished(self.results), before)
