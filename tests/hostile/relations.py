@@ -41,6 +41,7 @@ class Relation:
     where: str = "everywhere"
     applies: Callable[[Json], bool] = lambda config: True
     draw: Callable[[random.Random], Json] = lambda rng: draws.experiment(rng, EVERY)
+    missed: str = ""  # why the program is known not to keep to it; then failures are only printed
 
 
 def drawn_from(among: list[Json], make: Any = draws.experiment, **options: Any) -> Any:

@@ -133,6 +133,7 @@ RELATIONS = [
         "sums in another order",
         where="algorithms that exchange in the background",
         draw=drawn_from([a for a in FREE if a["name"] in BACKGROUND]),
+        missed="bytes that are under way when the last step ends count, and their time does not",
     ),
     Relation(
         "until steady and in full",
