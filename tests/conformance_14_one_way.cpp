@@ -18,20 +18,38 @@ Transfer from(int peer, const Tensor& x) { return {Transfer::recv, x, peer}; }
 
 bool buffers(const Context& ctx) { return ctx.comm->buffered(kLength * sizeof(float)) > 0; }
 
-/// In worlds that buffer what ranks send.
 class OneWayChannels : public WorldTest {
  protected:
   void SetUp() override {
     if (ranks() == 1) GTEST_SKIP() << "takes two ranks";
     WorldTest::SetUp();
     if (IsSkipped()) return;
+    if (world_buffers() != expected_)
+      GTEST_SKIP() << "worlds that buffer sends, and no others, have channels";
+  }
+  bool expected_ = true;
+
+ private:
+  bool world_buffers() const {
     const auto buffered =
         results_in_world(world(), flat_cluster(ranks()),
                          [](Context ctx) -> std::string { return buffers(ctx) ? "yes" : "no"; });
-    if (buffered.front() != "yes") GTEST_SKIP() << "this world does not buffer sends";
+    return buffered.front() == "yes";
   }
 };
 INSTANTIATE_TEST_SUITE_P(Conformance14, OneWayChannels, every_variant(2, 4), world_test_name);
+
+class NoOneWayChannels : public OneWayChannels {
+ protected:
+  NoOneWayChannels() { expected_ = false; }
+};
+INSTANTIATE_TEST_SUITE_P(Conformance14, NoOneWayChannels, every_variant(2, 4), world_test_name);
+
+TEST_P(NoOneWayChannels, AreRefused) {
+  const WorldError e = error([](Context ctx) { ctx.stream->fork_one_way("pushes"); });
+  EXPECT_EQ(e.kind, WorldError::invariant) << e.text;
+  EXPECT_NE(e.text.find("one-way channel pushes"), e.text.npos) << e.text;
+}
 
 TEST_P(OneWayChannels, NameTheirEnds) {
   run([](Context ctx) {
