@@ -66,8 +66,9 @@ class Stream {
   virtual std::unique_ptr<Stream> fork(const std::string& name) = 0;
   /// Two more streams of this rank, for messages that go one way: what a rank sends on its `out`, a
   /// peer receives on its `in`, so that the sends of a rank never wait for its receives. `out`
-  /// receives nothing, `in` sends nothing, and neither takes part in collectives. Only for worlds
-  /// that buffer what ranks send (Communicator::buffered). Collective over the ranks, as `fork` is.
+  /// receives nothing, `in` sends nothing, and neither takes part in collectives. Only in worlds
+  /// that buffer what ranks send (Communicator::buffered); throws InvariantError elsewhere.
+  /// Collective over the ranks, as `fork` is.
   virtual OneWay fork_one_way(const std::string& name) = 0;
   /// Runs `task` on *this* stream after all that `after` has issued, and after earlier tasks.
   virtual std::shared_ptr<Work> submit(const Context& after, Task task) = 0;

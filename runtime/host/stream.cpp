@@ -87,8 +87,8 @@ std::unique_ptr<Stream> HostStream::fork(const std::string& name) {
 
 OneWay HostStream::fork_one_way(const std::string& name) {
   check_on_stream(self_);
-  TRIGRAM_CHECK(!queue_, "one-way channel {}: accelerators have none, as they buffer no sends",
-                name);
+  TRIGRAM_CHECK(communicator_ && communicator_->buffered(1) > 0,
+                "one-way channel {}: this world does not buffer what ranks send", name);
   const auto groups = world().fork_one_way(group_, forks_, name, self_.rank);
   forks_ += 2;
   return {start(groups.out), start(groups.in)};

@@ -211,6 +211,8 @@ std::unique_ptr<Stream> SimStream::fork(const std::string& name) {
 OneWay SimStream::fork_one_way(const std::string& name) {
   check_current();
   settle();
+  TRIGRAM_CHECK(communicator_.buffered(1) > 0,
+                "one-way channel {}: this world does not buffer what ranks send", name);
   SimStream& in = add_fork(name + " in", next_fork());
   SimStream& out = add_fork(name + " out", in.id());
   in.one_way_ = out.one_way_ = true;
