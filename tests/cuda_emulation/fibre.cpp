@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -46,19 +45,13 @@ void Fibre::set(std::function<void()> body) {
   if (__asan_unpoison_memory_region) {
     __asan_unpoison_memory_region(memory_ + kGuardBytes, kStackBytes);
   }
-  getcontext(&inside_);
-  inside_.uc_stack.ss_sp = memory_ + kGuardBytes;
-  inside_.uc_stack.ss_size = kStackBytes;
-  inside_.uc_link = nullptr;
-  // makecontext passes ints alone.
-  const auto self = reinterpret_cast<std::uintptr_t>(this);
-  makecontext(&inside_, reinterpret_cast<void (*)()>(&Fibre::enter), 2, static_cast<unsigned>(self),
-              static_cast<unsigned>(self >> 32));
+  suspended_ = boost::context::detail::make_fcontext(memory_ + kGuardBytes + kStackBytes,
+                                                     kStackBytes, &Fibre::enter);
 }
 
-void Fibre::enter(unsigned low, unsigned high) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  auto* const self = reinterpret_cast<Fibre*>(static_cast<std::uintptr_t>(high) << 32 | low);
+void Fibre::enter(boost::context::detail::transfer_t from) {
+  auto* const self = static_cast<Fibre*>(from.data);
+  self->suspended_ = from.fctx;
   if (__sanitizer_finish_switch_fiber) {
     __sanitizer_finish_switch_fiber(nullptr, &self->stack_outside_, &self->stack_outside_bytes_);
   }
@@ -68,13 +61,13 @@ void Fibre::enter(unsigned low, unsigned high) {
 }
 
 bool Fibre::resume() {
-  switch_to(outside_, inside_, true);
+  switch_stacks(true);
   return returned_;
 }
 
-void Fibre::yield() { switch_to(inside_, outside_, false); }
+void Fibre::yield() { switch_stacks(false); }
 
-void Fibre::switch_to(ucontext_t& from, ucontext_t& to, bool into) {
+void Fibre::switch_stacks(bool into) {
   void** const fake_stack = into ? &fake_stack_outside_ : &fake_stack_inside_;
   if (__sanitizer_start_switch_fiber) {
     // No fake stack is kept of a fibre that is over.
@@ -86,7 +79,7 @@ void Fibre::switch_to(ucontext_t& from, ucontext_t& to, bool into) {
     if (into) tsan_outside_ = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(into ? tsan_inside_ : tsan_outside_, 0);
   }
-  swapcontext(&from, &to);
+  suspended_ = boost::context::detail::jump_fcontext(suspended_, this).fctx;
   if (__sanitizer_finish_switch_fiber) {
     __sanitizer_finish_switch_fiber(*fake_stack, into ? nullptr : &stack_outside_,
                                     into ? nullptr : &stack_outside_bytes_);

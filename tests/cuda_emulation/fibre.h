@@ -1,7 +1,6 @@
 #pragma once
 
-#include <ucontext.h>
-
+#include <boost/context/detail/fcontext.hpp>
 #include <cstddef>
 #include <functional>
 
@@ -23,14 +22,14 @@ class Fibre {
   void yield();
 
  private:
-  static void enter(unsigned low, unsigned high);
-  void switch_to(ucontext_t& from, ucontext_t& to, bool into);
+  static void enter(boost::context::detail::transfer_t from);
+  void switch_stacks(bool into);
 
   static constexpr std::size_t kStackBytes = 128 << 10;
   std::byte* memory_;  // a guard page, then the stack
   std::function<void()> body_;
   bool returned_ = false;
-  ucontext_t inside_{}, outside_{};
+  boost::context::detail::fcontext_t suspended_ = nullptr;  // the side that does not run
   // What the sanitizers must be told.
   void* fake_stack_inside_ = nullptr;
   void* fake_stack_outside_ = nullptr;
