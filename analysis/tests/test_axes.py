@@ -20,6 +20,7 @@ EXPECTED = {  # experiment: axes, whose order is of no account
     "diloco_measured": {RATE},
     "diloco_measured_ddp": {RATE},
     "eager_skew": {"/cluster/skew/rotates"},
+    "other_accelerators": {"/workload", "/cluster/accelerator"},
     "slow_worker": {"/cluster/slow_workers"},
     "tasks_bandwidth": {RATE, "/workload"},
     "tasks_latency": {LATENCY, "/workload"},

@@ -153,6 +153,20 @@ def test_runs_of_a_configuration_here_name_it():
     assert "cat > vgg16_bandwidth.json" in commands.command("vgg16_bandwidth", [unset, run])
 
 
+def test_the_rates_of_the_clusters_accelerator_are_those_that_a_configuration_asks_for():
+    path = SOURCE / "configs" / "papers" / "other_accelerators.json"
+    config = json.loads(path.read_text())
+    sweep = {pointer: values[0] for pointer, values in config["sweep"].items()}
+    accelerator = sweep["/cluster/accelerator"]
+    experiment = {"steps": 10, "algorithm": {"name": "gradient_allreduce"}, "runtime": {"name": "sim"},
+                  "cluster": config["cluster"] | {"accelerator": accelerator | {"launch_overhead": "5us"}}}
+    for bound, made in ((accelerator, True), ("cluster", True),  # where the rates are known, and where they are not
+                        (accelerator | {"flops": "1TFLOP/s"}, False)):
+        workload = sweep["/workload"] | {"accelerator": bound}
+        run = results.Run(Path("x"), {"sweep": sweep, "experiment": experiment | {"workload": workload}})
+        assert commands.is_of(path, run) == made
+
+
 def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):
     runs = results.load(sweep).runs
     text = commands.command("sample", runs)

@@ -16,6 +16,7 @@ from .results import Run
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 _NOT_COMPARED = ("$schema", "name", "description", "sweep", "zip")
 _MOST_SETTINGS = 8
+_RATES = ("name", "flops", "memory_bandwidth")  # of an accelerator
 
 
 def command(name: str, runs: list[Run]) -> str:
@@ -73,6 +74,8 @@ def _settings(path: Path, run: Run) -> list[Difference] | None:
         return None
     asked, resolved = ({key: value for key, value in whole.items() if key not in _NOT_COMPARED}
                        for whole in (_at_point(config, run.sweep, path.parent), run.experiment))
+    if "workload" in asked:
+        asked["workload"] = _bound(asked["workload"], resolved.get("workload"), resolved.get("cluster"))
     found = list(differences(asked, resolved))
     return None if any(value is None for _, value in found) else found
 
@@ -102,6 +105,20 @@ def _at_point(config: dict[str, Any], sweep: dict[str, Any], folder: Path) -> di
             place = inside
         place[last] = _inlined(value, folder)
     return asked
+
+
+def _bound(workload: Any, resolved: Any, cluster: Any) -> Any:
+    """A workload as written, with the rates of the cluster's accelerator in place of `"accelerator": "cluster"` where
+    the program, which leaves that as it is if it does not know them, has put them there."""
+    if not (isinstance(workload, dict) and isinstance(resolved, dict)):
+        return workload
+    bound = dict(workload)
+    if "priced_with" in workload:
+        bound["priced_with"] = _bound(workload["priced_with"], resolved.get("priced_with"), cluster)
+    if workload.get("accelerator") == "cluster" != resolved.get("accelerator"):
+        accelerator = cluster["accelerator"]
+        bound["accelerator"] = {key: accelerator[key] for key in _RATES}
+    return bound
 
 
 def _inlined(value: Any, folder: Path) -> Any:
