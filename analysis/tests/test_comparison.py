@@ -32,6 +32,20 @@ def test_seeds_are_aggregated_to_mean_and_spread(tmp_path):
     assert point.spread("step_s") == pytest.approx(0.2 / 2**0.5)
 
 
+def test_draws_of_bandwidths_are_aggregated_as_seeds_are(tmp_path):
+    folder = sample.write_sweep(tmp_path, seeds=(1, 2))
+    for path in folder.iterdir():
+        def draw(manifest):
+            manifest["experiment"]["cluster"]["jitter_seed"] = manifest["experiment"].pop("seed")
+            manifest["sweep"].pop("/seed", None)
+            manifest["sweep"]["/cluster/jitter_seed"] = manifest["experiment"]["cluster"]["jitter_seed"]
+
+        edit(path, draw)
+    c = compare(folder)
+    assert [axis.pointer for axis in c.axes] == ["/cluster/inter/bandwidth"]
+    assert all(point.spread("step_s") is not None for point in c.points)
+
+
 def test_one_seed_has_no_spread(sweep):
     assert all(p.spread("step_s") is None for p in compare(sweep).points)
 

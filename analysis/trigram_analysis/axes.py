@@ -14,6 +14,7 @@ from .results import Run
 
 _MISSING = "–"
 _NOT_AXES = ("algorithm", "seed", "name", "description", "timeline", "$schema")
+_SEEDS = ("/cluster/jitter_seed",)  # further down; the experiment's own is above. comparison_table.cpp has the same
 _TITLES = {  # of settings that people name
     "/cluster/inter/bandwidth": "inter-node bandwidth",
     "/cluster/inter/latency": "inter-node latency",
@@ -125,7 +126,7 @@ class Axes:
     def _candidates(self) -> list[Axis]:
         found: dict[str, list[str]] = defaultdict(list)
         for leaf in self._varying:
-            if leaf.split("/")[1] not in _NOT_AXES and leaf not in self._of_algorithms:
+            if leaf.split("/")[1] not in _NOT_AXES and leaf not in (*_SEEDS, *self._of_algorithms):
                 found[self._collapse(leaf)].append(leaf)
         return [Axis(pointer, tuple(leaves)) for pointer, leaves in found.items()]
 

@@ -18,8 +18,35 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kStride = 4;
 /// In microseconds: how far latencies that are described as zero are raised.
 constexpr double kLargestFromZero = 4096;
+/// Draws of NICs that differ.
+constexpr int kDraws = 3;
+/// Which candidates are looked at there: so many, and so far behind the first, at most.
+constexpr std::size_t kMostContenders = 4;
+constexpr double kFurthestBehind = 0.5;
+
+/// The first and those close behind.
+std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
+  std::vector<std::size_t> found;
+  for (const Standing& s : standings)
+    if (found.size() < kMostContenders &&
+        s.cost_s <= (1 + kFurthestBehind) * standings.front().cost_s)
+      found.push_back(s.candidate);
+  return found;
+}
 
 }  // namespace
+
+bool Unequal::changes() const {
+  const double most = 1 + kTie + kNicsDiffer;
+  return most_s > most * equal_s || equal_s > most * least_s;
+}
+
+bool Advice::holds_where_nics_differ() const {
+  return std::ranges::any_of(unequal, [this](const Unequal& u) {
+    return u.candidate == standings.front().candidate &&
+           u.mean_s <= (1 + kTie) * unequal.front().mean_s;
+  });
+}
 
 Advisor::Advisor(const Contest& contest, Options options)
     : contest_(contest),
@@ -42,6 +69,7 @@ Advice Advisor::advise() {
     if (!failed_) return advice;  // nobody gets there: that is the answer
     throw Stopped{kRunFailed};
   }
+  advice.unequal = where_nics_differ(advice.standings);
   const std::size_t winner = advice.standings.front().candidate;
   for (Outlook& outlook : outlooks()) advice.outlooks.push_back(look(std::move(outlook), winner));
   for (int signal = signals.wait(0); signal != 0; signal = signals.wait(0))
@@ -65,6 +93,26 @@ std::vector<Outlook> Advisor::outlooks() const {
   if (least < 1 - kTie) all.push_back({Quantity::step_time, false, least, {}});
   if (most > 1 + kTie) all.push_back({Quantity::step_time, true, most, {}});
   return all;
+}
+
+std::vector<Unequal> Advisor::where_nics_differ(const std::vector<Standing>& standings) {
+  if (contest_.cluster().value("bandwidth_jitter", 0.0) > 0) return {};
+  const std::vector<std::size_t> candidates = contenders(standings);
+  std::vector<Unequal> found;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    found.push_back({candidates[i], standings[i].cost_s, kInfinity, 0, 0});
+  for (int draw = 1; draw <= kDraws; ++draw) {
+    Place place = unchanged();
+    place.draw = draw;
+    const std::vector<Standing> there = stand(place, candidates);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      found[i].least_s = std::min(found[i].least_s, there[i].cost_s);
+      found[i].most_s = std::max(found[i].most_s, there[i].cost_s);
+      found[i].mean_s += there[i].cost_s / kDraws;
+    }
+  }
+  std::ranges::stable_sort(found, {}, &Unequal::mean_s);
+  return found;
 }
 
 Outlook Advisor::look(Outlook outlook, std::size_t winner) {
@@ -95,6 +143,8 @@ std::vector<Standing> Advisor::stand(const Place& place,
   Json at = bandwidth_.at(place.bandwidth);
   at.update(latency_.at(place.latency));
   if (place.step_time != 1) at.update(step_time_.at(place.step_time));
+  if (place.draw != 0)
+    at.update({{"/cluster/bandwidth_jitter", kNicsDiffer}, {"/cluster/jitter_seed", place.draw}});
   Plan plan = contest_.plan(at, candidates);
   if (place != unchanged()) plan.name += "-search";
   make(plan, place);
@@ -130,9 +180,10 @@ void Advisor::make(const Plan& plan, const Place& place) {
       missing.runs.push_back(run);
   if (missing.runs.empty()) return;
   if (!options_.quiet)
-    fmt::print(stderr, "bandwidth {}, latency {}{}: {} run{}\n", bandwidth_.text(place.bandwidth),
+    fmt::print(stderr, "bandwidth {}, latency {}{}{}: {} run{}\n", bandwidth_.text(place.bandwidth),
                latency_.text(place.latency),
                place.step_time == 1 ? "" : ", step time " + step_time_.text(place.step_time),
+               place.draw == 0 ? "" : fmt::format(", NICs differ by {:g} %", 100 * kNicsDiffer),
                missing.runs.size(), missing.runs.size() == 1 ? "" : "s");
   const int code = SweepRunner(missing, options_.runner, options_.quiet).run();
   if (code == kInterrupted) throw Stopped{code};

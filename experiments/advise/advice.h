@@ -32,9 +32,27 @@ struct Outlook {
   std::optional<Flip> flip;
 };
 
+/// What a candidate costs where NICs, and workers' ports in their nodes, differ a little, as those
+/// of real clusters do. Where all are equal, messages can stay in a step that a small difference
+/// ends, and the cost with it.
+struct Unequal {
+  std::size_t candidate = 0;
+  double equal_s = 0;              // where they are as described
+  double least_s = 0, most_s = 0;  // of some draws; infinite: it failed or did not get there
+  double mean_s = 0;
+  /// It changes by more than bandwidths differ, and more than a tie.
+  bool changes() const;
+};
+/// How far bandwidths differ there: evenly drawn, up to this share.
+constexpr double kNicsDiffer = 0.01;
+
 struct Advice {
   std::vector<Standing> standings;  // the best first
+  /// Of the first and those close behind, the best there first; empty where NICs differ as it is.
+  std::vector<Unequal> unequal;
   std::vector<Outlook> outlooks;
+  /// Whether the first is first there, too, or ties with who is.
+  bool holds_where_nics_differ() const;
 };
 
 /// Makes the runs that an answer needs, those that are not there yet, and keeps all of them.
@@ -67,11 +85,13 @@ class Advisor {
  private:
   struct Place {  // factors on what is described
     double bandwidth = 1, latency = 1, step_time = 1;
+    int draw = 0;  // of NICs that differ; 0: they are as described
     bool operator==(const Place&) const = default;
   };
   std::vector<Standing> stand(const Place& place, const std::vector<std::size_t>& candidates);
   Standing stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
   void make(const Plan& plan, const Place& place);
+  std::vector<Unequal> where_nics_differ(const std::vector<Standing>& standings);
   Outlook look(Outlook outlook, std::size_t winner);
   std::vector<Outlook> outlooks() const;
   double unchanged(Quantity of) const { return scale(of).from_zero() ? 0 : 1; }

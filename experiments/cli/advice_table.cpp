@@ -77,6 +77,22 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   return text + "\n";
 }
 
+/// What the answer owes to NICs that are exactly equal.
+std::string where_nics_differ(const Advice& advice, const Contest& contest) {
+  if (advice.unequal.empty()) return "";
+  const auto name = [&](const Unequal& u) { return full_name(contest.candidates()[u.candidate]); };
+  const std::string where = fmt::format("where NICs differ by {:g} %", 100 * kNicsDiffer);
+  std::string text;
+  if (advice.holds_where_nics_differ()) text = where + ", it is still first\n";
+  else text = fmt::format("warning: {}, {} is first\n", where, name(advice.unequal.front()));
+  for (const Unequal& u : advice.unequal)
+    if (u.changes())
+      text +=
+          fmt::format("warning: {}, {} takes {:+.3g} to {:+.3g} %; rely on that\n", where, name(u),
+                      100 * (u.least_s / u.equal_s - 1), 100 * (u.most_s / u.equal_s - 1));
+  return text;
+}
+
 const char* quantity_name(Quantity of) {
   if (of == Quantity::step_time) return "step_time";
   return of == Quantity::bandwidth ? "bandwidth" : "latency";
@@ -141,6 +157,18 @@ Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advis
   return j;
 }
 
+/// Shares of what it costs where NICs are equal; null where it does not get there.
+Json unequal_json(const Unequal& u, const Contest& contest) {
+  const auto more = [&u](double cost_s) {
+    return std::isfinite(cost_s) ? Json(cost_s / u.equal_s - 1) : Json();
+  };
+  return {{"settings", contest.candidates()[u.candidate].coordinates},
+          {"bandwidth_jitter", kNicsDiffer},
+          {"least_more", more(u.least_s)},
+          {"most_more", more(u.most_s)},
+          {"changes", u.changes()}};
+}
+
 /// What the answer is about, and what it ignores.
 std::string ignored(const Contest& contest) {
   const auto& accuracy = contest.target().accuracy;
@@ -181,7 +209,7 @@ std::string advice_table(const Advice& advice, const Contest& contest, const Adv
   constexpr std::size_t kTexts = 4;
   std::string text = heading(contest) + caveats(contest) + "\n" +
                      aligned(standing_lines(advice, contest), kTexts) + left_out(advice, contest) +
-                     "\n" + verdict(advice, contest);
+                     "\n" + verdict(advice, contest) + where_nics_differ(advice, contest);
   if (!advice.outlooks.empty())
     text += "\n" + aligned(outlook_lines(advice, contest, advisor), kTexts);
   return text +
@@ -189,18 +217,16 @@ std::string advice_table(const Advice& advice, const Contest& contest, const Adv
 }
 
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
-  Json j = {{"target", contest.target().text()},
-            {"ignored", ignored(contest)},
-            {"cluster", contest.cluster()},
-            {"warnings", contest.warnings()},
-            {"assumed", contest.assumed()},
-            {"tie", tied(advice) > 1},
-            {"candidates", Json::array()},
-            {"left_out", contest.left_out()},
-            {"flips", Json::array()},
+  Json j = {{"target", contest.target().text()},    {"ignored", ignored(contest)},
+            {"cluster", contest.cluster()},         {"warnings", contest.warnings()},
+            {"assumed", contest.assumed()},         {"tie", tied(advice) > 1},
+            {"candidates", Json::array()},          {"left_out", contest.left_out()},
+            {"where_nics_differ", Json::array()},   {"flips", Json::array()},
             {"results", advisor.results().string()}};
   for (const Standing& s : advice.standings)
     j["candidates"].push_back(standing_json(s, advice, contest));
+  for (const Unequal& u : advice.unequal)
+    j["where_nics_differ"].push_back(unequal_json(u, contest));
   for (const Outlook& o : advice.outlooks) j["flips"].push_back(outlook_json(o, contest, advisor));
   return j;
 }

@@ -17,11 +17,12 @@
 namespace trigram {
 namespace {
 
-constexpr const char* kSeed = "/seed";
+/// What repeats a run: axes.py takes the same for reports.
+constexpr const char* kSeeds[] = {"/seed", "/cluster/jitter_seed"};
 
-/// Runs that differ in the seed alone.
+/// Runs that differ in seeds alone.
 struct Row {
-  Json coordinates;  // without the seed
+  Json coordinates;  // without seeds
   std::string algorithm;
   std::vector<Json> summaries;
   std::string incomparable;  // why it cannot be first; empty: it can
@@ -74,7 +75,7 @@ std::vector<Row> rows_of(const std::vector<Json>& manifests) {
   std::vector<Row> rows;
   for (const Json& m : manifests) {
     Json coordinates = m["sweep"];
-    coordinates.erase(kSeed);
+    for (const char* seed : kSeeds) coordinates.erase(seed);
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const Row& r) { return r.coordinates == coordinates; });
     if (row == rows.end()) {

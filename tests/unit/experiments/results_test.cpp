@@ -145,6 +145,17 @@ TEST(ComparisonTable, MarksTheFastestOfEachSettingAndJoinsSeeds) {
             "* shortest step at this setting\n");
 }
 
+TEST(ComparisonTable, JoinsDrawsOfBandwidths) {
+  const auto with_draw = [](int seed, double step_s) {
+    Json drawn = manifest("slow", "1Gbps", 1, step_s);
+    drawn["sweep"]["/cluster/jitter_seed"] = seed;
+    return drawn;
+  };
+  EXPECT_EQ(comparison_table({with_draw(1, 0.002), with_draw(2, 0.004)}),
+            "bandwidth  algorithm    step [ms]\n"
+            "1Gbps      slow       3.00 ± 1.41\n");
+}
+
 TEST(ComparisonTable, TellsModesOfAnAlgorithmApart) {
   auto mode = [](const char* name, double step_s) {
     const Json algorithm = {{"name", "decentralized"}, {"mode", name}};
