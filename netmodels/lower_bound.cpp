@@ -55,8 +55,8 @@ class Exits {
 /// What the links that messages pass first must carry.
 class Injection {
  public:
-  explicit Injection(const Network& network)
-      : network_(network), exits_(network), loads_(network.links().size()) {}
+  Injection(const Network& network, double start_s)
+      : network_(network), start_s_(start_s), exits_(network), loads_(network.links().size()) {}
 
   void add(int rank, bool inside, std::uint64_t bytes) {
     links_.clear();
@@ -73,10 +73,11 @@ class Injection {
     double most = 0;
     for (std::size_t id = 0; id < loads_.size(); ++id)
       if (loads_[id].latency_s < kUnused)
-        most = std::max(most, end_s(network_.links()[id], latency_factor * loads_[id].latency_s,
-                                    loads_[id].bytes));
+        most = std::max(
+            most, end_s(network_.links()[id], start_s_ + latency_factor * loads_[id].latency_s,
+                        loads_[id].bytes));
     for (const auto& [exit, load] : exit_loads_)
-      most = std::max(most, end_s(*exit, latency_factor * load.latency_s, load.bytes));
+      most = std::max(most, end_s(*exit, start_s_ + latency_factor * load.latency_s, load.bytes));
     return most;
   }
 
@@ -122,6 +123,7 @@ class Injection {
     load.latency_s = std::min(load.latency_s, latency_s);
   }
   const Network& network_;
+  const double start_s_;
   Exits exits_;
   std::map<const Link*, Load> exit_loads_;
   std::vector<Load> loads_;  // by link
@@ -130,10 +132,10 @@ class Injection {
 
 }  // namespace
 
-double lower_bound(const Network& network, std::span<const Traffic> ranks) {
+double lower_bound(const Network& network, std::span<const Traffic> ranks, double start_s) {
   TRIGRAM_CHECK(ranks.size() == static_cast<std::size_t>(network.ranks()),
                 "the traffic of {} ranks on a network of {}", ranks.size(), network.ranks());
-  Injection injection(network);
+  Injection injection(network, start_s);
   for (int rank = 0; rank < network.ranks(); ++rank) {
     const Traffic& sent = ranks[static_cast<std::size_t>(rank)];
     if (sent.messages_intra > 0) injection.add(rank, true, sent.bytes_intra);

@@ -18,7 +18,8 @@ struct Traffic {
 /// the routes and the network model: every link that all messages of some ranks pass first (ports,
 /// host bridges, NICs) must pass their bytes, and the last message has its latency after it; so
 /// must the links out of a switch that one node has for itself, together. A simulated time below it
-/// is an error.
-double lower_bound(const Network& network, std::span<const Traffic> ranks);
+/// is an error. If no traffic leaves before `start_s`, what counts is the date of its end: links
+/// that change have changed by then, and token buckets have filled.
+double lower_bound(const Network& network, std::span<const Traffic> ranks, double start_s = 0);
 
 }  // namespace trigram

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ struct MeterOptions {
   const MachineModel* machine = nullptr;  // nominal when null
   const Steps* steps = nullptr;           // tells the machine model the step; step 0 when null
   EventSink sink;                         // no events when empty
+  // By rank of the sender, what has arrived: each meter adds what its rank receives. For worlds
+  // whose ranks share one thread; nothing is added when empty.
+  std::span<Counters> arrived = {};
 };
 std::unique_ptr<Meter> instrument(const Context& raw, MeterOptions options);
 

@@ -24,14 +24,37 @@ std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Ev
   };
 }
 
+/// Of a collective that is priced as a whole, counts what the rank sends when it is over.
+std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(const Rounds& rounds) {
+  Counters all;
+  for (const Rounds::Sent& sent : rounds.sent) {
+    const bool intra = rank_.same_node(sent.to);
+    (intra ? all.messages_intra : all.messages_inter) += sent.messages;
+    (intra ? all.bytes_intra : all.bytes_inter) += sent.bytes;
+  }
+  const auto over = [&rank = rank_, &tally = tally_, all](double begin_s, double end_s) {
+    tally.transfer_s.add(end_s - begin_s);
+    rank.sent(tally, all);
+  };
+  if (!rank_.sink()) return over;
+  return [over, &rank = rank_, event = event_of(rounds)](double begin_s, double end_s) mutable {
+    over(begin_s, end_s);
+    event.begin_s = begin_s;
+    event.end_s = end_s;
+    rank.sink()(event);
+  };
+}
+
 void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
-  if (inside_) raw_.transfer(batch);
-  else
-    timed(
-        clock_, rank_, [&] { raw_.transfer(batch); },
-        [&] { return reporter(rank_.sink() ? events_of(batch) : std::vector<Event>{}); });
-  for (const Transfer& t : batch)
-    if (t.kind == Transfer::send) count(t.peer, t.tensor.priced_nbytes());
+  if (inside_) return raw_.transfer(batch);
+  timed(
+      clock_, rank_, [&] { raw_.transfer(batch); },
+      [&] { return reporter(rank_.sink() ? events_of(batch) : std::vector<Event>{}); });
+  for (const Transfer& t : batch) {
+    const std::uint64_t bytes = t.tensor.priced_nbytes();
+    if (t.kind == Transfer::send) count(t.peer, bytes);
+    else rank_.received(t.peer, bytes);
+  }
 }
 
 bool MeteredCommunicator::native(const Collective& collective) {
@@ -59,24 +82,17 @@ void MeteredCommunicator::coupled(const Rounds& rounds, const std::function<void
   const double factor = rank_.compute_factor();
   for (Rounds::Phase& phase : mine.phases)
     for (Cost* cost : {&phase.each, &phase.after}) *cost = factor * *cost;
-  bool whole = true, made = false;
+  bool whole = true;
   const auto make = [&] {
     raw_.coupled(mine, [&] {
-      made = true;
       whole = inside_ = raw_.untimed();
       messages();
       inside_ = false;
     });
   };
-  timed(clock_, rank_, make, [&] {
-    std::vector<Event> events;
-    if (whole && rank_.sink()) events.push_back(event_of(rounds));
-    return reporter(std::move(events), whole);
-  });
-  if (!whole) return;
-  ++batches_;
-  if (made) return;
-  for (const Rounds::Sent& sent : rounds.sent) count(sent.to, sent.bytes, sent.messages);
+  timed(clock_, rank_, make,
+        [&] { return whole ? reporter_of_whole(rounds) : reporter({}, /*transferred=*/false); });
+  if (whole) ++batches_;
 }
 
 /// A collective that is priced as a whole, at a time that is not known yet.
@@ -87,9 +103,9 @@ Event MeteredCommunicator::event_of(const Rounds& rounds) const {
   return event;
 }
 
-void MeteredCommunicator::count(int peer, std::uint64_t bytes, std::uint64_t messages) {
+void MeteredCommunicator::count(int peer, std::uint64_t bytes) {
   const bool intra = rank_.same_node(peer);
-  (intra ? tally_.messages_intra : tally_.messages_inter).add(messages);
+  (intra ? tally_.messages_intra : tally_.messages_inter).add(1);
   (intra ? tally_.bytes_intra : tally_.bytes_inter).add(bytes);
 }
 

@@ -24,10 +24,11 @@ class MeteredCommunicator final : public Communicator {
   void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
 
  private:
-  void count(int peer, std::uint64_t bytes, std::uint64_t messages = 1);
+  void count(int peer, std::uint64_t bytes);
   std::vector<Event> events_of(std::span<const Transfer> batch);
   Event event_of(const Rounds& rounds) const;
   std::function<void(double, double)> reporter(std::vector<Event> events, bool transferred = true);
+  std::function<void(double, double)> reporter_of_whole(const Rounds& rounds);
 
   Communicator& raw_;
   Stream& clock_;

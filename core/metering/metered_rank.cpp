@@ -8,6 +8,19 @@ void MeteredRank::when_known(std::unique_ptr<Moment> begin, std::unique_ptr<Mome
   pending_.push_back({std::move(begin), std::move(end), std::move(then)});
 }
 
+void MeteredRank::sent(StreamTally& tally, const Counters& all) {
+  tally.bytes_intra.add(all.bytes_intra);
+  tally.bytes_inter.add(all.bytes_inter);
+  tally.messages_intra.add(all.messages_intra);
+  tally.messages_inter.add(all.messages_inter);
+  if (options_.arrived.empty()) return;
+  Counters& arrived = options_.arrived[static_cast<std::size_t>(rank_)];
+  arrived.bytes_intra += all.bytes_intra;
+  arrived.bytes_inter += all.bytes_inter;
+  arrived.messages_intra += all.messages_intra;
+  arrived.messages_inter += all.messages_inter;
+}
+
 /// Streams do not wait for one another here: what one has not come to yet stays.
 void MeteredRank::settle() {
   std::lock_guard guard(pending_mutex_);

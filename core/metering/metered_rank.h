@@ -54,6 +54,16 @@ class MeteredRank {
   bool phantom() const { return options_.phantom; }
   NullDevice& null_device() { return null_device_; }
   const EventSink& sink() const { return options_.sink; }
+  /// This rank has received a message.
+  void received(int from, std::uint64_t bytes) {
+    if (options_.arrived.empty()) return;
+    Counters& sent = options_.arrived[static_cast<std::size_t>(from)];
+    const bool intra = same_node(from);
+    ++(intra ? sent.messages_intra : sent.messages_inter);
+    (intra ? sent.bytes_intra : sent.bytes_inter) += bytes;
+  }
+  /// A collective that is priced as a whole is over: counts what this rank has sent in it.
+  void sent(StreamTally& tally, const Counters& all);
   double compute_factor() const {
     if (!options_.machine) return 1;
     return options_.machine->compute_factor(rank_, options_.steps ? options_.steps->current() : 0);

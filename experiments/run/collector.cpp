@@ -1,6 +1,7 @@
 #include "experiments/run/collector.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/check.h"
 #include "experiments/run/stopping_rule.h"
@@ -17,7 +18,10 @@ Collector::Pending& Collector::pending(long step) {
   if (is_new) {
     const auto ranks = static_cast<std::size_t>(options_.ranks);
     entry->second = {std::vector<RankStep>(ranks),
-                     std::vector<std::vector<float>>(due(step) ? ranks : 0), options_.ranks};
+                     std::vector<std::vector<float>>(due(step) ? ranks : 0),
+                     options_.ranks,
+                     options_.trainers > 0 ? options_.trainers : options_.ranks,
+                     {}};
   }
   return entry->second;
 }
@@ -30,6 +34,8 @@ double Collector::finish(int rank, long step, const RankStep& done, std::span<co
   const auto index = static_cast<std::size_t>(rank);
   all.ranks[index] = done;
   if (due(step) && done.trains) all.weights[index].assign(weights.begin(), weights.end());
+  if (done.trains && --all.training == 0)
+    all.arrived.assign(options_.arrived.begin(), options_.arrived.end());
   if (--all.missing == 0) complete(step, all, workload, stream);
   return wait_for(step, entered_s, lock, stream);
 }
@@ -53,6 +59,7 @@ void Collector::complete(long step, Pending& all, Workload& workload, const Stre
 void Collector::record(long step, Pending& all, Workload& workload, const Stream& stream) {
   StepRecord record = reduce(step, all.ranks, previous_time_s_);
   previous_time_s_ = record.time_s;
+  if (!all.arrived.empty()) count_arrived(record, std::move(all.arrived));
   std::vector<std::vector<float>> trained;  // by the ranks that train, in their order
   if (due(step)) {
     evaluation_began_s_ = stream.now();
@@ -63,6 +70,15 @@ void Collector::record(long step, Pending& all, Workload& workload, const Stream
   sink_(record);
   if (options_.stopping)
     options_.stopping->add(record, all.ranks, trained, pending_.rbegin()->first);
+}
+
+/// Simulated time and traffic are those since the step before ended, whatever steps of the ranks
+/// the messages belong to.
+void Collector::count_arrived(StepRecord& record, std::vector<Counters> arrived) {
+  record.arrived = std::move(arrived);
+  Counters all;
+  for (const Counters& rank : record.arrived) all = all + rank;
+  record.sum = all - std::exchange(previous_arrived_, all);
 }
 
 /// Leaves out of the training time what a rank spent here since it came or since the evaluation

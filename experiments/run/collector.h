@@ -31,6 +31,8 @@ class Collector {
  public:
   struct Options {
     int ranks = 1;
+    int trainers = 0;                        // ranks that train; 0: all
+    std::span<const Counters> arrived = {};  // MeterOptions::arrived of a simulated run
     long steps = 1;
     long eval_every = 0;  // 0: only after the last step
     bool evaluates = true;
@@ -67,10 +69,13 @@ class Collector {
     std::vector<RankStep> ranks;
     std::vector<std::vector<float>> weights;  // of due steps
     int missing = 0;
+    int training = 0;               // of those that are missing
+    std::vector<Counters> arrived;  // when the last of them ended it
   };
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);
   void record(long step, Pending& all, Workload& workload, const Stream& stream);
+  void count_arrived(StepRecord& record, std::vector<Counters> arrived);
   double wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
                   const Stream& stream);
 
@@ -81,6 +86,7 @@ class Collector {
   std::map<long, Pending> pending_;
   long completed_step_ = -1;
   double previous_time_s_ = 0;
+  Counters previous_arrived_;
   double evaluation_began_s_ = 0;
   bool cancelled_ = false;
 };

@@ -70,6 +70,7 @@ class StepWatch {
     workload_ = &workload;
   }
   Steps& steps() { return steps_; }
+  double began_s() const { return origin_s_; }
   /// Of a rank that is a process: its steps.
   RankReport& report() { return report_; }
 
@@ -156,13 +157,14 @@ std::string hash_of(Workload& workload, Device& device) {
 
 void train(const Context& raw, Shared& shared) {
   const Experiment& e = shared.experiment;
-  const Workers workers = e.algorithm_entry().workers(e.algorithm, *raw.layout);
+  const Workers& workers = shared.workers;
   const bool trains = workers.include(raw.world_rank);
   StepWatch watch(shared, trains);
   auto meter = instrument(raw, {.phantom = !shared.workload.has_values(),
                                 .machine = shared.machine,
                                 .steps = &watch.steps(),
-                                .sink = shared.timeline.sink(raw.world_rank, watch.steps())});
+                                .sink = shared.timeline.sink(raw.world_rank, watch.steps()),
+                                .arrived = shared.arrived});
   const Context ctx = meter->context();
   auto workload = shared.workload.make(workers.numbered(ctx), static_cast<std::uint64_t>(e.seed));
   if (!shared.simulated && shared.machine && shared.workload.has_values())
@@ -176,7 +178,7 @@ void train(const Context& raw, Shared& shared) {
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
   algorithm->train(ctx, run);
   ctx.stream->synchronize();
-  shared.results[static_cast<std::size_t>(raw.world_rank)] = {meter->counters(), raw.stream->now(),
+  shared.results[static_cast<std::size_t>(raw.world_rank)] = {meter->counters(), watch.began_s(),
                                                               hash_of(*workload, *raw.device),
                                                               workload->batch(), trains};
   if (shared.processes) tell_all(raw, shared, watch.report(), *workload);

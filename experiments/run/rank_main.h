@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/machine_model.h"
+#include "core/workers.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
 #include "experiments/run/collector.h"
@@ -15,8 +17,8 @@ namespace trigram {
 
 /// What is left of a rank when it has ended.
 struct RankResult {
-  Counters total;
-  double ended_s = 0;        // by the world's clock
+  Counters total;            // all that it has done
+  double began_s = 0;        // its first step, by the world's clock
   std::string weights_hash;  // empty for phantoms
   std::size_t batch = 0;
   bool trains = true;  // false: only serves
@@ -26,6 +28,7 @@ struct RankResult {
 struct Shared {
   const Experiment& experiment;
   const WorkloadFactory& workload;
+  const Workers& workers;
   const MachineModel* machine;
   bool simulated;
   bool processes;  // ranks do not share this, but tell rank 0 when they have trained
@@ -33,6 +36,7 @@ struct Shared {
   Timeline& timeline;
   const StoppingRule* stopping;     // null where all steps are made
   std::vector<RankResult> results;  // one per rank; each writes its own
+  std::span<Counters> arrived;      // MeterOptions::arrived; empty where time is real
 };
 
 /// The main function of each rank: makes its workload, optimizer and algorithm around an

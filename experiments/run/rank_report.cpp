@@ -65,7 +65,7 @@ std::string to_bytes(const RankReport& report) {
     to.put_list(weights);
   }
   to.put(report.result.total);
-  to.put(report.result.ended_s);
+  to.put(report.result.began_s);
   to.put_list(report.result.weights_hash);
   to.put(report.result.batch);
   to.put(report.result.trains);
@@ -83,7 +83,7 @@ RankReport report_from_bytes(const std::string& bytes) {
     report.weights[step] = from.get_list<std::vector<float>>();
   }
   report.result.total = from.get<Counters>();
-  report.result.ended_s = from.get<double>();
+  report.result.began_s = from.get<double>();
   report.result.weights_hash = from.get_list<std::string>();
   report.result.batch = from.get<std::size_t>();
   report.result.trains = from.get<bool>();

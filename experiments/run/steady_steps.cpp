@@ -86,12 +86,12 @@ std::vector<StepRecord> SteadySteps::cycle() const {
   return records;
 }
 
-std::vector<RankResult> SteadySteps::completed(std::span<const RankResult> made) const {
-  std::vector<RankResult> all(made.begin(), made.end());
+std::vector<Counters> SteadySteps::with_left_out(std::span<const Counters> sent) const {
+  std::vector<Counters> all(sent.begin(), sent.end());
   if (cycles_left_out() == 0) return all;
   for (std::size_t rank = 0; rank < all.size(); ++rank)
     for (const Step& step : last(static_cast<std::size_t>(cycle_)))
-      all[rank].total = all[rank].total + cycles_left_out() * step.ranks[rank].spent;
+      all[rank] = all[rank] + cycles_left_out() * step.ranks[rank].spent;
   return all;
 }
 

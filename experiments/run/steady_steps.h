@@ -44,8 +44,8 @@ class SteadySteps final : public StoppingRule {
   long cycles_left_out() const { return (options_.steps - end_) / cycle_; }
   /// What a cycle is, once steps are left out.
   std::vector<StepRecord> cycle() const;
-  /// What the ranks would have come to with the steps that are left out.
-  std::vector<RankResult> completed(std::span<const RankResult> made) const override;
+  /// What each rank would have sent with the steps that are left out.
+  std::vector<Counters> with_left_out(std::span<const Counters> sent) const;
   /// Where it has been found steady, and how long a step of the cycle takes, for a summary; null
   /// where no step was left out.
   Json to_json() const;

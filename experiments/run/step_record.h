@@ -27,8 +27,11 @@ struct StepRecord {
   double time_s = 0;          // when the last rank that trains did
   double step_s = 0;          // since the last of them ended the step before
   Counters mean;              // times: means over the ranks that train
-  Counters sum;               // bytes and messages: sums over all ranks
-  double loss = 0;            // mean over the ranks that train
+  // Bytes and messages, summed over all ranks: in real time what each sent in its own step, in
+  // simulated time what arrived within step_s.
+  Counters sum;
+  std::vector<Counters> arrived;  // simulated: by rank that sent it, from the start until time_s
+  double loss = 0;                // mean over the ranks that train
   Steps::Staleness staleness;
   std::optional<Evaluation> evaluation;
 };

@@ -4,11 +4,8 @@
 
 namespace trigram {
 
-void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> ranks,
+void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> /*ranks*/,
                          std::span<const std::vector<float>> weights, long furthest) {
-  totals_.resize(ranks.size());
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    totals_[rank] = totals_[rank] + ranks[rank].spent;
   if (!record.evaluation) return;
   if (record.evaluation->accuracy.value_or(0) < accuracy_) {
     after_s_ = record.time_s;
@@ -25,10 +22,8 @@ std::vector<RankResult> TargetAccuracy::completed(std::span<const RankResult> ma
   std::vector<RankResult> all(made.begin(), made.end());
   if (counted_ == steps_) return all;
   auto hash = hashes_.begin();
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    all[rank].total = totals_[rank];
-    if (all[rank].trains) all[rank].weights_hash = *hash++;
-  }
+  for (RankResult& rank : all)
+    if (rank.trains) rank.weights_hash = *hash++;
   return all;
 }
 

@@ -35,7 +35,6 @@ class TargetAccuracy final : public StoppingRule {
   long counted_;
   std::optional<double> reached_s_;
   double after_s_ = 0;               // time of the last evaluation that was not as accurate
-  std::vector<Counters> totals_;     // by rank, of the steps that count
   std::vector<std::string> hashes_;  // of the weights of those that train, when it was reached
 };
 

@@ -50,6 +50,28 @@ TEST(Collector, ReducesAStepWhenItsLastRankEndsIt) {
   EXPECT_EQ(recorded.records[1].step_s, 6);
 }
 
+TEST(Collector, CountsWhatHasArrivedWhenTheLastTrainerEndsAStep) {
+  Recorded recorded;
+  std::vector<Counters> arrived(3);
+  Collector collector({.ranks = 3, .trainers = 2, .arrived = arrived, .steps = 2}, recorded.sink());
+  FakeWorkload workload({1});
+  FakeStream stream;
+  RankStep serves = ended_at(9);
+  serves.trains = false;
+  for (long step = 0; step < 2; ++step) {
+    collector.finish(0, step, ended_at(2), workload, stream);
+    arrived[0].bytes_inter += 100;
+    collector.finish(1, step, ended_at(4), workload, stream);
+    arrived[2].bytes_inter += 1000;  // on the way when the trainers end the step
+    collector.finish(2, step, serves, workload, stream);
+  }
+  ASSERT_EQ(recorded.records.size(), 2u);
+  EXPECT_EQ(recorded.records[0].sum.bytes_inter, 100u);
+  EXPECT_EQ(recorded.records[1].sum.bytes_inter, 1100u);
+  EXPECT_EQ(recorded.records[1].arrived[0].bytes_inter, 200u);
+  EXPECT_EQ(recorded.records[1].arrived[2].bytes_inter, 1000u);
+}
+
 TEST(Collector, EvaluatesDueStepsAndTheLast) {
   Recorded recorded;
   Collector collector({.ranks = 1, .steps = 5, .eval_every = 2}, recorded.sink());

@@ -220,10 +220,10 @@ TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
   StepRecord record;
   record.time_s = 2;
   record.end_s = {2, 2, 2};
+  record.sum.bytes_inter = 30;
   summary.add(record);
   std::vector<RankResult> ranks(2);
   for (RankResult& rank : ranks) {
-    rank.total.bytes_inter = 10;
     rank.weights_hash = "equal";
     rank.batch = 6;
   }
@@ -278,15 +278,21 @@ TEST(Summary, ATimeBelowItsLowerBoundIsAnError) {
   Cluster cluster;
   cluster.nodes = 2;
   cluster.inter = {1000, 0.5};
+  const std::vector<Counters> arrived(2, {.bytes_inter = 2000, .messages_inter = 1});
   std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) {
-    rank.total.bytes_inter = 2000;
-    rank.total.messages_inter = 1;
-    rank.ended_s = 2.5;
-  }
-  check_lower_bound(cluster, ranks);
-  for (RankResult& rank : ranks) rank.ended_s = 2.4;
-  EXPECT_THROW(check_lower_bound(cluster, ranks), InvariantError);
+  const double bound_s = lower_bound(cluster, arrived, ranks);
+  EXPECT_DOUBLE_EQ(bound_s, 2.5);
+  check_lower_bound(2.5, bound_s);
+  EXPECT_THROW(check_lower_bound(2.4, bound_s), InvariantError);
+
+  ranks[0].began_s = 0.5, ranks[1].began_s = 0.75;
+  EXPECT_DOUBLE_EQ(lower_bound(cluster, arrived, ranks), 2.25) << "one rank's time begins later";
+  cluster.inter.shaping.rate_Bps = 500;
+  cluster.inter.shaping.depth_bytes = 10000;
+  cluster.inter.shaping.initial_bytes = 0;
+  ranks[1].began_s = 0.5;
+  EXPECT_DOUBLE_EQ(lower_bound(cluster, arrived, ranks), 0.5 + (2000 - 500) / 500.0)
+      << "credit of a second: half before the first step, half during the latency";
 }
 
 }  // namespace

@@ -1,0 +1,60 @@
+"""Simulated times and bytes are of the same interval, and no time is below what its bytes take."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from harness import CommandTest, experiment, worlds
+
+NODES, NIC_BPS, JITTER, STEPS = 8, 1e9 / 8, 0.3, 8
+# Their messages are still under way when the last step ends.
+BACKGROUND = ["osgp", "adpsgd", "swarm_sgd", "async_model_average"]
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class LowerBoundTest(CommandTest):
+    def runs(self, algorithms: list[Any], **changes: Any) -> list[dict[str, Any]]:
+        return self.run_config(
+            experiment(
+                cluster={
+                    "nodes": NODES,
+                    "inter": {"bandwidth": "1Gbps", "latency": "50us"},
+                    "bandwidth_jitter": JITTER,
+                },
+                workload="resnet50",
+                optimizer={"name": "sgd", "lr": 0.01, "momentum": 0.9},
+                steps=STEPS,
+                sweep={
+                    "/algorithm": algorithms,
+                    "/runtime/fidelity": ["message", "auto", "fluid"],
+                },
+            )
+            | changes
+        )
+
+    def check(self, manifest: dict[str, Any]) -> None:
+        summary, name = manifest["summary"], manifest["sweep"]
+        self.assertLessEqual(summary["lower_bound_s"], summary["time_s"], name)
+        carried = summary["time_s"] * NODES * (1 + JITTER) * NIC_BPS
+        self.assertLessEqual(summary["bytes_inter"], carried, name)
+        lines = (self.results / manifest["id"] / "metrics.jsonl").read_text().splitlines()
+        steps = [json.loads(line) for line in lines]
+        for key in ("bytes_inter", "messages_inter"):
+            self.assertEqual(sum(step[key] for step in steps), summary[key], name)
+
+    def test_messages_after_the_last_step_are_in_neither(self) -> None:
+        manifests = self.runs([{"name": name} for name in BACKGROUND])
+        self.assertEqual(len(manifests), 3 * len(BACKGROUND))
+        for manifest in manifests:
+            self.check(manifest)
+        pushes = [m for m in manifests if m["experiment"]["algorithm"]["name"] == "osgp"]
+        for manifest in pushes:  # whose NICs are never idle, but in the first step
+            summary = manifest["summary"]
+            self.assertGreater(summary["lower_bound_s"], 0.6 * summary["time_s"])
+
+    def test_of_every_algorithm(self) -> None:
+        listed = json.loads(self.trigram("list", "--json").stdout)["algorithms"]
+        for manifest in self.runs([{"name": a["name"]} for a in listed], steps=3):
+            self.check(manifest)
