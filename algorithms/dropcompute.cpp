@@ -85,6 +85,7 @@ class DropCompute final : public Algorithm {
       ctx.stream->synchronize();
       done.push_back(ctx.stream->now() - begin);
     } while (done.size() < M && done.back() <= threshold);
+    run.steps.record_batches(static_cast<long>(done.size()));
     const std::size_t divisor = options_.divisor == Divisor::all ? M : done.size();
     ctx.device->axpby(1 / static_cast<float>(divisor), sum, 0, gradients);
     return done;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "core/optimizer.h"
 #include "core/workload.h"
@@ -52,6 +53,10 @@ class Steps {
   };
   /// What was recorded since the last call.
   Staleness take_staleness();
+  /// Records that the iteration took so many mini-batches of the rank; one if nothing is recorded.
+  void record_batches(long batches) { batches_ = batches; }
+  /// What was recorded since the last call, or one.
+  long take_batches() { return std::exchange(batches_, 1); }
 
  private:
   void start() {
@@ -65,6 +70,7 @@ class Steps {
   Hooks hooks_;
   std::atomic<long> current_ = 0;
   std::atomic<long> stale_updates_ = 0, stale_sum_ = 0, stale_max_ = 0;
+  long batches_ = 1;
 };
 
 /// The execution options of BAGUA (arXiv 2107.01499, section 3): overlap, fusion, hierarchy.

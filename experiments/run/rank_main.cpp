@@ -91,6 +91,7 @@ class StepWatch {
                   .spent = meter_->counters() - before_,
                   .loss = trains_ ? workload_->loss() : 0,
                   .staleness = steps_.take_staleness(),
+                  .batches = steps_.take_batches(),
                   .trains = trains_};
     if (trains_ && workload_->learns() && !std::isfinite(done.loss))
       throw DivergenceError(raw_.world_rank, step, done.loss);

@@ -38,6 +38,7 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
   Counters trained;
   for (const RankStep& r : ranks) {
     record.end_s.push_back(r.end_s);
+    record.batches.push_back(r.batches);
     record.sum = record.sum + r.spent;
     record.staleness.updates += r.staleness.updates;
     record.staleness.sum += r.staleness.sum;

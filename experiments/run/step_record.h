@@ -17,6 +17,7 @@ struct RankStep {
   Counters spent;    // in this step alone
   double loss = 0;   // NaN for a phantom
   Steps::Staleness staleness;
+  long batches = 1;    // mini-batches that it took
   bool trains = true;  // false: only serves
 };
 
@@ -24,6 +25,7 @@ struct RankStep {
 struct StepRecord {
   long step = 0;
   std::vector<double> end_s;  // when each rank ended it
+  std::vector<long> batches;  // mini-batches that each took
   double time_s = 0;          // when the last rank that trains did
   double step_s = 0;          // since the last of them ended the step before
   Counters mean;              // times: means over the ranks that train

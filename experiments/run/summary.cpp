@@ -21,14 +21,13 @@ Json hash_of(std::span<const RankResult> ranks) {
   return hash.hex();
 }
 
-/// In the mean over `steps`, the last of which each rank ended at `end_s`: a rank that is done is
-/// not waited for.
-double samples_per_s(std::span<const RankResult> ranks, double steps, std::span<const double> end_s,
-                     std::optional<std::size_t> priced_batch) {
+/// Of `batches`, which each rank had done at `end_s`: a rank that is done is not waited for.
+double samples_per_s(std::span<const RankResult> ranks, std::span<const double> batches,
+                     std::span<const double> end_s, std::optional<std::size_t> priced_batch) {
   double sum = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (ranks[i].trains)
-      sum += static_cast<double>(priced_batch.value_or(ranks[i].batch)) * steps / end_s[i];
+      sum += static_cast<double>(priced_batch.value_or(ranks[i].batch)) * batches[i] / end_s[i];
   return sum;
 }
 
@@ -52,6 +51,9 @@ void Summary::count(const StepRecord& record, long times) {
   steps_ += static_cast<double>(times);
   mean_ = mean_ + times * record.mean;
   sent_ = sent_ + times * record.sum;
+  batches_.resize(record.batches.size());
+  for (std::size_t rank = 0; rank < batches_.size(); ++rank)
+    batches_[rank] += static_cast<double>(times * record.batches[rank]);
   staleness_.updates += times * record.staleness.updates;
   staleness_.sum += times * record.staleness.sum;
   staleness_.max = std::max(staleness_.max, record.staleness.max);
@@ -69,7 +71,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
   const bool updated = staleness_.updates > 0;
   Json j = {{"time_s", last_.time_s},
             {"step_s", last_.time_s / steps_},
-            {"samples_per_s", finite(samples_per_s(ranks, steps_, last_.end_s, priced_batch))},
+            {"samples_per_s", finite(samples_per_s(ranks, batches_, last_.end_s, priced_batch))},
             {"compute_s", mean_.compute_s / steps_},
             {"communication_s", mean_.communication_s / steps_},
             {"exposed_s", mean_.exposed_s / steps_},

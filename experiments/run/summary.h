@@ -29,6 +29,7 @@ class Summary {
   StepRecord last_;
   Counters mean_;  // times, summed over steps
   Counters sent_;  // bytes and messages, summed over steps
+  std::vector<double> batches_;  // by rank, summed over steps
   Steps::Staleness staleness_;
 };
 

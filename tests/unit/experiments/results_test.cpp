@@ -220,6 +220,7 @@ TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
   StepRecord record;
   record.time_s = 2;
   record.end_s = {2, 2, 2};
+  record.batches = {1, 1, 1};
   record.sum.bytes_inter = 30;
   summary.add(record);
   std::vector<RankResult> ranks(2);
@@ -243,10 +244,25 @@ TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
   StepRecord record;
   record.time_s = 4;
   record.end_s = {1, 4};
+  record.batches = {1, 1};
   summary.add(record);
   std::vector<RankResult> ranks(2);
   for (RankResult& rank : ranks) rank.batch = 6;
   EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 6.0 / 1 + 6.0 / 4);
+}
+
+TEST(Summary, CountsTheMiniBatchesOfEachWorker) {
+  Summary summary;
+  for (const double time_s : {2, 4}) {
+    StepRecord record;
+    record.time_s = time_s;
+    record.end_s = {time_s, time_s};
+    record.batches = {8, 5};
+    summary.add(record);
+  }
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) rank.batch = 6;
+  EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 2 * (8 + 5) * 6 / 4.0);
 }
 
 TEST(Summary, CountsSamplesOfTheModelThatTimesAreOf) {
@@ -254,6 +270,7 @@ TEST(Summary, CountsSamplesOfTheModelThatTimesAreOf) {
   StepRecord record;
   record.time_s = 2;
   record.end_s = {2, 2};
+  record.batches = {1, 1};
   summary.add(record);
   std::vector<RankResult> ranks(2);
   for (RankResult& rank : ranks) rank.batch = 32;
