@@ -46,19 +46,6 @@ void print_plan(const Plan& plan, const SweepRunner& runner) {
     fmt::print("{}  {:8}  {}\n", run.id, to_string(runner.state(run)), describe(run.coordinates));
 }
 
-/// A sweep of the network in a world that does not feel it compares equal runs: say so.
-void warn_of_unfelt_network(const Plan& plan) {
-  for (const PlannedRun& run : plan.runs) {
-    if (run.experiment.world().simulated || run.experiment.emulates()) continue;
-    for (const auto& [pointer, value] : run.coordinates.items())
-      if (pointer.starts_with("/cluster/int"))  // intra and inter
-        return spdlog::warn(
-            "{} is swept, but the world {} moves messages in memory: {} changes "
-            "nothing there",
-            pointer, run.experiment.world().name, pointer);
-  }
-}
-
 /// What runs do not take into account, where no table will say it.
 void warn_of_plan(const Plan& plan) {
   std::set<std::string> said;
@@ -89,7 +76,6 @@ int run(const Options& options, bool quiet) {
     fmt::print("shard {} has no runs: there are fewer than shards\n", options.shard);
     return kOk;
   }
-  warn_of_unfelt_network(plan);
   if (options.dry_run || options.no_table) warn_of_plan(plan);
   if (options.dry_run) {
     print_plan(plan, runner);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/config/component.h"
+#include "experiments/cli/comparison_table.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/text_table.h"
 
@@ -178,6 +179,12 @@ std::string warnings(const std::vector<WorldPair>& pairs) {
                      pairs.size());
 }
 
+std::vector<Json> measured(const std::vector<WorldPair>& pairs) {
+  std::vector<Json> manifests;
+  for (const WorldPair& pair : pairs) manifests.push_back(pair.measured);
+  return manifests;
+}
+
 /// Options that the sweeps of both worlds set are the same.
 bool alike(const Json& predicted, const Json& measured) {
   for (const auto& [pointer, value] : predicted["sweep"].items())
@@ -209,7 +216,7 @@ std::string world_comparison(const std::vector<WorldPair>& pairs) {
   const Lines lines = table(pairs);
   const auto algorithm = std::find(lines[0].begin(), lines[0].end(), "algorithm");
   return aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
-         errors(pairs) + orders(pairs) + warnings(pairs);
+         errors(pairs) + orders(pairs) + warnings(pairs) + caveats(measured(pairs));
 }
 
 }  // namespace trigram

@@ -10,6 +10,7 @@
 #include "core/optimizers/registry.h"
 #include "experiments/config/config_file.h"
 #include "experiments/config/machine_match.h"
+#include "experiments/config/network_match.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"
@@ -214,6 +215,8 @@ PlannedRun plan_run(const SweepPoint& point, const std::filesystem::path& base, 
   const Loaded& loaded = loader.load(run.experiment.workload);
   run.workload = loaded.factory;
   run.warnings = machine_warnings(run.experiment, *run.workload);
+  if (std::string unfelt = network_warning(run.experiment, run.coordinates); !unfelt.empty())
+    run.warnings.push_back(std::move(unfelt));
   run.id = run_id(run.resolved, loaded.content);
   return run;
 }

@@ -90,6 +90,19 @@ class Emulation(CommandTest):
         ran = self.trigram("run", self.write(shaped(runtime="threads", sweep=sweep)), "--dry-run")
         self.assertIn("changes nothing", ran.stderr)
 
+    def test_a_network_that_is_not_felt_is_said(self) -> None:
+        warning = "network not emulated: the world threads .* --set /runtime/shaping=cluster"
+        config = self.write(experiment(runtime="threads"))
+        self.assertRegex(self.trigram("run", config, "--no-table").stderr, warning)
+        self.assertRegex(self.trigram("run", config).stdout, f"warning: {warning}")
+        (manifest,) = self.manifests()
+        self.assertRegex(manifest["warnings"][0], warning)
+        self.assertRegex(self.trigram("table", self.results).stdout, f"warning: {warning}")
+        alone = self.write(experiment(runtime="threads", cluster={**NETWORK, "nodes": 1}), "alone.json")
+        self.assertNotIn("not emulated", self.trigram("run", alone, "--dry-run").stderr)
+        felt = self.trigram("run", self.write(shaped(), "felt.json"), "--set", "/name=felt")
+        self.assertNotIn("not emulated", felt.stdout + felt.stderr)
+
     def test_bad_options(self) -> None:
         for runtime, told in (
             ({"name": "threads", "shaping": "clutser"}, "/runtime/shaping: .*cluster"),
