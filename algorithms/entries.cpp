@@ -41,6 +41,7 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
   else
     for (const char* field : {"bucket", "first_bucket"})
       fields.refuse(field, refusal("buckets", 'F'));
+  const auto in_nodes = [](const Execution& e) { return e.hierarchical; };
   if (has(card, 'H'))
     fields
         .field("hierarchical", &Execution::hierarchical, boolean(),
@@ -48,10 +49,15 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
         .field("segment", &Execution::segment_bytes, byte_size(),
                "Inside a node, reduce and broadcast longer tensors in pieces of this size, from "
                "worker to worker, as NCCL does; 0B: all by binomial trees")
-        .field("synchronize", &Execution::synchronize, boolean(),
-               "Have the host wait for every exchange before it launches the next, as BAGUA's "
-               "communication worker does");
+        .only_where(in_nodes, "has no effect here; expected \"hierarchical\": true beside it");
   else fields.refuse("hierarchical", refusal("hierarchy", 'H'));
+  if (has(card, 'H') && card.synchronizes)
+    fields.field("synchronize", &Execution::synchronize, boolean(),
+                 "Have the host wait for every exchange before it launches the next, as BAGUA's "
+                 "communication worker does");
+  else
+    fields.refuse("synchronize",
+                  fmt::format("the host never waits for exchanges of {}; leave it out", card.name));
   return fields;
 }
 

@@ -38,6 +38,7 @@ struct AlgorithmCard {
   bool exchanges_moment = false;    // so the optimizer must have one
   bool exchanges_weights = false;   // F is off unless asked for: the model is one message
   bool waits_across_steps = false;  // as in AlgorithmEntry
+  bool synchronizes = true;         // the host can wait for every exchange, if H applies
 };
 
 /// Adds the options of O, F and H that apply, and names the ones that do not.

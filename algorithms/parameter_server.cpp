@@ -95,7 +95,8 @@ AlgorithmEntry parameter_server_entry() {
        .doc = "Synchronous SGD on the mean gradient, which sharded servers form",
        .trigram = kSyncFullCentralised,
        .execution_options = "OFH",
-       .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020"},
+       .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020",
+       .synchronizes = false},
       FieldTable<Options>{}
           .field("servers", &Options::servers, servers_kind(),
                  "How many ranks serve a share of the model each; all: every one")
@@ -108,6 +109,8 @@ AlgorithmEntry parameter_server_entry() {
                  "What travels first: what is ready, or what the next forward pass needs")
           .field("early", &Options::early, number(0, 1),
                  "Share of the partitions, the first ready, that nothing overtakes by need")
+          .only_where([](const Options& options) { return options.priority == Priority::need; },
+                      "has no effect here; expected \"priority\": \"need\" beside it")
           .field("through_host", &Options::through_host, boolean(),
                  "Exchange by way of the host, at host_bandwidth in simulated time, as BytePS")
           .field("assignment", &Options::assignment, assignment_kind(),

@@ -102,14 +102,19 @@ FieldTable<SlowWorker> slow_worker_fields() {
 }
 
 FieldTable<Stragglers> straggler_fields() {
+  const auto some = [](const Stragglers& s) { return s.count > 0; };
+  const char* const why_not = "has no effect here; expected a \"count\" above 0 beside it";
   return FieldTable<Stragglers>{}
       .field("count", &Stragglers::count, integer(0), "workers that are held up in every step")
       .field("delay", &Stragglers::delay_s, quantity(Dimension::duration),
              "time by which they are, before the step")
+      .only_where(some, why_not)
       .field("seed", &Stragglers::seed, integer(0), "seed of the draw of workers")
+      .only_where(some, why_not)
       .field("independent", &Stragglers::independent, boolean(),
              "every worker makes `count` draws of its own of one among all workers, and is held up "
-             "where it draws itself: sometimes nobody is, sometimes more than `count` are");
+             "where it draws itself: sometimes nobody is, sometimes more than `count` are")
+      .only_where(some, why_not);
 }
 
 FieldTable<Skew> skew_fields() {

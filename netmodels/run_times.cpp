@@ -121,10 +121,17 @@ FieldTable<RunTimes> run_times_fields() {
 }
 
 RunTimes parse_run_times(const Json& j, const std::string& pointer) {
-  const RunTimes times = run_times_fields().parse(j, pointer);
+  static const FieldTable<RunTimes> fields = run_times_fields();  // costly to make
+  const RunTimes times = fields.parse(j, pointer);
   switch (times.kind) {
-    case Shape::constant:
-    case Shape::lognormal: break;
+    case Shape::constant: break;
+    case Shape::lognormal:
+      if (!j.contains("variation"))
+        throw ConfigError(
+            child(pointer, "variation"),
+            "missing; the standard deviation over the mean, without which all times are equal",
+            Mistake::Kind::missing);
+      break;
     case Shape::bounded:
       check_bounds(times.smallest_s, times.mean_s, times.largest_s, times.deviation_s,
                    child(pointer, "mean"));

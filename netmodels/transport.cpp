@@ -117,6 +117,7 @@ double Transport::overhead_s(int messages) const {
 FieldTable<Transport> transport_fields() {
   using Protocol = Transport::Protocol;
   const auto eager = [](const Transport& t) { return t.protocol == Protocol::eager; };
+  const auto lossy = [](const Transport& t) { return t.loss > 0; };
   return FieldTable<Transport>{}
       .field("protocol", &Transport::protocol,
              one_of<Protocol>({{"eager", Protocol::eager}, {"rendezvous", Protocol::rendezvous}}),
@@ -159,8 +160,10 @@ FieldTable<Transport> transport_fields() {
              "segments per round-trip time")
       .field("loss_constant", &Transport::loss_constant, number(0, 10, Open::below),
              "constant of that formula, by how losses come and packets are acknowledged")
+      .only_where(lossy, "has no effect here; expected a loss above 0 beside it")
       .field("segment", &Transport::segment_bytes, quantity(Dimension::bytes, true),
              "payload of a packet (maximum segment size)")
+      .only_where(lossy, "has no effect here; expected a loss above 0 beside it")
       .field("message_overhead", &Transport::message_overhead_s, quantity(Dimension::duration),
              "time that a connection spends on each message before its bytes leave")
       .field("stream_overhead", &Transport::stream_overhead_s, quantity(Dimension::duration),

@@ -11,6 +11,8 @@ namespace trigram {
 FieldTable<Schedule> schedule_fields() {
   using Decay = Schedule::Decay;
   using Scaling = Schedule::Scaling;
+  const auto in_steps = [](const Schedule& s) { return s.decay == Decay::step; };
+  const char* const why_not = "has no effect here; expected \"decay\": \"step\" beside it";
   return FieldTable<Schedule>{}
       .field("warmup_steps", &Schedule::warmup_steps, integer(0),
              "steps over which the learning rate rises linearly to its value")
@@ -23,7 +25,9 @@ FieldTable<Schedule> schedule_fields() {
           "how the learning rate falls after the warm-up; linear and cosine end at 0 with the run")
       .field("decay_every", &Schedule::decay_every, integer(1),
              "decay step: the rate is multiplied by decay_factor every so many steps")
+      .only_where(in_steps, why_not)
       .field("decay_factor", &Schedule::decay_factor, number(0, 1), "see decay_every")
+      .only_where(in_steps, why_not)
       .field("lr_scaling", &Schedule::lr_scaling,
              one_of<Scaling>(
                  {{"none", Scaling::none}, {"linear", Scaling::linear}, {"sqrt", Scaling::sqrt}}),
