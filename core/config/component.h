@@ -45,12 +45,14 @@ template <class Entry>
 const Entry& find_component(const std::vector<Entry>& entries, const std::string& kind,
                             const Json& j, const std::string& pointer) {
   const std::string name = component_name(j, pointer);
-  std::vector<std::string> names;
-  for (const Entry& e : entries) {
+  for (const Entry& e : entries)
     if (e.name == name) return e;
+  std::vector<std::string> names, docs;
+  for (const Entry& e : entries) {
     names.push_back(e.name);
+    docs.push_back(e.doc);
   }
-  unknown_name(j.is_string() ? pointer : child(pointer, "name"), kind, name, names);
+  unknown_name(j.is_string() ? pointer : child(pointer, "name"), kind, name, names, docs);
 }
 
 /// Resolves a reference to {"name": ..., every option}.

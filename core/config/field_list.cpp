@@ -10,6 +10,12 @@ bool applies_to(const Field& field, const void* options) {
   return !field.applies || field.applies(options);
 }
 
+void set_field(const Field& f, const Json& j, const std::string& pointer, void* options) {
+  if (j.contains(f.name)) f.set(options, j.at(f.name), child(pointer, f.name));
+  else if (f.required)
+    throw ConfigError(child(pointer, f.name), "missing; " + f.doc, Mistake::Kind::missing);
+}
+
 }  // namespace
 
 void FieldList::add(Field field) { fields_.push_back(std::move(field)); }
@@ -55,14 +61,14 @@ void FieldList::check_known(const std::string& key, const std::string& pointer) 
 
 void FieldList::parse(const Json& j, const std::string& pointer, void* options) const {
   if (!j.is_object()) wrong_type(pointer, "an object", j);
-  for (const auto& [key, value] : j.items()) check_known(key, pointer);
-  for (const Field& f : fields_) {
-    if (j.contains(f.name)) f.set(options, j.at(f.name), child(pointer, f.name));
-    else if (f.required) throw ConfigError(child(pointer, f.name), "missing; " + f.doc);
-  }
+  Mistakes mistakes;
+  for (const auto& [key, value] : j.items()) mistakes.none_in([&] { check_known(key, pointer); });
+  for (const Field& f : fields_) mistakes.none_in([&] { set_field(f, j, pointer, options); });
+  mistakes.raise();
   for (const Field& f : fields_)
     if (j.contains(f.name) && !applies_to(f, options))
-      throw ConfigError(child(pointer, f.name), f.why_not);
+      mistakes.add({child(pointer, f.name), f.why_not, Mistake::Kind::without_effect});
+  mistakes.raise();
 }
 
 Json FieldList::dump(const void* options) const {

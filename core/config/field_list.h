@@ -29,7 +29,9 @@ class FieldList {
   void last_only_where(std::function<bool(const void*)> applies, std::string why_not);
   void refuse(std::string key, std::string reason);
 
-  /// Sets the fields of *options, which hold their defaults, from the object `j`.
+  /// Sets the fields of *options, which hold their defaults, from the object `j`. Throws a
+  /// ConfigError with all mistakes in it; options without effect are mistakes where there is no
+  /// other.
   void parse(const Json& j, const std::string& pointer, void* options) const;
   Json dump(const void* options) const;
   Json schema(const void* defaults) const;

@@ -32,7 +32,7 @@ class FieldTable {
     return *this;
   }
   /// The field added last means something only where `applies`; elsewhere it is not dumped, and
-  /// refused when it is given, for the reason `why_not`.
+  /// giving it is a mistake of the kind without_effect, for the reason `why_not`.
   FieldTable& only_where(std::function<bool(const S&)> applies, std::string why_not) {
     list_.last_only_where([applies = std::move(applies)](
                               const void* s) { return applies(*static_cast<const S*>(s)); },

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace trigram {
@@ -22,18 +24,45 @@ std::string unit_pattern(Dimension dimension) {
   return fmt::format("^[0-9.]+([eE][-+]?[0-9]+)? *({})$", fmt::join(unit_names(dimension), "|"));
 }
 
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::string did_you_mean_by_doc(const std::string& got, const std::vector<std::string>& names,
+                                const std::vector<std::string>& docs) {
+  constexpr std::size_t kShortest = 3;
+  if (got.size() < kShortest) return "";
+  for (std::size_t i = 0; i < docs.size(); ++i)
+    if (lower(docs[i]).find(lower(got)) != std::string::npos) return did_you_mean(names[i]);
+  return "";
+}
+
 }  // namespace
 
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kLongest = 200;
+  return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
+}
+
+std::string quoted(const Json& value) {
+  return shortened(value.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
+}
+
 void wrong_type(const std::string& pointer, const std::string& expected, const Json& got) {
-  throw ConfigError(pointer, fmt::format("expected {}, not {}", expected, got.dump()));
+  throw ConfigError(pointer, fmt::format("expected {}, not {}", expected, quoted(got)));
 }
 
 void unknown_name(const std::string& pointer, const std::string& what, const std::string& got,
-                  const std::vector<std::string>& names) {
+                  const std::vector<std::string>& names, const std::vector<std::string>& docs) {
   if (names.empty())
-    throw ConfigError(pointer, fmt::format("unknown {} \"{}\"; expected none here", what, got));
-  throw ConfigError(pointer, fmt::format("unknown {} \"{}\"; expected one of {}{}", what, got,
-                                         fmt::join(names, ", "), did_you_mean(got, names)));
+    throw ConfigError(pointer,
+                      fmt::format("unknown {} \"{}\"; expected none here", what, shortened(got)));
+  std::string meant = did_you_mean(got, names);
+  if (meant.empty()) meant = did_you_mean_by_doc(got, names, docs);
+  throw ConfigError(pointer, fmt::format("unknown {} \"{}\"; expected one of {}{}", what,
+                                         shortened(got), fmt::join(names, ", "), meant));
 }
 
 std::string child(const std::string& pointer, const std::string& key) {

@@ -44,12 +44,18 @@ Kind<T> one_of(std::vector<std::pair<std::string, T>> choices);
 template <class T>
 Kind<std::vector<T>> list_of(Kind<T> item);
 
+/// A text as errors quote it: cut where it is long.
+std::string shortened(const std::string& text);
+/// A value as errors quote it: JSON, cut where it is long.
+std::string quoted(const Json& value);
 /// The error for a value of the wrong type: "expected a boolean, not 3".
 [[noreturn]] void wrong_type(const std::string& pointer, const std::string& expected,
                              const Json& got);
-/// The error for a name that is not among `names`.
+/// The error for a name that is not among `names`. `docs`, one for each name if given, are
+/// searched where no name is near, so that "gpu" leads to the world that is documented as for GPUs.
 [[noreturn]] void unknown_name(const std::string& pointer, const std::string& what,
-                               const std::string& got, const std::vector<std::string>& names);
+                               const std::string& got, const std::vector<std::string>& names,
+                               const std::vector<std::string>& docs = {});
 /// `pointer` extended by a key, escaped as RFC 6901 says.
 std::string child(const std::string& pointer, const std::string& key);
 
@@ -83,8 +89,11 @@ Kind<std::vector<T>> list_of(Kind<T> item) {
   return {[item](const Json& j, const std::string& pointer) {
             if (!j.is_array()) wrong_type(pointer, "a list", j);
             std::vector<T> values;
+            Mistakes mistakes;
             for (std::size_t i = 0; i < j.size(); ++i)
-              values.push_back(item.parse(j[i], child(pointer, std::to_string(i))));
+              mistakes.none_in(
+                  [&] { values.push_back(item.parse(j[i], child(pointer, std::to_string(i)))); });
+            mistakes.raise();
             return values;
           },
           [item](const std::vector<T>& values) {

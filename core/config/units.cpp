@@ -65,6 +65,22 @@ double parse_number(std::string_view digits, std::string_view text, const char* 
   return number;
 }
 
+/// The spelling here of a unit that is often spelt otherwise, such as "Gbit/s": the name nearest to
+/// that, "GiB/s", would be eight times as much.
+std::string respelt(std::string_view unit) {
+  struct Spelling {
+    std::string_view theirs, ours;
+  };
+  constexpr Spelling kEnds[] = {{"ib/s", "iB/s"},    {"bits/s", "bps"},  {"bit/s", "bps"},
+                                {"Bit/s", "bps"},    {"b/s", "bps"},     {"bit/sec", "bps"},
+                                {"Bps", "B/s"},      {"bytes/s", "B/s"}, {"Byte/s", "B/s"},
+                                {"FLOPS", "FLOP/s"}, {"\u00b5s", "us"},  {"\u03bcs", "us"}};
+  for (const auto& [theirs, ours] : kEnds)
+    if (unit.ends_with(theirs))
+      return fmt::format("{}{}", unit.substr(0, unit.size() - theirs.size()), ours);
+  return std::string(unit);
+}
+
 }  // namespace
 
 std::vector<std::string> unit_names(Dimension dimension) {
@@ -97,7 +113,7 @@ double parse_quantity(std::string_view text, Dimension dimension) {
   const auto names = unit_names(dimension);
   throw std::invalid_argument(fmt::format("unknown unit \"{}\" in \"{}\"; expected one of {}{}",
                                           suffix, text, fmt::join(names, ", "),
-                                          did_you_mean(suffix, names)));
+                                          did_you_mean(respelt(suffix), names)));
 }
 
 std::string format_quantity(double value, Dimension dimension) {

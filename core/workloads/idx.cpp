@@ -13,8 +13,8 @@ namespace {
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file)
-      : path_(file.string()), file_(gzopen(path_.c_str(), "rb"), gzclose) {
-    if (!file_ || std::filesystem::is_directory(file)) fail("expected a readable IDX file");
+      : path_(file.string()), file_(open(file), gzclose) {
+    if (!file_) fail("expected a readable IDX file");
     gzbuffer(file_.get(), 1u << 18);
   }
 
@@ -49,6 +49,12 @@ class Reader {
   }
 
  private:
+  /// Null for all but regular files: a pipe might never end.
+  static gzFile open(const std::filesystem::path& file) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(file, ignored) ? gzopen(file.c_str(), "rb") : nullptr;
+  }
+
   std::string path_;
   std::unique_ptr<gzFile_s, int (*)(gzFile)> file_;
 };

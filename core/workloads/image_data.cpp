@@ -66,8 +66,9 @@ std::vector<std::filesystem::path> image_data_files(const std::filesystem::path&
   for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                            "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
     const auto plain = folder / name, gzipped = folder / (std::string(name) + ".gz");
-    files.push_back(std::filesystem::exists(plain) && !std::filesystem::exists(gzipped) ? plain
-                                                                                        : gzipped);
+    std::error_code ignored;  // of a path that is too long, say: reading the file tells
+    const bool has_plain = std::filesystem::exists(plain, ignored);
+    files.push_back(has_plain && !std::filesystem::exists(gzipped, ignored) ? plain : gzipped);
   }
   return files;
 }

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "core/config/config_error.h"
+#include "core/text_file.h"
 #include "core/workloads/profile_parsers.h"
 
 namespace trigram {
@@ -73,19 +72,14 @@ std::vector<std::string_view> Profile::backward_names() const {
 }
 
 Profile load_profile(const std::filesystem::path& file, const std::string& pointer) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream content;
-  if (!in || std::filesystem::is_directory(file) || !(content << in.rdbuf()))
-    throw ConfigError(pointer, fmt::format("{}: expected a profile, a readable file that is not "
-                                           "empty",
-                                           file.string()));
   try {
-    ProfileText text = file.extension() == ".json" ? parse_profile_json(content.str())
-                                                   : parse_profile_csv(content.str());
+    const std::string content = read_text_file(file);
+    ProfileText text =
+        file.extension() == ".json" ? parse_profile_json(content) : parse_profile_csv(content);
     check(text);
     if (text.profile.name.empty()) text.profile.name = file.stem().string();
     return std::move(text.profile);
-  } catch (const ProfileError& error) {
+  } catch (const std::runtime_error& error) {  // a ProfileError, or the file cannot be read
     throw ConfigError(pointer, fmt::format("{}: {}", file.string(), error.what()));
   }
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/config/fields.h"
+#include "core/config/json_text.h"
 #include "core/config/option_kinds.h"
 #include "core/workloads/profile_parsers.h"
 
@@ -58,15 +59,18 @@ FieldTable<Document> document_fields() {
 
 ProfileText parse_profile_json(const std::string& content) {
   try {
-    Document d = document_fields().parse(Json::parse(content), "");
+    Document d = document_fields().parse(parse_json(content), "");
     return {{std::move(d.name), std::move(d.measured_on), d.batch, d.buffers, std::move(d.sources),
              std::move(d.assumed), std::move(d.tensors)},
             d.forward_s,
             d.backward_s};
-  } catch (const Json::exception& error) {  // its text holds line and column
-    throw ProfileError(error.what());
+  } catch (const JsonTextError& error) {
+    throw ProfileError(error.place().empty() ? error.what() : error.place() + ": " + error.what());
   } catch (const ConfigError& error) {
-    throw ProfileError(error.what());
+    std::string all;
+    for (const Mistake& mistake : error.mistakes())
+      all += (all.empty() ? "" : "; ") + mistake.text();
+    throw ProfileError(all);
   }
 }
 

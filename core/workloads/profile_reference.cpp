@@ -1,5 +1,7 @@
 #include "core/workloads/profile_reference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/data_dir.h"
@@ -22,6 +24,16 @@ std::string path_in_reference(const std::string& reference) {
   return reference.starts_with(kPrefix) ? reference.substr(kPrefix.size()) : "";
 }
 
+void refuse_bare_path(const std::string& name, const std::string& pointer) {
+  const bool path =
+      name.ends_with(".csv") || name.ends_with(".json") || name.find('/') != std::string::npos;
+  if (path && !name.starts_with(kPrefix))
+    throw ConfigError(pointer,
+                      fmt::format("expected a name, or the path of a profile as \"{}PATH\", "
+                                  "not \"{}\"{}",
+                                  kPrefix, name, did_you_mean(std::string(kPrefix) + name)));
+}
+
 Kind<std::string> profile_reference() {
   Json schema = {{"anyOf",
                   {{{"enum", built_in_profiles()}},
@@ -32,6 +44,7 @@ Kind<std::string> profile_reference() {
             const auto& names = built_in_profiles();
             if (path_in_reference(reference).empty() &&
                 std::ranges::find(names, reference) == names.end()) {
+              refuse_bare_path(reference, pointer);
               std::vector<std::string> expected = names;
               expected.emplace_back("profile:PATH");
               unknown_name(pointer, "profile", reference, expected);

@@ -17,6 +17,9 @@ Kind<std::string> profile_reference();
 /// PATH of "profile:PATH"; empty for anything else.
 std::string path_in_reference(const std::string& reference);
 
+/// Throws ConfigError for a path in place of a name or "profile:PATH".
+void refuse_bare_path(const std::string& name, const std::string& pointer);
+
 /// The file that a reference means.
 std::filesystem::path profile_file(const std::string& reference);
 

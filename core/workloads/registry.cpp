@@ -12,7 +12,9 @@ std::string absolute(const std::filesystem::path& base, const std::string& path)
 
 /// Turns "profile:PATH", as a reference or as its name, into the component "profile".
 Json spelled_out(const Json& j, const std::string& pointer) {
-  const std::string path = path_in_reference(component_name(j, pointer));
+  const std::string name = component_name(j, pointer);
+  refuse_bare_path(name, pointer);
+  const std::string path = path_in_reference(name);
   if (path.empty()) return j;
   Json full = component_options(j);
   full["name"] = "profile";

@@ -1,8 +1,6 @@
 #include "runtime/mpi/wire_error.h"
 
-#include <algorithm>
 #include <stdexcept>
-#include <string_view>
 
 #include "core/check.h"
 #include "core/config/config_error.h"
@@ -12,14 +10,6 @@ namespace trigram::mpi {
 namespace {
 
 enum Type : char { hang = 'h', invariant = 'i', out_of_range = 'o', config = 'c', other = 'r' };
-
-// A ConfigError's what() is its pointer, "/" for an empty one, and this, and its message.
-constexpr std::string_view kAfterPointer = ": ";
-
-std::string message_of(const ConfigError& error) {
-  const std::size_t pointer = std::max<std::size_t>(1, error.pointer().size());
-  return std::string(error.what()).substr(pointer + kAfterPointer.size());
-}
 
 }  // namespace
 
@@ -35,7 +25,7 @@ std::string error_to_bytes(const std::exception_ptr& error) {
   } catch (const std::out_of_range& e) {
     return bytes(out_of_range, e.what());
   } catch (const ConfigError& e) {
-    return bytes(config, e.pointer() + '\n' + message_of(e));
+    return bytes(config, e.pointer() + '\n' + e.mistakes().front().message);
   } catch (const std::exception& e) {
     return bytes(other, e.what());
   } catch (...) {

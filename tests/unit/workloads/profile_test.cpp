@@ -167,8 +167,8 @@ TEST(ProfileFile, ErrorsNameFileLineAndExpectation) {
   EXPECT_THAT(error_of("b.csv", header), HasSubstr("at least one tensor"));
   EXPECT_THAT(error_of("b.csv", "# forward_s: 2\n" + header + "a,1,1,0\n"),
               HasSubstr("sum to the stated 2"));
-  EXPECT_THAT(error_of("b.csv", ""), HasSubstr("expected a profile"));
-  EXPECT_THAT(error_of("b.json", "{\n\"tensors\": [}"), HasSubstr("line 2"));
+  EXPECT_THAT(error_of("b.csv", ""), HasSubstr("at least one tensor"));
+  EXPECT_THAT(error_of("b.json", "{\n\"tensors\": [}"), HasSubstr("2:13: expected JSON"));
   EXPECT_THAT(error_of("b.json", R"({"tensors": [{"tensor": "a", "numel": 0}]})"),
               HasSubstr("/tensors/0/numel"));
   EXPECT_THAT(error_of("b.json", R"({"tensor": []})"), HasSubstr("did you mean \"tensors\""));

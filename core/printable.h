@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trigram {
+
+/// `text` as one line that cannot control a terminal: control characters, line breaks and marks of
+/// the direction of writing are escaped as in JSON (\n, \u001b), bytes that are not UTF-8 as \xff.
+/// For all text that comes from an input and is printed.
+std::string printable(std::string_view text);
+
+}  // namespace trigram
