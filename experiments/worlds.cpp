@@ -15,8 +15,9 @@ World sim() {
       [](const SimOptions& options, const Cluster& cluster, const WorkloadFactory&) {
         return make_sim_runtime(options, cluster);
       });
-  runtime.resolve = [resolve = runtime.resolve](const Json& j, const std::string& pointer) {
-    check_sim_options(sim_fields().parse(j, pointer), pointer);
+  runtime.resolve = [resolve = runtime.resolve, fields = sim_fields()](const Json& j,
+                                                                       const std::string& pointer) {
+    check_sim_options(fields.parse(j, pointer), pointer);
     return resolve(j, pointer);
   };
   return {std::move(runtime),       true, false, false,

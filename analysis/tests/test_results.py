@@ -1,4 +1,5 @@
 import json
+import os
 
 import sample
 from trigram_analysis import results
@@ -34,6 +35,16 @@ def test_corrupt_and_missing_manifests_are_unfinished(sweep):
     found = results.load(sweep)
     assert len(found.runs) == 3
     assert len(found.unfinished) == 3
+
+
+def test_pipes_in_place_of_files_are_not_waited_for(sweep):
+    for run, name in (("bytegrad-1-1", "manifest.json"), ("bytegrad-10-1", "metrics.jsonl")):
+        path = sweep / run / name
+        path.unlink()
+        os.mkfifo(path)
+    found = results.load(sweep)
+    assert [u.path.name for u in found.unfinished] == ["bytegrad-1-1"]
+    assert [run.records for run in found.runs if run.path.name == "bytegrad-10-1"] == [[]]
 
 
 def test_a_truncated_line_of_metrics_is_skipped(sweep):

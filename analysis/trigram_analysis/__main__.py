@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
 from . import claims, results
 from .claims import ClaimError
+from .printable import printable
 from .results import Results
 
 
@@ -17,11 +19,11 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(f"{options.folder}: no such folder")
     found = results.load(options.folder)
     for run in found.failed:
-        print(f"failed: {run.path}: {run.label}: {run.reason}", file=sys.stderr)
+        _say(f"failed: {run.path}: {run.label}: {run.reason}")
     if found.unfinished:
-        print(f"{len(found.unfinished)} unfinished runs are not counted", file=sys.stderr)
+        _say(f"{len(found.unfinished)} unfinished runs are not counted")
     for run in found.foreign:
-        print(f"not read: {run.path}: {run.reason}", file=sys.stderr)
+        _say(f"not read: {run.path}: {run.reason}")
     apart = found.failed or found.unfinished or found.foreign
     if not found.runs and not (apart and options.action is _report):
         return _fail(f"{options.folder}: no finished run here (a folder with manifest.json and DONE)")
@@ -67,7 +69,7 @@ def _table(found: Results, options: argparse.Namespace) -> None:
         if options.csv:
             table.as_frame(comparison).to_csv(sys.stdout, index=False)
         else:
-            print(f"{name}\n\n{table.as_text(table.build(comparison, brief=True))}\n")
+            print(f"{printable(name)}\n\n{table.as_text(table.build(comparison, brief=True))}\n")
 
 
 def _plots(found: Results, options: argparse.Namespace) -> None:
@@ -111,9 +113,14 @@ def _report(found: Results, options: argparse.Namespace) -> int | None:
 
 
 def _fail(message: str) -> int:
-    print(f"trigram_analysis: {message}", file=sys.stderr)
+    _say(f"trigram_analysis: {message}")
     return 2
 
 
+def _say(line: str) -> None:
+    print(printable(line), file=sys.stderr)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that has enough, such as head, ends this quietly
     sys.exit(main())

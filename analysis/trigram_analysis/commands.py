@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Iterable
 
+from . import readable
 from .differences import Difference, differences, same
 from .results import Run
 
@@ -84,7 +85,7 @@ def _settings(path: Path, run: Run) -> list[Difference] | None:
 def _read(path: Path) -> dict[str, Any] | None:
     """A JSON file, in which comments are allowed; each is read once, for all runs. Not to be changed."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = readable.text_of(path)
         found = json.loads(re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or "", text, flags=re.S))
     except (OSError, ValueError):
         return None

@@ -1,14 +1,22 @@
-"""Whether a manifest can be used: the types and sizes of what tables, charts and claims take from it, looked at
+"""What of the files of a run can be used: the types and sizes of what tables, charts and claims take from it, looked at
 once, where a run is loaded, so that one odd run is listed as such and stops nothing else."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Callable
 
 # Sums, squares and ratios of such numbers are finite, and nothing that is measured lies beyond.
 LARGEST, SMALLEST = 1e150, 1e-150
 _DEEPEST = 40
 _MOST_STEPS, _MOST_WORKERS = 10**7, 10**6
+
+
+def text_of(path: Path, errors: str = "strict") -> str:
+    """The content of a regular file. Reading a pipe might never end; OSError where it is one."""
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path.name} is not a file")
+    return path.read_text(encoding="utf-8", errors=errors)
 
 
 def number(value: Any) -> bool:

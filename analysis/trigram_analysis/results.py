@@ -163,7 +163,7 @@ def _load_run(path: Path, results: Results) -> None:
         results.unfinished.append(Excluded(path, "interrupted, or under way", experiment=path.parent.name))
         return
     try:
-        manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+        manifest = json.loads(readable.text_of(path / "manifest.json"))
         if not isinstance(manifest, dict):
             raise ValueError("not an object")
     except (OSError, ValueError, RecursionError) as error:
@@ -223,7 +223,7 @@ def _object(parent: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = readable.text_of(path, errors="replace").splitlines()
     except OSError:
         return
     for line in lines:

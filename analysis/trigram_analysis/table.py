@@ -13,6 +13,7 @@ from .accuracy import best_accuracy, is_coarse
 from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
+from .printable import printable
 from .results import Run
 from .winner_map import contenders
 
@@ -277,7 +278,7 @@ def as_text(table: Table) -> str:
     for i, line in enumerate(lines[1:]):
         new_setting = i and _setting(table, i) != _setting(table, i - 1)
         out += ([""] if new_setting and table.keys > 1 else []) + [aligned(line)]
-    return "\n".join(out + ["", "; ".join(table.notes)])
+    return "\n".join(map(printable, out + ["", "; ".join(table.notes)]))
 
 
 def _setting(table: Table, row: int) -> list[str]:

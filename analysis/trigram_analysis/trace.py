@@ -51,7 +51,7 @@ def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
     compute is encoding and reducing. Transfers are told apart by the nodes that they connect where
     `workers_per_node` is known and the trace has messages."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(readable.text_of(path))
     except (OSError, ValueError, RecursionError):
         return []
     events = document.get("traceEvents", []) if isinstance(document, dict) else document

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 
@@ -180,11 +181,14 @@ void Advisor::make(const Plan& plan, const Place& place) {
       missing.runs.push_back(run);
   if (missing.runs.empty()) return;
   if (!options_.quiet)
-    fmt::print(stderr, "bandwidth {}, latency {}{}{}: {} run{}\n", bandwidth_.text(place.bandwidth),
-               latency_.text(place.latency),
-               place.step_time == 1 ? "" : ", step time " + step_time_.text(place.step_time),
-               place.draw == 0 ? "" : fmt::format(", NICs differ by {:g} %", 100 * kNicsDiffer),
-               missing.runs.size(), missing.runs.size() == 1 ? "" : "s");
+    std::fputs(fmt::format(
+                   "bandwidth {}, latency {}{}{}: {} run{}\n", bandwidth_.text(place.bandwidth),
+                   latency_.text(place.latency),
+                   place.step_time == 1 ? "" : ", step time " + step_time_.text(place.step_time),
+                   place.draw == 0 ? "" : fmt::format(", NICs differ by {:g} %", 100 * kNicsDiffer),
+                   missing.runs.size(), missing.runs.size() == 1 ? "" : "s")
+                   .c_str(),
+               stderr);
   const int code = SweepRunner(missing, options_.runner, options_.quiet).run();
   if (code == kInterrupted) throw Stopped{code};
 }

@@ -1,6 +1,7 @@
 #include "experiments/advise/contest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -30,6 +31,12 @@ Json own_coordinates(Json coordinates) {
     it = of_place ? coordinates.erase(it) : std::next(it);
   }
   return coordinates;
+}
+
+std::string in_one_line(const ConfigError& error) {
+  std::vector<std::string> texts;
+  for (const Mistake& mistake : error.mistakes()) texts.push_back(mistake.text());
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 /// Only algorithms and what goes with them can be candidates.
@@ -105,7 +112,7 @@ Contest::Contest(const Question& question)
   for (const PlannedRun& run : plan.runs) add(run);
   leave_out_doubles(plan);
   for (const UnfitRun& run : unfit)
-    left_out_.push_back(fmt::format("{}: {}", describe(run.coordinates), run.why.what()));
+    left_out_.push_back(fmt::format("{}: {}", describe(run.coordinates), in_one_line(run.why)));
   leave_out_unlisted(unfit);
   if (candidates_.empty())
     throw ConfigError("--only", "no candidate is all of this; expected fewer words");
@@ -158,7 +165,7 @@ void Contest::leave_out_doubles(const Plan& plan) {
                      [&run](const Candidate& c) { return c.coordinates == run.coordinates; });
     if (candidate == candidates_.end() || run.experiment.cluster.workers_per_node > 1) continue;
     Json key = run.resolved;
-    key["algorithm"].erase("hierarchical");
+    for (const char* of_nodes : {"hierarchical", "segment"}) key["algorithm"].erase(of_nodes);
     const auto [same, is_new] = first.try_emplace(key.dump(), label(*candidate));
     if (is_new) continue;
     left_out_.push_back(fmt::format("{}: the same as {} where nodes have one worker",

@@ -81,7 +81,7 @@ std::string Question::name() const {
 
 std::vector<std::string> Question::all_settings() const {
   const ClusterFile file = read_cluster_file(cluster, "--cluster");
-  parse_cluster(file.description, file.pointer);  // so that errors name the file's own places
+  file.cluster();  // so that errors name the file's own places
   const std::string reference = absolute_profile(profile);
   std::vector<std::string> all = {"/name=" + name(), "/cluster=" + file.description.dump()};
   if (target.accuracy) {

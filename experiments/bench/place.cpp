@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/config/json_text.h"
 #include "experiments/cli/job.h"
 #include "experiments/config/cluster_file.h"
 #include "runtime/mpi/mpi_runtime.h"
@@ -12,14 +13,13 @@ namespace {
 Json runtime_json(const std::string& text) {
   if (text.empty()) return in_a_job() ? "mpi" : "threads";
   if (text[0] != '{') return text;
-  Json j = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (j.is_discarded()) throw ConfigError("--runtime", "expected a name or an object in JSON");
-  return j;
+  const auto parsed = json_or_nothing(text);
+  if (!parsed) throw ConfigError("--runtime", "expected a name or an object in JSON");
+  return *parsed;
 }
 
 Cluster read_cluster(const std::string& name) {
-  const ClusterFile file = read_cluster_file(name, "--cluster");
-  return parse_cluster(file.description, file.pointer);
+  return read_cluster_file(name, "--cluster").cluster();
 }
 
 Cluster flat(int ranks) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "experiments/cli/advice_table.h"
+#include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"
 #include "experiments/exit_codes.h"
 
@@ -17,14 +18,6 @@ struct Options {
   Advisor::Options advisor;
   bool as_json = false;
 };
-
-/// Empty if `text` is a range of factors. CLI::Range lets NaN pass: it is neither below nor above.
-std::string refused_range(const std::string& text) {
-  double factor = 0;
-  const bool read = CLI::detail::lexical_cast(text, factor);
-  if (read && factor >= 1.1 && factor <= 1e6) return {};
-  return fmt::format("expected a finite factor from 1.1 to 1000000, not {}", text);
-}
 
 int advise(Options& options, bool quiet) {
   options.question.target = Target::parse(options.target);
@@ -82,7 +75,7 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
   command
       ->add_option("--range", options->advisor.range,
                    "Up to which factor bandwidth and latency are changed")
-      ->check(CLI::Validator(refused_range, "in [1.1 - 1000000]"))
+      ->check(finite_between(1.1, 1e6))
       ->capture_default_str();
   command->add_option("-o,--output", options->advisor.runner.output, "Folder for results")
       ->capture_default_str();

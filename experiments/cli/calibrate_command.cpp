@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/config/json_text.h"
 #include "core/logging/rank_log.h"
 #include "experiments/bench/place.h"
 #include "experiments/calibrate/calibration_table.h"
+#include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/job.h"
 #include "experiments/cli/ladder_options.h"
@@ -32,8 +34,11 @@ struct Options {
 Json resolved_workload(const std::string& text) {
   if (text.empty()) return {};
   Json j = text;
-  if (text[0] == '{') j = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (j.is_discarded()) throw ConfigError("--workload", "expected a name or an object in JSON");
+  if (text[0] == '{') {
+    const auto parsed = json_or_nothing(text);
+    if (!parsed) throw ConfigError("--workload", "expected a name or an object in JSON");
+    j = *parsed;
+  }
   return resolve_workload(j, "--workload", ".");
 }
 
@@ -66,9 +71,11 @@ CalibrationOptions calibration_options(const Options& options, int ranks, const 
 /// Before anything is measured.
 void check_writable(const std::string& path) {
   if (path.empty() || rank_in_job() != 0) return;
-  const bool existed = fs::exists(path);
+  std::error_code ignored;
+  const bool existed = fs::exists(path, ignored);
   if (!std::ofstream(path, std::ios::app))
-    throw ConfigError("--output", fmt::format("expected a file that can be written, not {}", path));
+    throw ConfigError("--output",
+                      fmt::format("expected a file that can be written, not {}", shortened(path)));
   if (!existed) fs::remove(path);
 }
 
@@ -178,7 +185,7 @@ void add_calibrate_command(CLI::App& app, Action& action) {
   command
       ->add_option("--quantile", options->quantile,
                    "Which one: 0.5 the median; less on a machine that others use, too")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(finite_between(0, 1))
       ->capture_default_str();
   command->callback(
       [options, &action] { action = [options] { return run_calibration(*options); }; });

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "experiments/cli/commands.h"
+#include "experiments/cli/complaint.h"
 #include "experiments/cli/emulated_runs.h"
 #include "experiments/cli/sweep_runner.h"
 #include "experiments/cli/world_comparison.h"
@@ -121,9 +122,9 @@ using ByWorld = std::map<std::string, std::vector<Json>>;
 
 /// Finished runs of the plan's experiments at or below a folder, of other worlds than `predicts`.
 ByWorld results_below(const fs::path& root, const Plan& plan, const std::string& predicts) {
-  if (!fs::is_directory(root))
-    throw ConfigError("--against",
-                      fmt::format("expected a folder of results, not \"{}\"", root.string()));
+  if (std::error_code ignored; !fs::is_directory(root, ignored))
+    throw ConfigError("--against", fmt::format("expected a folder of results, not \"{}\"",
+                                               shortened(root.string())));
   std::set<std::string> wanted;
   for (const PlannedRun& run : plan.runs)
     wanted.insert(experiment_key({{"experiment", run.resolved}}));
@@ -157,8 +158,8 @@ void print_comparison(const Plan& plan, const std::string& predicts, const std::
   std::set<Json> paired;
   for (const WorldPair& pair : pairs) paired.insert(pair.predicted["experiment"]);
   if (paired.size() < plan.runs.size())
-    fmt::print(stderr, "trigram: {} of {} runs are not there in both {} and {}\n",
-               plan.runs.size() - paired.size(), plan.runs.size(), predicts, measures);
+    complain(fmt::format("{} of {} runs are not there in both {} and {}",
+                         plan.runs.size() - paired.size(), plan.runs.size(), predicts, measures));
 }
 
 int compare(const Options& options, bool quiet) {

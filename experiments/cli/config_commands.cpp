@@ -78,10 +78,11 @@ int init(const std::string& file) {
     fmt::print("{}", starting_config());
     return kOk;
   }
-  if (std::filesystem::exists(file))
+  if (std::error_code ignored; std::filesystem::exists(file, ignored))
     throw ConfigError(file, "is there already; expected a new name");
   std::ofstream out(file);
-  if (!(out << starting_config()) || !out.flush()) throw ConfigError(file, "cannot be written");
+  if (!(out << starting_config()) || !out.flush())
+    throw ConfigError(shortened(file), "cannot be written");
   fmt::print("{}\n", file);
   return kOk;
 }

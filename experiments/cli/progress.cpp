@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/printable.h"
+
 namespace trigram {
 
 std::string format_duration(double seconds) {
@@ -38,7 +40,7 @@ void Progress::ended(std::size_t run, const std::string& label, const std::strin
   counters_[run] = steps_[run];
   if (!error.empty()) ++failed_;
   if (quiet_ && error.empty()) return;
-  const std::string first_line = error.substr(0, error.find('\n'));
+  const std::string first_line = printable(error.substr(0, error.find('\n')));
   printer_.line(
       fmt::format("[{}/{}] {} {}", ended_, steps_.size(), label,
                   error.empty() ? fmt::format("({:.1f} s)", wall_s) : "FAILED: " + first_line));

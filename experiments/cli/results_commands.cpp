@@ -12,6 +12,7 @@
 
 #include "core/config/config_error.h"
 #include "core/data_dir.h"
+#include "core/printable.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/labels.h"
 #include "experiments/exit_codes.h"
@@ -25,8 +26,12 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_folder(const std::string& folder) {
-  if (!fs::is_directory(folder))
-    throw ConfigError(folder, "expected a folder of results; there is none here");
+  if (std::error_code ignored; !fs::is_directory(folder, ignored))
+    throw ConfigError(shortened(folder), "expected a folder of results; there is none here");
+}
+
+std::string first_line(const std::string& text) {
+  return printable(text.substr(0, text.find('\n')));
 }
 
 int status(const std::string& folder) {
@@ -40,11 +45,11 @@ int status(const std::string& folder) {
     }
     const StoredRun run = read_stored_run(path, git);
     ++counts[to_string(run.state)];
-    std::string line = fmt::format("{:8}  {}  {}", to_string(run.state), path.string(),
+    std::string line = fmt::format("{:8}  {}  {}", to_string(run.state), printable(path.string()),
                                    describe(run.manifest.value("sweep", Json::object())));
     if (run.state == StoredRun::failed && run.manifest["error"].is_string())
-      line += ": " + run.manifest["error"].get<std::string>();
-    fmt::print("{}\n", line.substr(0, line.find('\n')));
+      line += ": " + first_line(run.manifest["error"].get<std::string>());
+    fmt::print("{}\n", line);
   }
   for (const auto& [state, count] : counts) fmt::print("{} {}\n", count, state);
   if (counts.empty()) fmt::print("no runs\n");

@@ -29,18 +29,6 @@ struct Options {
   SweepRunner::Options runner;
 };
 
-/// Fails before any run if results could not be written after it.
-void check_writable(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  const fs::path probe = folder / fmt::format(".writable.{}", getpid());
-  if (!error) fs::create_directory(probe, error);
-  if (error)
-    throw ConfigError("--output", fmt::format("expected a folder that can be written; {}: {}",
-                                              folder.string(), error.message()));
-  fs::remove(probe);
-}
-
 void print_plan(const Plan& plan, const SweepRunner& runner) {
   for (const PlannedRun& run : plan.runs)
     fmt::print("{}  {:8}  {}\n", run.id, to_string(runner.state(run)), describe(run.coordinates));

@@ -84,7 +84,8 @@ void print_connections(const Cluster& cluster, const Network& network) {
 /// or of an experiment that cannot be planned, which is for `run` to say.
 std::vector<std::string> warnings_of(const std::string& name) {
   std::vector<std::string> warnings;
-  if (!std::filesystem::exists(name)) return warnings;  // a preset
+  if (std::error_code ignored; !std::filesystem::exists(name, ignored))
+    return warnings;  // a preset
   try {
     for (const PlannedRun& run : make_plan(name, {}, {.world = {}, .here = false}).runs)
       for (const std::string& warning : run.warnings)
@@ -96,7 +97,7 @@ std::vector<std::string> warnings_of(const std::string& name) {
 
 int show_network(const std::string& name, const std::string& picture) {
   const ClusterFile file = read_cluster_file(name, "config");
-  const Cluster cluster = parse_cluster(file.description, file.pointer);
+  const Cluster cluster = file.cluster();
   const auto network = make_network(cluster);
   if (!picture.empty()) {
     if (!picture.ends_with(".svg"))

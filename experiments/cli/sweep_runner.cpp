@@ -4,10 +4,13 @@
 #include <spdlog/sinks/sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/config/config_error.h"
 #include "core/logging/rank_log.h"
+#include "core/printable.h"
 #include "experiments/cli/comparison_table.h"
+#include "experiments/cli/complaint.h"
 #include "experiments/cli/job.h"
 #include "experiments/cli/labels.h"
 #include "experiments/exit_codes.h"
@@ -16,6 +19,7 @@
 #include "experiments/run/link_check.h"
 #include "experiments/run/run.h"
 #include "experiments/version.h"
+#include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
 namespace {
@@ -32,6 +36,17 @@ struct SweepRunner::Active {
   Clock::time_point began = Clock::now();
   Json links;  // of an emulated network
 };
+
+void check_writable(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const std::filesystem::path probe = folder / fmt::format(".writable.{}", getpid());
+  if (!error) std::filesystem::create_directory(probe, error);
+  if (error)
+    throw ConfigError("--output", fmt::format("expected a folder that can be written; {}: {}",
+                                              shortened(folder.string()), error.message()));
+  std::filesystem::remove(probe);
+}
 
 SweepRunner::SweepRunner(const Plan& plan, Options options, bool quiet)
     : plan_(plan),
@@ -59,8 +74,8 @@ bool SweepRunner::wanted(const PlannedRun& run) {
   const StoredRun existing = stored(run);
   if (existing.state == StoredRun::stale) {
     ++stale_;
-    fmt::print(stderr, "trigram: stale: {} ({}) {}; --force makes it again\n", run.id,
-               describe(run.coordinates), existing.stale_as);
+    complain(fmt::format("stale: {} ({}) {}; --force makes it again", run.id,
+                         describe(run.coordinates), printable(existing.stale_as)));
   }
   if (existing.state == StoredRun::done &&
       existing.manifest.value("sweep", Json()) != run.coordinates)
@@ -118,8 +133,7 @@ void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_stat
 
 /// `steps` are those of the runs to be made.
 void SweepRunner::begin_progress(std::vector<long> steps, bool quiet) {
-  const std::size_t finished =
-      plan_.runs.size() - steps.size() - static_cast<std::size_t>(stale_);
+  const std::size_t finished = plan_.runs.size() - steps.size() - static_cast<std::size_t>(stale_);
   progress_ = std::make_unique<Progress>(std::move(steps), quiet);
   if (finished > 0)
     progress_->note(fmt::format("{} of {} runs are there already", finished, plan_.runs.size()));
@@ -132,6 +146,7 @@ int SweepRunner::exit_code() const {
 }
 
 int SweepRunner::run() {
+  check_writable(folder_);
   remove_leftovers(folder_);
   JobQueue queue(options_.jobs > 0 ? options_.jobs : available_cores());
   std::vector<long> steps;
@@ -145,14 +160,25 @@ int SweepRunner::run() {
   active_.clear();  // removes what was not finished
   if (!completed) {
     progress_->clear();
-    fmt::print(stderr, "trigram: interrupted; finished runs are kept, the same command goes on\n");
+    complain("interrupted; finished runs are kept, the same command goes on");
     return kInterrupted;
   }
   progress_->finish();
   return exit_code();
 }
 
+/// Errors of runs are recorded in results. Other errors, such as a full disk, are of this process
+/// alone, and end the job.
 int SweepRunner::run_in_job() {
+  try {
+    return make_all_in_job();
+  } catch (const std::exception& error) {
+    active_.clear();  // removes what was not finished
+    mpi_abort(printable(error.what()), kRunFailed);
+  }
+}
+
+int SweepRunner::make_all_in_job() {
   const bool first = rank_in_job() == 0;
   std::vector<bool> wanted_here(plan_.runs.size());
   std::vector<long> steps;

@@ -13,6 +13,9 @@
 
 namespace trigram {
 
+/// Throws ConfigError at "--output" where results of runs could not be written to `folder`.
+void check_writable(const std::filesystem::path& folder);
+
 /// Makes those runs of a plan that its results folder lacks, each in a process of its own, or in
 /// the processes of a job.
 class SweepRunner {
@@ -41,6 +44,7 @@ class SweepRunner {
  private:
   bool wanted(const PlannedRun& run);
   void begin_progress(std::vector<long> steps, bool quiet);
+  int make_all_in_job();
   void record_in_job(const PlannedRun& run, std::size_t index);
   void join_run(const PlannedRun& run);
   Job job(const PlannedRun& run, std::size_t index);

@@ -7,13 +7,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string>
+#include <system_error>
 
 #include "core/config/config_error.h"
 #include "core/data_dir.h"
 #include "core/logging/rank_log.h"
+#include "core/printable.h"
+#include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/complaint.h"
 #include "experiments/cli/job.h"
 #include "experiments/exit_codes.h"
 #include "experiments/version.h"
@@ -77,12 +82,15 @@ int run_command_line(int argc, char** argv) {
   add_report_command(app, action);
   add_bench_command(app, action);
   add_calibrate_command(app, action);
+  std::vector<std::string> words = arguments_of(argc, argv);
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    agree_on_error(error.what());  // which returns where all have this one
-    if (rank_in_job() == 0) fmt::print(stderr, "trigram: {}\n", error.what());
+    const std::string complaint = complaint_of(app, error);
+    agree_on_error(complaint);  // which returns where all have this one
+    if (rank_in_job() == 0) complain(complaint);
     return kBadInput;
   }
   configure_log(log_level);
@@ -93,8 +101,15 @@ int run_command_line(int argc, char** argv) {
 /// The exit code `code`, unless what was printed could not be written.
 int after_output(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  fmt::print(stderr, "trigram: what it printed could not be written\n");
+  if (errno == EPIPE) return code;  // the reader left
+  complain("the output could not be written");
   return code == kOk ? kRunFailed : code;
+}
+
+/// True where a reader of stdout, such as head, left before the end, which is no error.
+bool says_reader_left(const std::exception& error) {
+  const auto* system = dynamic_cast<const std::system_error*>(&error);
+  return system && system->code() == std::errc::broken_pipe && std::ferror(stdout) != 0;
 }
 
 }  // namespace
@@ -107,11 +122,12 @@ int trigram_main(int argc, char** argv, std::vector<AlgorithmEntry> added,
     return after_output(run_command_line(argc, argv));
   } catch (const ConfigError& error) {
     rank_log::print("bad input: {}", error.what());
-    if (rank_in_job() == 0) fmt::print(stderr, "trigram: {}\n", error.what());
+    if (rank_in_job() == 0) complain(error.what());
     return kBadInput;
   } catch (const std::exception& error) {
+    if (says_reader_left(error)) return kOk;
     rank_log::print("fails: {}", error.what());
-    fmt::print(stderr, "trigram: {}\n", error.what());
+    complain(printable(error.what()));
     return kRunFailed;
   }
 }

@@ -13,12 +13,13 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path find(const std::string& name, const std::string& option) {
-  if (fs::exists(name)) return name;
+  std::error_code ignored;  // of a path that is too long, say: there is no such file
+  if (fs::exists(name, ignored)) return name;
   const fs::path preset = data_dir() / "configs" / "clusters" / (name + ".json");
-  if (fs::exists(preset)) return preset;
+  if (fs::exists(preset, ignored)) return preset;
   throw ConfigError(option, fmt::format("expected a file that describes a cluster, or the name of "
                                         "a preset (trigram list networks), not {}",
-                                        name));
+                                        shortened(name)));
 }
 
 }  // namespace
@@ -28,10 +29,18 @@ ClusterFile read_cluster_file(const std::string& name, const std::string& option
   Json j = read_config_file(path);
   if (!j.is_object() || !j.contains("cluster")) {
     if (j.is_object()) j.erase("$schema");
-    return {std::move(j), ""};
+    return {std::move(j), "", path.string()};
   }
   inline_files(j, path.parent_path());
-  return {j.at("cluster"), "/cluster"};
+  return {j.at("cluster"), "/cluster", path.string()};
+}
+
+Cluster ClusterFile::cluster() const {
+  try {
+    return parse_cluster(description, pointer);
+  } catch (const ConfigError& error) {
+    throw error.in_file(path);
+  }
 }
 
 }  // namespace trigram

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/config/kinds.h"
+#include "netmodels/cluster.h"
 
 namespace trigram {
 
@@ -11,6 +11,10 @@ namespace trigram {
 struct ClusterFile {
   Json description;
   std::string pointer;
+  std::string path;
+
+  /// Parses the description. Errors name the file and pointers in it.
+  Cluster cluster() const;
 };
 
 /// Throws ConfigError, at `option`, where there is neither a file nor a preset of that name.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/config/option_kinds.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
@@ -26,8 +28,16 @@ Kind<Json> workload_reference(const std::filesystem::path& base) {
 }
 
 Kind<Cluster> cluster() {
-  return {parse_cluster, [](const Cluster& c) { return cluster_fields().dump(c); },
-          cluster_fields().schema()};
+  const FieldTable<Cluster> fields = cluster_fields();
+  return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c); }, fields.schema()};
+}
+
+/// True for a name by which a folder would be taken for a run, or for a file of one.
+bool means_a_run(const std::string& name) {
+  constexpr const char* kFiles[] = {"manifest.json", "metrics.jsonl", "trace.json", "DONE",
+                                    "log.txt",       "outcome.json",  "report.html"};
+  return name.find(".tmp.") != std::string::npos ||
+         std::find(std::begin(kFiles), std::end(kFiles), name) != std::end(kFiles);
 }
 
 /// A text that can be the name of a folder.
@@ -39,6 +49,8 @@ Kind<std::string> folder_name() {
         const std::string name = text().parse(j, pointer);
         if (name.empty() || name[0] == '.' || name.find_first_not_of(kAllowed) != std::string::npos)
           wrong_type(pointer, "a name of letters, digits, '_', '-' and '.'", j);
+        if (means_a_run(name))
+          wrong_type(pointer, "a name that no file or folder of a run can have", j);
         return name;
       },
       [](const std::string& name) -> Json { return name; },

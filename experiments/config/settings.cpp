@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "core/config/json_text.h"
 #include "experiments/config/config_file.h"
+#include "experiments/config/experiment.h"
+#include "experiments/config/known_pointers.h"
 
 namespace trigram {
 namespace {
@@ -101,22 +104,45 @@ void set_at(Json& config, const std::string& target, const Json& value,
   descend(config, pointer, reported_at) = value;
 }
 
-Json parse_value(const std::string& text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return json.is_discarded() ? Json(text) : json;
+Json parse_value(const std::string& text) { return json_or_nothing(text).value_or(Json(text)); }
+
+namespace {
+
+/// The "=value" of a setting, or "=..." where it has none.
+std::string rest_of(const std::string& text, std::size_t equals) {
+  return equals == std::string::npos ? "=..." : text.substr(equals);
 }
+
+/// Throws ConfigError, which names the option that is meant, for a setting outside an experiment.
+void check_leads_somewhere(const Setting& setting) {
+  const std::string first = setting.pointer.substr(1, setting.pointer.find('/', 1) - 1);
+  static const Json known = config_schema()["properties"];  // costly to make
+  if (known.contains(first)) return;
+  std::vector<std::string> names;
+  for (const auto& [name, schema] : known.items()) names.push_back(name);
+  if (!did_you_mean(first, names).empty()) return;  // which the table of fields says
+  if (const std::string pointer = known_pointer(setting.pointer); !pointer.empty())
+    throw ConfigError("--set " + setting.pointer,
+                      fmt::format("unknown key \"{}\"{}", first, did_you_mean(pointer)));
+}
+
+}  // namespace
 
 Setting parse_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || text.empty() || text[0] != '/')
+  if (equals == std::string::npos || text.empty() || text[0] != '/') {
+    const std::string known = known_pointer(text.substr(0, equals));
     throw ConfigError(
-        "--set", fmt::format("expected /json/pointer=value, as in /steps=100, not \"{}\"", text));
+        "--set", fmt::format("expected /json/pointer=value, as in /steps=100, not \"{}\"{}", text,
+                             known.empty() ? "" : did_you_mean(known + rest_of(text, equals))));
+  }
   return {text.substr(0, equals), parse_value(text.substr(equals + 1))};
 }
 
 void apply_settings(Json& config, const std::vector<std::string>& settings,
                     const std::filesystem::path& base) {
   for (const Setting& setting : parents_first(settings)) {
+    check_leads_somewhere(setting);
     check_not_swept_over(config, setting);
     set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);
     inline_files(config, base);

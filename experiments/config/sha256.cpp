@@ -42,7 +42,8 @@ std::string Sha256::hex() {
 
 std::string sha256_of_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + path.string());
+  if (std::error_code ignored; !file || !std::filesystem::is_regular_file(path, ignored))
+    throw std::runtime_error("cannot read " + path.string());
   Sha256 hash;
   std::vector<char> block(1 << 20);
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0)

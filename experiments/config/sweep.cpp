@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 
 #include "experiments/config/config_file.h"
 #include "experiments/config/settings.h"
@@ -79,33 +80,49 @@ void check_not_swept_twice(const Json& sweep, const Axis& zip) {
                           "is swept twice; expected it under one of the two");
 }
 
-/// A point as its pointers only: what each is set to, and where errors of it are reported.
-struct Choice {
-  Json coordinates = Json::object();
-  std::map<std::string, std::string> reported_under;
-};
-
-void extend(std::vector<Choice>& choices, const Axis& axis) {
-  std::vector<Choice> extended;
-  for (const Choice& choice : choices)
-    for (const Row& row : axis) {
-      Choice next = choice;
-      for (const auto& [pointer, value] : row.values.items()) {
-        next.coordinates[pointer] = value;
-        next.reported_under[pointer] = row.reported_under;
-      }
-      extended.push_back(std::move(next));
-    }
-  choices = std::move(extended);
+/// A plan of more runs is likelier a mistake, and would not fit into memory.
+void check_size(const std::vector<Axis>& axes) {
+  constexpr double kMost = 100'000;
+  double points = 1;
+  for (const Axis& axis : axes) points *= static_cast<double>(axis.size());
+  if (points > kMost)
+    throw ConfigError("/sweep", fmt::format("expected at most {} runs, not {}", kMost, points));
 }
 
-/// Alphabetically, so parents come before their children, be they of "sweep" or of "zip".
-SweepPoint point_of(Json config, const Choice& choice, const std::filesystem::path& base) {
-  for (const auto& [pointer, value] : choice.coordinates.items()) {
-    set_at(config, pointer, value, child(choice.reported_under.at(pointer), pointer));
-    inline_files(config, base);
+/// The value that a pointer is set to, and the pointer under which its errors are reported.
+struct Assignment {
+  const Json* value;    // as the sweep has it
+  const Json* content;  // the same, or that of the file that it names
+  const std::string* reported_under;
+};
+/// A point of the sweep, in alphabetical order: parents come before their children.
+using Choice = std::map<std::string, Assignment>;
+
+/// The rows of an axis as choices. The files that they name are read here, once each.
+std::vector<Choice> choices_of(const Axis& axis, const std::filesystem::path& base,
+                               std::vector<std::unique_ptr<const Json>>& contents) {
+  std::vector<Choice> choices;
+  for (const Row& row : axis) {
+    Choice& choice = choices.emplace_back();
+    for (const auto& [pointer, value] : row.values.items()) {
+      choice[pointer] = {&value, &value, &row.reported_under};
+      if (pointer != "/cluster" && pointer != "/algorithm") continue;
+      Json beside = {{pointer.substr(1), value}};
+      inline_files(beside, base);
+      contents.push_back(std::make_unique<const Json>(std::move(beside.front())));
+      choice[pointer].content = contents.back().get();
+    }
   }
-  return {std::move(config), choice.coordinates};
+  return choices;
+}
+
+SweepPoint point_of(Json config, const Choice& choice) {
+  SweepPoint point{std::move(config), Json::object()};
+  for (const auto& [pointer, assignment] : choice) {
+    set_at(point.config, pointer, *assignment.content, child(*assignment.reported_under, pointer));
+    point.coordinates[pointer] = *assignment.value;
+  }
+  return point;
 }
 
 }  // namespace
@@ -122,11 +139,23 @@ std::vector<SweepPoint> expand_sweep(Json config, const std::filesystem::path& b
   }
   const Axis zipped = zip.is_array() ? axis_of_rows(zip) : axis_of_columns(zip);
   check_not_swept_twice(sweep, zipped);
+  std::vector<Axis> axes = product_axes(sweep);
+  if (!zipped.empty()) axes.push_back(zipped);
+  check_size(axes);
+  std::vector<std::unique_ptr<const Json>> contents;
   std::vector<Choice> choices(1);
-  for (const Axis& axis : product_axes(sweep)) extend(choices, axis);
-  if (!zipped.empty()) extend(choices, zipped);
+  for (const Axis& axis : axes) {
+    const std::vector<Choice> rows = choices_of(axis, base, contents);
+    std::vector<Choice> extended;
+    for (const Choice& choice : choices)
+      for (const Choice& more : rows) {
+        extended.push_back(choice);
+        extended.back().insert(more.begin(), more.end());
+      }
+    choices = std::move(extended);
+  }
   std::vector<SweepPoint> points;
-  for (const Choice& choice : choices) points.push_back(point_of(config, choice, base));
+  for (const Choice& choice : choices) points.push_back(point_of(config, choice));
   return points;
 }
 

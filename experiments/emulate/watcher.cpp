@@ -1,7 +1,6 @@
 #include "experiments/emulate/watcher.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +20,8 @@ void clean(pid_t owner, const std::filesystem::path& folder) noexcept {
     remove_namespaces(owner);
     std::filesystem::remove_all(folder);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "trigram: cannot clean up: {}; try trigram emulate --clean\n", error.what());
+    std::fprintf(stderr, "trigram: cannot clean up: %s; try trigram emulate --clean\n",
+                 error.what());
   }
 }
 

@@ -1,19 +1,37 @@
 #include "experiments/process/job_queue.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <exception>
+#include <new>
+#include <string_view>
 #include <system_error>
 
 namespace trigram {
 namespace {
 
 constexpr double kTick_s = 0.1;
+
+/// Needs no memory, and works in any thread and below C code.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view kWhy = "out of memory\n";
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, kWhy.data(), kWhy.size());
+  _exit(kOutOfMemory);
+}
+
+/// For SIGABRT: libraries abort when they are out of memory, some without saying so.
+void check_memory(int) {
+  constexpr std::size_t kLittle = std::size_t{64} << 20;
+  if (mmap(nullptr, kLittle, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+    end_without_memory();
+}
 
 /// What a child is before it does its work: its own process group, so that Ctrl-C in a terminal
 /// reaches the parent alone; dead when the parent dies; its output in the log.
@@ -25,6 +43,8 @@ void become_child(pid_t parent, const std::filesystem::path& log, Signals& signa
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
   if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0) _exit(1);
   close(fd);
+  std::set_new_handler(end_without_memory);
+  signal(SIGABRT, check_memory);
 }
 
 int guarded(const std::function<int()>& body) {

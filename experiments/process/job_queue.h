@@ -13,6 +13,9 @@
 
 namespace trigram {
 
+/// Exit code of a child that is out of memory.
+inline constexpr int kOutOfMemory = 12;
+
 /// Something to be done in a process of its own.
 struct Job {
   bool exclusive = false;  // nothing else runs beside it

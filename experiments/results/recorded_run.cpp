@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "core/config/config_error.h"
+#include "core/printable.h"
 #include "core/runtime.h"
 #include "experiments/exit_codes.h"
+#include "experiments/process/job_queue.h"
 #include "experiments/run/run.h"
 
 namespace trigram {
@@ -63,6 +65,24 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
   return {.summary = std::move(summary)};
 }
 
+/// The last line that the process wrote before a trace of its stack; it says why a library ended
+/// the process.
+std::string last_words(const std::filesystem::path& log) {
+  std::ifstream file(log);
+  std::string last;
+  for (std::string line; std::getline(file, line) && !line.starts_with("Backtrace");)
+    if (!line.empty()) last = line;
+  return printable(last);
+}
+
+std::string signal_error(const std::filesystem::path& folder, int signal) {
+  std::string error =
+      fmt::format("the process was ended by signal {} ({})", signal, strsignal(signal));
+  if (signal == SIGKILL) return error + ", as the kernel does when memory runs out";
+  const std::string said = last_words(folder / "log.txt");
+  return said.empty() ? error : error + "; the last line of its log: " + said;
+}
+
 }  // namespace
 
 int record_run(const PlannedRun& run, const std::filesystem::path& folder,
@@ -94,9 +114,11 @@ Outcome take_outcome(const std::filesystem::path& folder, int wait_status) {
   std::ifstream file(folder / kOutcome);
   const Json j = Json::parse(file, nullptr, /*allow_exceptions=*/false);
   std::filesystem::remove(folder / kOutcome);
-  if (WIFSIGNALED(wait_status))
-    return {.error = fmt::format("the process was ended by signal {} ({})", WTERMSIG(wait_status),
-                                 strsignal(WTERMSIG(wait_status)))};
+  if (WIFSIGNALED(wait_status)) return {.error = signal_error(folder, WTERMSIG(wait_status))};
+  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == kOutOfMemory)
+    return {.error =
+                "out of memory; fewer simulations at a time (--jobs), or a smaller workload or "
+                "cluster, need less"};
   if (!j.is_object())
     return {.error = fmt::format("the process ended with code {} and without a result",
                                  WEXITSTATUS(wait_status))};

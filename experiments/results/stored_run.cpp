@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
-
+#include "core/config/json_text.h"
+#include "core/text_file.h"
 #include "experiments/results/durable.h"
 #include "experiments/results/manifest.h"
 
@@ -25,17 +25,37 @@ std::string stale_as(const Json& manifest, const std::string& git) {
   return made_by == git ? "" : fmt::format("was made by version {}, this is {}", made_by, git);
 }
 
+/// An empty object where it cannot be read or is not a manifest.
+Json read_manifest(const std::filesystem::path& path) {
+  try {
+    const Json manifest = json_or_nothing(read_text_file(path)).value_or(Json());
+    const bool usable = manifest.is_object() && manifest.value("sweep", Json::object()).is_object();
+    return usable ? manifest : Json::object();
+  } catch (const std::runtime_error&) {
+    return Json::object();
+  }
+}
+
+bool is_done(const std::filesystem::path& folder) {
+  std::error_code ignored;  // of a link to itself, say
+  return std::filesystem::exists(folder / "DONE", ignored);
+}
+
+/// A folder called manifest.json is no manifest, but may be of an older version's experiment.
+bool holds_a_run(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return is_done(folder) || std::filesystem::is_regular_file(folder / "manifest.json", ignored);
+}
+
 }  // namespace
 
 StoredRun read_stored_run(const std::filesystem::path& folder, const std::string& git) {
-  std::ifstream file(folder / "manifest.json");
-  if (!file) return {};
-  Json manifest = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-  if (!manifest.is_object()) return {StoredRun::partial, Json::object(), {}};
-  StoredRun run{StoredRun::partial, std::move(manifest), {}};
+  if (!holds_a_run(folder)) return {};
+  StoredRun run{StoredRun::partial, read_manifest(folder / "manifest.json"), {}};
+  if (run.manifest.empty()) return run;
   if (text(run.manifest, "status") == "failed") {
     run.state = StoredRun::failed;
-  } else if (std::filesystem::exists(folder / "DONE")) {
+  } else if (is_done(folder)) {
     run.stale_as = stale_as(run.manifest, git);
     run.state = run.stale_as.empty() ? StoredRun::done : StoredRun::stale;
   }
@@ -57,12 +77,12 @@ bool is_under_way(const std::filesystem::path& folder) {
 
 std::set<std::filesystem::path> run_folders(const std::filesystem::path& root) {
   std::set<std::filesystem::path> found;
-  if (std::filesystem::exists(root / "manifest.json")) return {root};
+  if (holds_a_run(root)) return {root};
+  std::error_code ignored;
   for (auto entry = std::filesystem::recursive_directory_iterator(root);
        entry != std::filesystem::recursive_directory_iterator(); ++entry) {
     if (entry.depth() >= 2) entry.disable_recursion_pending();
-    if (entry->is_directory() &&
-        (is_under_way(entry->path()) || std::filesystem::exists(entry->path() / "manifest.json")))
+    if (entry->is_directory(ignored) && (is_under_way(entry->path()) || holds_a_run(entry->path())))
       found.insert(entry->path());
   }
   return found;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "experiments/run/job_links.h"
 #include "experiments/run/rank_main.h"
@@ -34,7 +35,7 @@ Json checked_links(const Experiment& e, Runtime& runtime) {
   if (!e.emulates() || !e.world().processes) return nullptr;
   const std::vector<CheckedLink> links = check_job_links(runtime, e.cluster);
   if (mpi_process().rank == 0 && !links.empty()) {
-    fmt::print(stderr, "{}", link_table(links));
+    std::fputs(link_table(links).c_str(), stderr);
     warn_of(links, e.name);
   }
   return to_json(links);

@@ -10,6 +10,8 @@ std::string mpi_unavailable_reason() { return mpi_absent_reason(); }
 
 std::vector<std::string> mpi_exchange(const std::string& mine, double) { return {mine}; }
 
+void mpi_abort(const std::string& message, int) { throw std::runtime_error(message); }
+
 std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions&, AcceleratorFactory) {
   throw std::runtime_error(mpi_unavailable_reason());
 }

@@ -65,6 +65,11 @@ std::vector<std::string> mpi_exchange(const std::string& mine, double watchdog_s
   return said;
 }
 
+void mpi_abort(const std::string& message, int exit_code) {
+  mpi::Session::get(mpi::RankWatch::longest_silence_s(MpiOptions{}.watchdog_s))
+      .abort(message, exit_code);
+}
+
 std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions& options,
                                           AcceleratorFactory make_accelerator) {
   return std::make_unique<MpiRuntime>(options, std::move(make_accelerator));

@@ -67,6 +67,10 @@ using AcceleratorFactory = std::function<std::unique_ptr<AcceleratorBackend>(Boo
 std::vector<std::string> mpi_exchange(const std::string& mine,
                                       double watchdog_s = MpiOptions{}.watchdog_s);
 
+/// Prints `message` and ends the job, all its processes included: for an error on this process
+/// alone, for which the others would wait until the watchdog ends them.
+[[noreturn]] void mpi_abort(const std::string& message, int exit_code);
+
 /// The world in real time whose ranks are processes that mpirun or srun has started, one per rank
 /// of the layout (ConfigError otherwise), and whose streams are threads. Messages are MPI's, over a
 /// communicator per stream; control messages have one of their own.

@@ -278,6 +278,69 @@ CASES = {
         "/algorithm/slow_momentum",
         "a number from 0 and below 1",
     ),
+    "a delay of no stragglers": (
+        experiment(cluster=changed_cluster(stragglers={"delay": "10ms"})),
+        "/cluster/stragglers/delay",
+        "expected a \"count\" above 0",
+    ),
+    "run times that do not vary": (
+        experiment(cluster=changed_cluster(run_times={"kind": "lognormal"})),
+        "/cluster/run_times/variation",
+        "missing",
+    ),
+    "a factor of no decay": (
+        experiment(optimizer={"name": "sgd", "decay_factor": 0.5}),
+        "/optimizer/decay_factor",
+        'expected "decay": "step"',
+    ),
+    "segments of no hierarchy": (
+        experiment(algorithm={"name": "gradient_allreduce", "segment": "4MiB"}),
+        "/algorithm/segment",
+        'expected "hierarchical": true',
+    ),
+    "servers whose exchanges the host does not wait for": (
+        experiment(algorithm={"name": "parameter_server", "synchronize": True}),
+        "/algorithm/synchronize",
+        "the host never waits",
+    ),
+    "an option that means nothing at any point of a sweep": (
+        experiment(
+            algorithm={"name": "gradient_allreduce", "segment": "4MiB"},
+            sweep={"/algorithm/hierarchical": [False], "/seed": [1, 2]},
+        ),
+        "/algorithm/segment",
+        'expected "hierarchical": true',
+    ),
+    "an option that means nothing in one of several swept objects": (
+        experiment(
+            sweep={
+                "/algorithm": [
+                    {"name": "bytegrad", "hierarchical": True, "segment": "4MiB"},
+                    {"name": "gradient_allreduce", "segment": "4MiB"},
+                ]
+            }
+        ),
+        "/algorithm/segment",
+        'expected "hierarchical": true',
+    ),
+    "a profile without its prefix": (
+        experiment(workload="mymodel.csv"),
+        "/workload",
+        'did you mean "profile:mymodel.csv"?',
+    ),
+    "a name that is a file of runs": (experiment(name="manifest.json"), "/name", "no file or folder of a run"),
+    "a name as of a run under way": (experiment(name="a.tmp.b"), "/name", "no file or folder of a run"),
+    "a number that no double holds": (
+        '{"steps": 1,\n "seed": 1e309}',
+        "test.json:2:10: ",
+        "expected a number between -1.8e308 and 1.8e308, not 1e309",
+    ),
+    "a number below all that a double holds": (
+        '{"steps": -1e309}',
+        "test.json:1:11: ",
+        "expected a number between -1.8e308 and 1.8e308, not -1e309",
+    ),
+    "nesting that nothing has": ("[" * 70_000 + "]" * 70_000, "test.json: ", "at most 100 levels deep"),
     "stragglers that are not late": (
         experiment(cluster=changed_cluster(stragglers={"count": 1})),
         "/cluster/stragglers/delay",
@@ -306,6 +369,16 @@ CASES = {
         experiment(cluster=inter(bandwidth="10GHz")),
         "/cluster/inter/bandwidth",
         "Gbps",
+    ),
+    "a unit as others spell it": (
+        experiment(cluster=inter(bandwidth="25 Gbit/s")),
+        "/cluster/inter/bandwidth",
+        'did you mean "Gbps"?',
+    ),
+    "the same in small letters": (
+        experiment(cluster=inter(bandwidth="25gbit/s")),
+        "/cluster/inter/bandwidth",
+        'did you mean "Gbps"?',
     ),
     "no unit": (experiment(cluster=inter(latency=50)), "/cluster/inter/latency", "unit"),
     "negative size": (

@@ -330,8 +330,8 @@ class Advise(CommandTest):
             ({"algorithms": "bytgrad"}, '--algorithms: unknown candidate "bytgrad"'),
             ({"only": "asink"}, 'did you mean "async"?'),
             ({"range": "1"}, "--range"),
-            ({"range": "nan"}, "--range: expected a finite factor from 1.1 to 1000000, not nan"),
-            ({"range": "inf"}, "--range: expected a finite factor"),
+            ({"range": "nan"}, "--range: expected a number from 1.1 to 1000000, not nan"),
+            ({"range": "inf"}, "--range: expected a number"),
             ({"candidates": "real.json"}, "/runtime: advice is from simulations"),
         ]
         for changes, expected in cases:

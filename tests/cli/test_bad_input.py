@@ -1,4 +1,4 @@
-"""Bad input ends with one line that names the place, the expectation and the nearest name; exit 2."""
+"""Bad input ends with a line for each mistake that names the place, the expectation and the nearest name; exit 2."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unittest
 from typing import Any
 
 from bad_configurations import CASES
-from harness import CommandTest, experiment
+from harness import CLUSTER, CommandTest, experiment
 
 
 class BadInput(CommandTest):
@@ -33,13 +33,63 @@ class BadInput(CommandTest):
         for setting, pointer, expectation in (
             ("/stepz=3", "/stepz", 'did you mean "steps"?'),
             ("/steps=many", "/steps", "integer"),
-            ("steps=3", "--set", "/json/pointer=value"),
+            ("steps=3", "--set", 'did you mean "/steps=3"?'),
+            ("train.steps=3", "--set", 'did you mean "/steps=3"?'),
+            ("inter.bandwidth=1Gbps", "--set", 'did you mean "/cluster/inter/bandwidth=1Gbps"?'),
+            ("nonsense=3", "--set", "/json/pointer=value"),
+            ("/lr=0.1", "--set /lr", 'did you mean "/optimizer/lr"?'),
         ):
             with self.subTest(setting):
                 self.assert_refused(pointer, expectation, path, "--set", setting)
 
     def test_unknown_option_of_the_command(self) -> None:
-        self.assert_refused("--jbos", "", self.write(experiment()), "--jbos", "2")
+        self.assert_refused("--jbos", '"--jobs"', self.write(experiment()), "--jbos", "2")
+        self.assert_refused("--dryrun", '"--dry-run"', self.write(experiment()), "--dryrun")
+
+    def test_worlds(self) -> None:
+        for name, meant in (("gpu", "nccl"), ("simulation", "sim"), ("thread", "threads")):
+            with self.subTest(name):
+                self.assert_refused("--world: ", f'did you mean "{meant}"?', self.write(experiment()), "--world", name)
+
+    def test_all_mistakes_are_said_at_once_with_their_file(self) -> None:
+        cluster = {**CLUSTER, "nodes": 0, "inter": {"bandwidth": "10GHz", "latency": 50}}
+        path = self.write(experiment(stepz=3, steps="many", cluster=cluster, sweep={"/seed": [1, 2]}))
+        refused = self.trigram("run", path, code=2)
+        lines = refused.stderr.splitlines()
+        for pointer in ("/stepz", "/steps", "/cluster/nodes", "/cluster/inter/bandwidth", "/cluster/inter/latency"):
+            with self.subTest(pointer):
+                self.assertEqual(sum(line.startswith(f"trigram: {path}: {pointer}: ") for line in lines), 1, lines)
+        self.assertEqual(len(lines), 5, lines)
+
+    def test_what_does_not_go_together_is_said_at_once(self) -> None:
+        config = experiment(algorithm={"name": "gradient_allreduce", "allreduce": "native"}, workload="bert_large",
+                            target_accuracy=0.5, eval_every=1)
+        lines = self.trigram("run", self.write(config), code=2).stderr.splitlines()
+        self.assertEqual([line.split(": ")[2] for line in lines], ["/algorithm/allreduce", "/target_accuracy"])
+
+    def test_values_that_a_sweep_replaces_are_checked(self) -> None:
+        for changes, pointer in (
+            ({"steps": "many", "sweep": {"/steps": [1, 2]}}, "/steps: "),
+            ({"algorithm": "nonsense", "sweep": {"/algorithm": ["bytegrad"]}}, "/algorithm: "),
+            ({"algorithm": {"name": "bytegrad", "overlp": 1}, "zip": {"/algorithm": ["qsgd"]}}, "/algorithm/overlp: "),
+        ):
+            with self.subTest(pointer):
+                self.assert_refused(pointer, "", self.write(experiment(**changes)))
+        incomplete = experiment(algorithm={"hierarchical": True}, sweep={"/algorithm/name": ["bytegrad", "qsgd"]})
+        self.trigram("validate", self.write(incomplete))
+        replaced = experiment(algorithm={"name": "gradient_allreduce", "codec": "topk"},
+                              sweep={"/algorithm/name": ["topk"]})
+        self.trigram("validate", self.write(replaced))
+
+    def test_cluster_files_are_named(self) -> None:
+        path = self.write({**CLUSTER, "nodes": 0}, "broken.json")
+        refused = self.trigram("show", "network", path, code=2)
+        self.assertTrue(refused.stderr.startswith(f"trigram: {path}: /nodes: "), refused.stderr)
+
+    def test_sweeps_of_too_many_runs(self) -> None:
+        thousand = list(range(1, 1001))
+        sweep = {"/seed": thousand, "/steps": thousand, "/eval_every": thousand}
+        self.assert_refused("/sweep", "at most 100000 runs, not 1000000000", self.write(experiment(sweep=sweep)))
 
     def test_unwritable_output(self) -> None:
         (self.folder / "file").write_text("")

@@ -167,6 +167,7 @@ class Calibrate(CommandTest):
             (["--workload", "vgg16"], "--workload: has no values to compute with"),
             (["--workload", "fashion"], 'did you mean "fashion_mnist"?'),
             (["--quantile", "2"], "--quantile"),
+            (["--quantile", "nan"], "--quantile: expected a number from 0 to 1, not nan"),
             (["--min-bytes", "1B", "--max-bytes", "4B"], "--max-bytes: expected at least 8 B"),
             (["--min-bytes", "2B", "--max-bytes", "15B"], "--max-bytes: expected at least 2 sizes"),
             (["--cluster", "world"], "--cluster: expected nodes of one worker"),

@@ -7,9 +7,10 @@ import shlex
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from harness import TRIGRAM, experiment
-from jobs import ENVIRONMENT, JobTest
+from jobs import ENVIRONMENT, WATCHDOG_S, JobTest
 
 STOPS_IN_FINALIZE = r"""
 #include <csignal>
@@ -19,6 +20,22 @@ extern "C" int PMPI_Finalize();
 extern "C" int MPI_Finalize() {
   if (std::string_view(std::getenv("OMPI_COMM_WORLD_RANK")) == "1") std::raise(SIGSTOP);
   return PMPI_Finalize();
+}
+"""
+STOPS_AT_A_MANIFEST = r"""
+#include <csignal>
+#include <cstdarg>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <string_view>
+extern "C" int open(const char* path, int flags, ...) {
+  const bool first = std::string_view(std::getenv("OMPI_COMM_WORLD_RANK")) == "0";
+  if (first && std::string_view(path).ends_with("manifest.json")) std::raise(SIGSTOP);
+  va_list rest;
+  va_start(rest, flags);
+  const int mode = va_arg(rest, int);
+  va_end(rest);
+  return reinterpret_cast<int (*)(const char*, int, ...)>(dlsym(RTLD_NEXT, "open"))(path, flags, mode);
 }
 """
 
@@ -37,6 +54,23 @@ class JobEnds(JobTest):
         self.assertRegex(err, f"{call} has not returned on rank [0123] for 15 s")
         self.assertGreater(time.monotonic() - begun, 15)
 
+    def library(self, text: str) -> Path:
+        source, library = self.folder / "stop.cpp", self.folder / "stop.so"
+        source.write_text(text)
+        subprocess.run([os.environ["CXX"], "-std=c++20", "-fPIC", "-shared", source, "-o", library],
+                       check=True)
+        return library
+
+    def test_a_process_that_stops_between_runs_is_named(self) -> None:
+        """Rank 0 reads which runs are missing, and the others wait for it to say that."""
+        path = self.write(experiment(**self.config))
+        self.job(4, "run", path, "--quiet")
+        run = f"LD_PRELOAD={self.library(STOPS_AT_A_MANIFEST)} exec {TRIGRAM} run {path}"
+        job = self.popen(["mpirun", "-n", 4, "sh", "-c", run], env=ENVIRONMENT)
+        _, err = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 124, err)
+        self.assertRegex(err, "rank [123] waits for others .*have not come for 3 s: 0")
+
     def test_a_process_that_stops_before_it_starts_mpi_ends_the_job(self) -> None:
         run = shlex.join([TRIGRAM, "run", str(self.write(experiment(**self.config)))])
         stop = '[ "$OMPI_COMM_WORLD_RANK" = 3 ] && kill -STOP $$;'
@@ -44,13 +78,22 @@ class JobEnds(JobTest):
         self.assertEqual(self.done(), set())
 
     def test_a_process_that_stops_at_its_exit_ends_the_job_and_runs_are_kept(self) -> None:
-        source, library = self.folder / "stop.cpp", self.folder / "stop.so"
-        source.write_text(STOPS_IN_FINALIZE)
-        subprocess.run([os.environ["CXX"], "-std=c++17", "-fPIC", "-shared", source, "-o", library],
-                       check=True)
+        library = self.library(STOPS_IN_FINALIZE)
         run = shlex.join([TRIGRAM, "run", str(self.write(experiment(**self.config)))])
         self.check_that_it_ends(f"LD_PRELOAD={library} exec {run}", "MPI_Finalize")
         self.assertEqual(len(self.done()), 1)
+
+    def test_results_that_cannot_be_written_end_the_job_at_once(self) -> None:
+        config = {"algorithm": "bytegrad", "steps": 3000, "sweep": {"/seed": [1, 2]}}
+        job = self.start(4, "run", self.write(experiment(runtime="mpi", **config)))
+        self.wait_for(lambda: list(self.results.glob("*.tmp.*")))
+        (under_way,) = self.results.glob("*.tmp.*")
+        begun = time.monotonic()
+        under_way.parent.rename(self.folder / "elsewhere")
+        _, err = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 1, err)
+        self.assertRegex(err, f"trigram: .*: No such file or directory .*{under_way.name}")
+        self.assertLess(time.monotonic() - begun, WATCHDOG_S / 2, "the watchdog has ended it")
 
 
 if __name__ == "__main__":

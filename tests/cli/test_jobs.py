@@ -188,16 +188,6 @@ class Jobs(JobTest):
         _, err = job.communicate(timeout=60)
         self.assertNotRegex(err, "has not been heard of|no call of MPI")
 
-    def test_a_process_that_is_held_up_between_runs_is_named(self) -> None:
-        """Rank 0 opens what nobody writes to, the others wait for it to say which runs are missing."""
-        path = self.write(experiment(runtime={"name": "mpi", "watchdog": "2s"}))
-        self.job(4, "run", path, "--quiet")
-        (manifest,) = self.results.glob("*/manifest.json")
-        manifest.unlink()
-        os.mkfifo(manifest)
-        _, err = self.job(4, "run", path, "--quiet", code=124)
-        self.assertRegex(err, "rank [123] waits for others .*have not come for 3 s: 0")
-
     def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
         path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 20_000]}))
         job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
@@ -270,7 +260,7 @@ class Jobs(JobTest):
                 self.assertEqual(log.count(stage), 2, (stage, log))
         self.job(4, "run", path, "--rank-logs", "logs", "--set", "/algorithm=wagme", code=2)
         for rank in range(4):
-            self.assertIn('bad input: /algorithm: unknown algorithm "wagme"', self.log(rank))
+            self.assertIn(f'bad input: {path}: /algorithm: unknown algorithm "wagme"', self.log(rank))
 
     def test_logs_of_processes_want_processes_and_a_folder(self) -> None:
         path = self.write(experiment(runtime="threads"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import re
 import unittest
 from typing import Any
@@ -276,6 +277,13 @@ class Runs(CommandTest):
         for m in manifests:
             self.assertEqual(m["sweep"], {"/seed": m["experiment"]["seed"]})
         self.assertEqual({m["id"]: m["finished"] for m in manifests}, before, "not made again")
+
+    def test_ten_thousand_runs_are_planned_in_seconds(self) -> None:
+        sweep = {"/seed": list(range(1000)), "/cluster/nodes": list(range(1, 11))}
+        config = self.write(experiment(workload="bert_large", eval_every=0, sweep=sweep))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        self.assertEqual(len(self.trigram("run", config, "--dry-run").stdout.splitlines()), 10_000)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 5)
 
     def test_dry_run_makes_nothing(self) -> None:
         listed = self.trigram("run", self.write(experiment(seed=[1, 2])), "--dry-run").stdout

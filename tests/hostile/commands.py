@@ -54,16 +54,22 @@ def wrong_end(code: int, out: str, err: str, expected: tuple[int, ...]) -> str:
 
 
 def wrong_refusal(out: str, err: str) -> str:
-    """Bad input is one line that says where it is."""
-    lines = err.split("\n")
+    """Bad input is a line for each mistake that says where it is."""
+    *lines, rest = err.split("\n")
     if out:
         return f"prints something although it refuses: {out[:200]}"
-    if len(lines) != 2 or lines[1] or not re.match("trigram(_analysis)?: ", lines[0]):
-        return f"not one line: {err[:400]!r}"
-    if CONTROL.search(lines[0]):
-        return f"control characters: {lines[0][:300]!r}"
-    if len(lines[0]) > 10_000:
-        return f"a line of {len(lines[0])} characters: {lines[0][:200]!r}"
-    if not re.search(r"/|--\w|\.json|\.csv|^\w+: ([^:]+: .|\w+ is required)", lines[0]):
-        return f"neither file nor pointer nor option: {lines[0]!r}"
+    if not lines or rest:
+        return f"not whole lines: {err[:400]!r}"
+    return next(filter(None, map(wrong_line, lines)), "")
+
+
+def wrong_line(line: str) -> str:
+    if not re.match("trigram(_analysis)?: ", line):
+        return f"not a line of the program's: {line[:400]!r}"
+    if CONTROL.search(line):
+        return f"control characters: {line[:300]!r}"
+    if len(line) > 10_000:
+        return f"a line of {len(line)} characters: {line[:200]!r}"
+    if not re.search(r"/|--\w|\.json|\.csv|^\w+: ([^:]+: .|\w+ is required)", line):
+        return f"neither file nor pointer nor option: {line!r}"
     return ""

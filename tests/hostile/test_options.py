@@ -1,4 +1,4 @@
-"""Every option of every command with values that it cannot take: one line, and exit code 2."""
+"""Every option of every command with values that it cannot take: a line, and exit code 2."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ TEST_F(ConfigFile, ErrorsNameLineAndColumn) {
 TEST_F(ConfigFile, ErrorsSayWhyThereIsNothingToRead) {
   EXPECT_THAT(error_of([&] { read(""); }), HasSubstr(".json:1:1: expected JSON"));
   EXPECT_THAT(error_of([&] { read_config_file(testing::TempDir()); }),
-              HasSubstr("expected a readable JSON file: Is a directory"));
+              HasSubstr("expected a readable file: Is a directory"));
 }
 
 TEST_F(ConfigFile, KeysAreUniqueInEachObjectAlone) {

@@ -1,0 +1,164 @@
+#include "experiments/config/feasibility.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/optimizers/registry.h"
+#include "netmodels/coupled_rounds.h"
+#include "runtime/mpi/mpi_runtime.h"
+
+namespace trigram {
+namespace {
+
+void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
+  if (!algorithm.exchanges_moment) return;
+  const OptimizerEntry& optimizer =
+      find_component(optimizers(), "optimizer", e.optimizer, "/optimizer");
+  if (!optimizer.has_moment(e.optimizer))
+    throw ConfigError("/optimizer",
+                      fmt::format("{} exchanges the optimizer's moment, and {} without momentum "
+                                  "has none; expected adam, adamw or sgd with momentum",
+                                  algorithm.name, optimizer.name));
+  if (optimizer.has_variance && e.algorithm.value("warmup_steps", 1) == 0)
+    throw ConfigError("/algorithm/warmup_steps",
+                      fmt::format("{} freezes the variance of {} after the warm-up, and it is 0 at "
+                                  "first; expected at least 1",
+                                  algorithm.name, optimizer.name));
+}
+
+/// Worlds without collectives of their own would run something else under that name.
+void check_native(const Experiment& e) {
+  const auto option = e.algorithm.find("allreduce");
+  if (option == e.algorithm.end() || *option != "native" || e.world().native) return;
+  std::vector<std::string> having;
+  for (const World& world : worlds())
+    if (world.native) having.push_back(world.name);
+  throw ConfigError("/algorithm/allreduce",
+                    fmt::format("the world \"{}\" has no collectives of its own; expected ring, "
+                                "recursive_doubling, rabenseifner, double_tree or nccl there, or a "
+                                "world that has: {}",
+                                e.world().name, fmt::join(having, ", ")));
+}
+
+/// A tree has an edge at least.
+void check_tree(const Experiment& e) {
+  const auto option = e.algorithm.find("allreduce");
+  if (option == e.algorithm.end() || *option != "double_tree" || e.cluster.ranks() > 1) return;
+  throw ConfigError("/algorithm/allreduce",
+                    "\"double_tree\" joins several ranks, and this cluster has one; expected "
+                    "another allreduce, such as ring or nccl, or more nodes or workers_per_node");
+}
+
+/// A network that is emulated has what the simulated one has, but for what changes with time and
+/// for patterns of traffic.
+void check_emulated(const Experiment& e) {
+  if (!e.emulates()) return;
+  const LinkSpec& nics = e.cluster.inter;
+  const Transport& transport = e.cluster.transport;
+  const auto refuse = [&](const char* pointer, bool given) {
+    if (given)
+      throw ConfigError(pointer, "is for the simulated world; emulated networks have none of it");
+  };
+  refuse("/cluster/inter/shaping", nics.shaping.exists());
+  refuse("/cluster/inter/profile", !nics.profile.empty());
+  refuse("/cluster/inter/background", nics.background.load > 0);
+  refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
+  refuse("/cluster/transport/efficiency", transport.efficiency.matters());
+  refuse("/cluster/transport/channels", transport.channels > 1);
+}
+
+/// Links that change with time go together neither with SimGrid's model of TCP nor with flows.
+void check_changing(const Experiment& e) {
+  if (!e.world().simulated) return;
+  if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
+    throw ConfigError(
+        "/runtime/fidelity",
+        "expected \"message\" or \"auto\" where links have a profile or background, "
+        "the accelerator an overlap_slowdown, or the transport slices or the protocol "
+        "\"rendezvous\"");
+  if (e.runtime.at("network_model") != "tcp") return;
+  const LinkSpec& nics = e.cluster.inter;
+  if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)
+    throw ConfigError("/runtime/network_model",
+                      "expected \"alpha_beta\" where links have shaping, a profile or background");
+}
+
+/// Only a simulated clock repeats itself, and what learns is run for what it learns.
+void check_steady(const Experiment& e, const WorkloadFactory& workload) {
+  if (!e.until_steady) return;
+  if (!e.world().simulated)
+    throw ConfigError("/until_steady", fmt::format("no two steps of the world \"{}\" take the same "
+                                                   "time; expected false, or the world \"sim\"",
+                                                   e.world().name));
+  if (workload.has_values())
+    throw ConfigError("/until_steady",
+                      "what trains makes all its steps; expected false, or a profile as workload");
+}
+
+/// Only what classifies has an accuracy. On GPUs all ranks issue in one order, and those of
+/// asynchronous algorithms come to an evaluation in any. Processes all come to the same step.
+void check_target(const Experiment& e, const WorkloadFactory& workload) {
+  if (!e.target_accuracy) return;
+  if (workload.samples() == 0 || !workload.learns())
+    throw ConfigError("/target_accuracy",
+                      "what classifies nothing has no accuracy; expected none, or a workload that "
+                      "learns from samples, such as fashion_mnist");
+  if (e.world().one_order && !e.synchronous())
+    throw ConfigError("/target_accuracy",
+                      fmt::format("in the world \"{}\" it is for synchronous algorithms; expected "
+                                  "none, or another world or algorithm",
+                                  e.world().name));
+  if (e.world().processes && e.algorithm_entry().waits_across_steps)
+    throw ConfigError(
+        "/target_accuracy",
+        fmt::format("in the world \"{}\" all workers come together at evaluations, and "
+                    "those of {} may wait for each other's later steps; expected none, "
+                    "or another world or algorithm",
+                    e.world().name, e.algorithm_entry().name));
+}
+
+/// What keeps the world from being where the run is to be made.
+std::string absence(const World& world, bool here) {
+  return here || !world.processes ? world.unavailable : mpi_absent_reason();
+}
+
+void check_world(const World& world, bool here) {
+  if (const std::string why = absence(world, here); !why.empty())
+    throw ConfigError("/runtime",
+                      fmt::format("the world \"{}\" is not available: {}", world.name, why));
+}
+
+void check_values(const Experiment& e, const WorkloadFactory& workload) {
+  const AlgorithmEntry& entry = e.algorithm_entry();
+  if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
+    throw ConfigError("/workload",
+                      fmt::format("\"{}\" decides by the values of tensors; expected a workload "
+                                  "with values, such as fashion_mnist",
+                                  entry.name));
+}
+
+/// The algorithm with its options on this many workers.
+void check_workers(const Experiment& e, const WorkloadFactory& workload) {
+  const AlgorithmEntry& entry = e.algorithm_entry();
+  entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
+  workload.check_ranks(entry.workers(e.algorithm, e.cluster.layout()).count());
+}
+
+}  // namespace
+
+void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool here) {
+  Mistakes mistakes;
+  mistakes.none_in([&] { check_world(e.world(), here); });
+  mistakes.none_in([&] { check_workers(e, workload); });
+  mistakes.none_in([&] { check_moment(e, e.algorithm_entry()); });
+  mistakes.none_in([&] { check_native(e); });
+  mistakes.none_in([&] { check_tree(e); });
+  mistakes.none_in([&] { check_emulated(e); });
+  mistakes.none_in([&] { check_changing(e); });
+  mistakes.none_in([&] { check_steady(e, workload); });
+  mistakes.none_in([&] { check_target(e, workload); });
+  mistakes.none_in([&] { check_values(e, workload); });
+  mistakes.raise();
+}
+
+}  // namespace trigram

@@ -1,0 +1,52 @@
+#include "experiments/config/idle_options.h"
+
+#include <algorithm>
+
+namespace trigram {
+namespace {
+
+/// False where the option is not in the configuration itself.
+bool take_out(Json& config, const std::string& pointer) {
+  const Json::json_pointer place(pointer);
+  if (!config.contains(place)) return false;
+  config[place.parent_pointer()].erase(place.back());
+  return true;
+}
+
+}  // namespace
+
+IdleOptions::Given IdleOptions::given(const SweepPoint& point, const std::string& pointer) {
+  Json origin = Json::object();
+  for (const auto& [swept, value] : point.coordinates.items())
+    if ((pointer + "/").starts_with(swept + "/")) origin[swept] = value;
+  return {pointer, origin.dump()};
+}
+
+Experiment IdleOptions::parse(const FieldTable<Experiment>& fields, SweepPoint& point) {
+  for (;;) {
+    try {
+      return fields.parse(point.config, "");
+    } catch (const ConfigError& error) {
+      for (const Mistake& mistake : error.mistakes())
+        if (mistake.kind != Mistake::Kind::without_effect ||
+            !take_out(point.config, mistake.pointer))
+          throw;
+      for (const Mistake& mistake : error.mistakes())
+        idle_.emplace(given(point, mistake.pointer), mistake);
+    }
+  }
+}
+
+void IdleOptions::check(const std::vector<SweepPoint>& points) const {
+  Mistakes mistakes;
+  for (const auto& [option, mistake] : idle_) {
+    const Json::json_pointer pointer(option.first);
+    if (std::none_of(points.begin(), points.end(), [&](const SweepPoint& point) {
+          return point.config.contains(pointer) && given(point, option.first) == option;
+        }))
+      mistakes.add(ConfigError({mistake}));
+  }
+  mistakes.raise();
+}
+
+}  // namespace trigram

@@ -1,0 +1,73 @@
+"""What the command says to those who mistype it, and to those who do not listen."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import unittest
+from typing import Any
+
+from harness import TRIGRAM, CommandTest, experiment
+
+
+class CommandLine(CommandTest):
+    def refusal(self, *arguments: str) -> str:
+        refused = self.trigram(*arguments, code=2)
+        self.assertEqual(refused.stdout, "")
+        self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
+        return refused.stderr
+
+    def test_without_a_command_all_are_named(self) -> None:
+        for command in ("run", "validate", "table"):
+            self.assertRegex(self.refusal(), rf"expected a command, one of .*\b{command}\b")
+        self.assertIn("one of network", self.refusal("show"))
+
+    def test_help_is_a_command(self) -> None:
+        self.assertEqual(self.trigram("help").stdout, self.trigram("--help").stdout)
+        self.assertEqual(self.trigram("help", "run").stdout, self.trigram("run", "--help").stdout)
+
+    def test_misspelt_commands(self) -> None:
+        self.assertIn('unknown command "rnu"; expected one of run, ', self.refusal("rnu", "x.json"))
+        self.assertIn('did you mean "run"?', self.refusal("rnu", "x.json"))
+        self.assertIn('did you mean "table"?', self.refusal("tabel"))
+        self.assertIn('did you mean "network"?', self.refusal("show", "netwrok", "x.json"))
+
+    def test_misspelt_options(self) -> None:
+        self.assertIn('--jsn: no such option of trigram list; did you mean "--json"?', self.refusal("list", "--jsn"))
+
+    def test_a_profile_by_its_path(self) -> None:
+        said = self.refusal("advise", "--cluster", "ethernet_10g", "--profile", "mymodel.csv")
+        self.assertIn('did you mean "profile:mymodel.csv"?', said)
+
+
+class Listeners(CommandTest):
+    """Of stdout and stderr."""
+
+    def ended(self, *arguments: Any, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([TRIGRAM, *map(str, arguments)], cwd=self.folder, timeout=100, **streams)
+
+    def test_nobody_need_hear_what_is_wrong(self) -> None:
+        bad = self.write(experiment(steps=0))
+        with open("/dev/full", "w") as full:
+            for arguments in (("run", bad), ("rnu",), ("run", bad, "--nothing")):
+                self.assertEqual(self.ended(*arguments, stderr=full).returncode, 2)
+        closed = ["sh", "-c", f"exec {TRIGRAM} run {bad} 2>&-"]
+        self.assertEqual(subprocess.run(closed, cwd=self.folder, timeout=100).returncode, 2)
+
+    def test_readers_that_have_enough_end_it_quietly(self) -> None:
+        self.trigram("run", self.write(experiment(sweep={"/seed": [1, 2]})), "--no-table")
+        for arguments in (("table", self.results), ("status", self.results), ("list",)):
+            for ignored in (signal.SIG_DFL, signal.SIG_IGN):  # as some shells and supervisors leave it
+                with self.subTest(arguments, ignored=ignored):
+                    reader, writer = os.pipe()
+                    os.close(reader)
+                    done = subprocess.run([TRIGRAM, *map(str, arguments)], stdout=writer, stderr=subprocess.PIPE,
+                                          restore_signals=False, preexec_fn=lambda: signal.signal(signal.SIGPIPE, ignored))
+                    os.close(writer)
+                    self.assertEqual(done.stderr, b"")
+                    self.assertIn(done.returncode, (0, -signal.SIGPIPE))
+
+
+if __name__ == "__main__":
+    unittest.main()
