@@ -152,19 +152,18 @@ class Runs(CommandTest):
 
     def test_all_micro_batches_of_a_step_count(self) -> None:
         """DropCompute's step is one of several mini-batches, of those that time allowed."""
-        algorithm = {"name": "dropcompute", "micro_batches": 4, "profile_steps": 0}
-        settings = experiment(runtime="sim", workload="bert_large", steps=6, algorithm=algorithm)
-        (whole,) = self.run_config(settings)
-        summary = whole["summary"]
-        self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 4 * 4 * 6, delta=0.5)
+        whole = {"name": "dropcompute", "micro_batches": 4, "profile_steps": 0}
         # After three steps without drops, workers stop after the second of them.
         dropping = {"name": "dropcompute", "micro_batches": 4, "threshold": "600ms"}
-        (short,) = self.run_config(settings | {"algorithm": dropping, "name": "short"})
-        summary = short["summary"]
-        batches = (3 * 4 + 3 * 2) / 6
-        self.assertAlmostEqual(
-            summary["samples_per_s"] * summary["step_s"], 4 * batches * 6, delta=0.5
-        )
+        sweep = {"/algorithm": [whole, dropping]}
+        settings = experiment(runtime="sim", workload="bert_large", steps=6, sweep=sweep)
+        for manifest in self.run_config(settings):
+            drops = "threshold" in manifest["sweep"]["/algorithm"]
+            batches = (3 * 4 + 3 * 2) / 6 if drops else 4
+            summary = manifest["summary"]
+            self.assertAlmostEqual(
+                summary["samples_per_s"] * summary["step_s"], 4 * 6 * batches, delta=0.5
+            )
 
     def test_last_evaluation_of_a_free_running_server_is_of_the_final_weights(self) -> None:
         (manifest,) = self.run_config(
