@@ -13,14 +13,13 @@ struct Workers {
   std::vector<int> ranks;
 
   int count() const { return static_cast<int>(ranks.size()); }
-  bool include(int rank) const {
-    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-  }
+  bool include(int rank) const { return std::binary_search(ranks.begin(), ranks.end(), rank); }
   /// The context of a rank as its workload and optimizer see it, by whose ranks data are dealt and
   /// rates scaled: the workers alone are numbered. A rank that only serves looks like the first.
   Context numbered(Context ctx) const {
-    const auto self = std::find(ranks.begin(), ranks.end(), ctx.world_rank);
-    ctx.world_rank = self == ranks.end() ? 0 : static_cast<int>(self - ranks.begin());
+    const auto self = std::lower_bound(ranks.begin(), ranks.end(), ctx.world_rank);
+    const bool works = self != ranks.end() && *self == ctx.world_rank;
+    ctx.world_rank = works ? static_cast<int>(self - ranks.begin()) : 0;
     ctx.world_size = count();
     return ctx;
   }

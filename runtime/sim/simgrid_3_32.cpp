@@ -1,10 +1,16 @@
 // SimGrid 3.32: start-up, platform, actors and timers.
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <xbt/log.h>
 
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <fstream>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
@@ -16,6 +22,21 @@
 #include "runtime/sim/network_zone_3_32.h"
 #include "runtime/sim/simulation.h"
 #include "runtime/sim/world.h"
+
+namespace {
+
+bool guards_stacks = true;
+
+}  // namespace
+
+/// In place of the C library's. SimGrid makes a page that nobody may touch the end of every stack,
+/// so that one that overflows is found. Such a stack is two mappings of memory, of which the kernel
+/// gives a process vm.max_map_count. SimGrid's own stacks without such a page are cleared, and so
+/// take all their memory at once.
+extern "C" int mprotect(void* begin, std::size_t nbytes, int protection) noexcept {
+  if (protection == PROT_NONE && !guards_stacks) return 0;
+  return static_cast<int>(syscall(SYS_mprotect, begin, nbytes, protection));
+}
 
 namespace trigram::sim {
 namespace {
@@ -43,12 +64,32 @@ std::vector<std::string> settings(const SimOptions& options) {
   return all;
 }
 
-void start_engine(const SimOptions& options) {
+bool can_guard_stacks(int ranks) {
+  constexpr long kStreams = 16;  // of a rank, more than any algorithm has
+  long most = 65530;             // Linux's default
+  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  return 2 * kStreams * ranks < most;
+}
+
+/// Stacks that are not guarded lie side by side, and huge pages would fill what they do not touch.
+/// SimGrid's own stack, of the process, must be deep: it follows messages that share links from one
+/// to the next by calls within calls.
+void prepare_for_many_stacks() {
+  guards_stacks = false;
+  prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  rlimit own;
+  getrlimit(RLIMIT_STACK, &own);
+  own.rlim_cur = own.rlim_max;
+  setrlimit(RLIMIT_STACK, &own);
+}
+
+void start_engine(const SimOptions& options, int ranks) {
   TRIGRAM_CHECK(!s4u::Engine::is_initialized(), "a process can simulate only once");
   xbt_log_control_set("root.thresh:critical");
   // Its report of a deadlock says less than ours.
   xbt_log_control_set("ker_engine.add:no");
   xbt_log_control_set("ker_engine.app:file:/dev/null");
+  if (!can_guard_stacks(ranks)) prepare_for_many_stacks();
   std::vector<std::string> arguments = {"trigram"};
   for (const std::string& setting : settings(options)) arguments.push_back("--cfg=" + setting);
   std::vector<char*> argv;
@@ -67,7 +108,7 @@ struct Stop {};
 }  // namespace
 
 Simulation::Simulation(const SimOptions& options, const Cluster& cluster, const Network& network) {
-  start_engine(options);
+  start_engine(options, cluster.ranks());
   // The first zone is the root, and the engine owns it.
   zone_ = new NetworkZone(network, World::rate_of(cluster.transport));
   const bool has_background = cluster.inter.background.load > 0 && cluster.nodes > 1;

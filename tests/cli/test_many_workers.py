@@ -1,0 +1,33 @@
+"""As many workers as a simulation can have."""
+
+from __future__ import annotations
+
+import resource
+import unittest
+
+from harness import CommandTest, experiment, worlds
+
+WORKERS = 65_536
+MOST_MEMORY_KIB = 16 << 20
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class ManyWorkers(CommandTest):
+    def test_have_room(self) -> None:
+        """More stacks than mappings that the kernel gives a process, and one chain of messages that
+        share links with the next from the first worker to the last."""
+        config = experiment(
+            cluster={"nodes": WORKERS},
+            algorithm={"name": "decentralized", "mode": "ring"},
+            workload={"name": "quadratic", "values": False},
+            steps=1,
+            eval_every=0,
+        )
+        (manifest,) = self.run_config(config)
+        self.assertEqual(manifest["summary"]["messages_inter"], 2 * WORKERS)
+        used_KiB = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        self.assertLess(used_KiB, MOST_MEMORY_KIB)
+
+
+if __name__ == "__main__":
+    unittest.main()
