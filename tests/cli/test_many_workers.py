@@ -23,7 +23,8 @@ class ManyWorkers(CommandTest):
             steps=1,
             eval_every=0,
         )
-        (manifest,) = self.run_config(config)
+        self.trigram("run", self.write(config), timeout_s=280)
+        (manifest,) = self.manifests()
         self.assertEqual(manifest["summary"]["messages_inter"], 2 * WORKERS)
         used_KiB = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         self.assertLess(used_KiB, MOST_MEMORY_KIB)
