@@ -81,7 +81,7 @@ def times_factor(factor: float) -> Any:
 
 NEUTRAL: Json = {
     "/cluster/slow_workers": [{"rank": 0, "factor": 1}],
-    "/cluster/stragglers": {"count": 0, "delay": "7ms", "seed": 5},
+    "/cluster/stragglers": {"count": 0},
     "/cluster/skew": {"smallest": "0s", "largest": "0s", "rotates": False},
     "/cluster/run_times": {"kind": "constant", "seed": 5},
     "/cluster/worker_variation": 0,
@@ -92,8 +92,6 @@ NEUTRAL: Json = {
         "streams": 1,
         "channels": 1,
         "loss": 0,
-        "loss_constant": 3,
-        "segment": "900B",
         "variation": 0,
         "message_overhead": "0s",
         "stream_overhead": "7us",
