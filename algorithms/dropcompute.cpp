@@ -3,8 +3,7 @@
 //
 //   g_i = 1/M sum of the gradients of m_i micro-batches;  x = x - lr U(1/P sum_j g_j)
 //
-// Worker i stops after M of them, or after the first that ends later than a threshold after its
-// last optimizer step.
+// Worker i stops after M of them, or the first that ends a threshold after its optimizer step.
 //
 // A micro-batch is one mini-batch of the workload, so a step takes M of them. As the reference code
 // can, 1/M may be 1 over the number that is done. Nothing is dropped in the first steps, of which

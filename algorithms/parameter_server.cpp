@@ -21,14 +21,12 @@
 namespace trigram {
 namespace {
 
-enum class Priority { ready, need };
-
 struct Options {
   Execution execution;
   std::int64_t servers = 0;
   Placement placement = Placement::among;
   std::size_t partition_bytes = 4'096'000;
-  Priority priority = Priority::ready;
+  bool by_need = false;
   double early = 0.5;
   bool through_host = false;
   Assignment assignment = Assignment::round_robin;
@@ -55,7 +53,7 @@ class ParameterServer final : public Algorithm {
     const auto host = options_.through_host ? ctx.stream->fork("host") : nullptr;
     auto comm = ctx.stream->fork("comm");
     const bool works = workers(options_, *ctx.layout).include(ctx.rank());
-    const bool by_need = options_.priority == Priority::need;
+    const bool by_need = options_.by_need;
     PushPullQueue queue(ctx, *comm, run, servers(options_, *ctx.layout),
                         {options_.partition_bytes, by_need ? options_.early : 1, run.execution,
                          host.get(), options_.assignment, options_.acknowledged});
@@ -104,12 +102,11 @@ AlgorithmEntry parameter_server_entry() {
                  "Whether the servers are among the workers, or ranks that only serve")
           .field("partition", &Options::partition_bytes, partition_kind(),
                  "Largest piece of a bucket that a server handles at once")
-          .field("priority", &Options::priority,
-                 one_of<Priority>({{"ready", Priority::ready}, {"need", Priority::need}}),
+          .field("priority", &Options::by_need, one_of<bool>({{"ready", false}, {"need", true}}),
                  "What travels first: what is ready, or what the next forward pass needs")
           .field("early", &Options::early, number(0, 1),
                  "Share of the partitions, the first ready, that nothing overtakes by need")
-          .only_where([](const Options& options) { return options.priority == Priority::need; },
+          .only_where([](const Options& options) { return options.by_need; },
                       "has no effect here; expected \"priority\": \"need\" beside it")
           .field("through_host", &Options::through_host, boolean(),
                  "Exchange by way of the host, at host_bandwidth in simulated time, as BytePS")

@@ -79,8 +79,8 @@ TEST(ThroughHost, LeavesWeightsAsTheyAre) {
       training.cluster = small_cluster(3, 2);
       training.algorithm = {{"name", "parameter_server"},
                             {"partition", "24B"},
-                            {"segment", hierarchical ? "8B" : "0B"},
                             {"hierarchical", hierarchical}};
+      if (hierarchical) training.algorithm["segment"] = "8B";
       const auto plain = train(training).weights;
       training.algorithm["through_host"] = true;
       ASSERT_FALSE(plain.empty());
