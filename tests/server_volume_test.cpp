@@ -121,14 +121,14 @@ TEST_P(ServerVolume, ParameterServerBeside) {
           if (servers < 1 || servers >= layout().ranks()) continue;
           SCOPED_TRACE(testing::Message()
                        << servers << " " << bucket << " " << partition << " " << early);
-          const Training training = training_of({{"name", "parameter_server"},
-                                                 {"servers", servers},
-                                                 {"placement", "beside"},
-                                                 {"bucket", bucket},
-                                                 {"partition", std::to_string(partition) + "B"},
-                                                 {"priority", early < 100 ? "need" : "ready"},
-                                                 {"early", static_cast<double>(early) / 100}},
-                                                GetParam());
+          Json algorithm = {{"name", "parameter_server"},
+                            {"servers", servers},
+                            {"placement", "beside"},
+                            {"bucket", bucket},
+                            {"partition", std::to_string(partition) + "B"}};
+          if (early < 100)
+            algorithm.update({{"priority", "need"}, {"early", static_cast<double>(early) / 100}});
+          const Training training = training_of(algorithm, GetParam());
           const Trained trained = train(training);
           expect_volume(trained, parameter_server_volume(
                                      layout(), buckets_of(trained), training.steps,
