@@ -11,11 +11,10 @@
 namespace trigram::test {
 namespace {
 
-Json server(const char* priority, double early = 0.5) {
-  return {{"name", "parameter_server"},
-          {"priority", priority},
-          {"early", early},
-          {"partition", "4096kB"}};
+Json server(const std::string& priority, double early = 0.5) {
+  Json algorithm = {{"name", "parameter_server"}, {"priority", priority}, {"partition", "4096kB"}};
+  if (priority == "need") algorithm["early"] = early;
+  return algorithm;
 }
 
 constexpr long kSteps = 3;
