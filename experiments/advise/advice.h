@@ -32,9 +32,9 @@ struct Outlook {
   std::optional<Flip> flip;
 };
 
-/// What a candidate costs where NICs, and workers' ports in their nodes, differ a little, as those
-/// of real clusters do. Where all are equal, messages can stay in a step that a small difference
-/// ends, and the cost with it.
+/// The cost of a candidate on a cluster whose NICs and ports inside nodes differ slightly in
+/// bandwidth. On exactly equal ones, messages can keep out of each other's way as they do on no
+/// real cluster, and the cost is too low.
 struct Unequal {
   std::size_t candidate = 0;
   double equal_s = 0;              // where they are as described

@@ -77,7 +77,7 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   return text + "\n";
 }
 
-/// What the answer owes to NICs that are exactly equal.
+/// Whether the answer is another one where NICs differ.
 std::string where_nics_differ(const Advice& advice, const Contest& contest) {
   if (advice.unequal.empty()) return "";
   const auto name = [&](const Unequal& u) { return full_name(contest.candidates()[u.candidate]); };

@@ -1,6 +1,7 @@
 #include "experiments/cli/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -70,12 +71,9 @@ std::string complaint_of(const CLI::App& app, const CLI::ParseError& error) {
   if (!command.get_subcommands([](const CLI::App*) { return true; }).empty()) {
     const auto word = std::find_if_not(rest.begin(), rest.end(), is_option);
     if (word != rest.end()) return printable(unknown_command(command, *word));
-    if (rest.empty()) {
-      std::string names;
-      for (const std::string& name : commands_of(command))
-        names += (names.empty() ? "" : ", ") + name;
-      return fmt::format("expected a command, one of {}; trigram help says what they do", names);
-    }
+    if (rest.empty())
+      return fmt::format("expected a command, one of {}; trigram help says what they do",
+                         fmt::join(commands_of(command), ", "));
   }
   for (const std::string& word : rest)
     if (is_option(word)) return printable(unknown_option(app, command, word));

@@ -6,7 +6,8 @@ import gzip
 import unittest
 from typing import Any
 
-from bad_configurations import CASES
+import bad_algorithms
+import bad_configurations
 from harness import CLUSTER, CommandTest, experiment
 
 
@@ -21,7 +22,8 @@ class BadInput(CommandTest):
         self.assertFalse(self.results.exists(), "a worker may have started")
 
     def test_configurations(self) -> None:
-        for what, (config, pointer, expectation) in CASES.items():
+        cases = bad_configurations.CASES | bad_algorithms.CASES
+        for what, (config, pointer, expectation) in cases.items():
             with self.subTest(what):
                 self.assert_refused(pointer, expectation, self.write(config))
 

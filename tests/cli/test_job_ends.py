@@ -54,18 +54,18 @@ class JobEnds(JobTest):
         self.assertRegex(err, f"{call} has not returned on rank [0123] for 15 s")
         self.assertGreater(time.monotonic() - begun, 15)
 
-    def library(self, text: str) -> Path:
-        source, library = self.folder / "stop.cpp", self.folder / "stop.so"
+    def preloaded(self, text: str) -> Path:
+        source, binary = self.folder / "stop.cpp", self.folder / "stop.so"
         source.write_text(text)
-        subprocess.run([os.environ["CXX"], "-std=c++20", "-fPIC", "-shared", source, "-o", library],
+        subprocess.run([os.environ["CXX"], "-std=c++20", "-fPIC", "-shared", source, "-o", binary],
                        check=True)
-        return library
+        return binary
 
     def test_a_process_that_stops_between_runs_is_named(self) -> None:
         """Rank 0 reads which runs are missing, and the others wait for it to say that."""
         path = self.write(experiment(**self.config))
         self.job(4, "run", path, "--quiet")
-        run = f"LD_PRELOAD={self.library(STOPS_AT_A_MANIFEST)} exec {TRIGRAM} run {path}"
+        run = f"LD_PRELOAD={self.preloaded(STOPS_AT_A_MANIFEST)} exec {TRIGRAM} run {path}"
         job = self.popen(["mpirun", "-n", 4, "sh", "-c", run], env=ENVIRONMENT)
         _, err = job.communicate(timeout=60)
         self.assertEqual(job.returncode, 124, err)
@@ -78,9 +78,9 @@ class JobEnds(JobTest):
         self.assertEqual(self.done(), set())
 
     def test_a_process_that_stops_at_its_exit_ends_the_job_and_runs_are_kept(self) -> None:
-        library = self.library(STOPS_IN_FINALIZE)
+        stop = self.preloaded(STOPS_IN_FINALIZE)
         run = shlex.join([TRIGRAM, "run", str(self.write(experiment(**self.config)))])
-        self.check_that_it_ends(f"LD_PRELOAD={library} exec {run}", "MPI_Finalize")
+        self.check_that_it_ends(f"LD_PRELOAD={stop} exec {run}", "MPI_Finalize")
         self.assertEqual(len(self.done()), 1)
 
     def test_results_that_cannot_be_written_end_the_job_at_once(self) -> None:
