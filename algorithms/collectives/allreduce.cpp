@@ -4,7 +4,6 @@
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/double_tree.h"
 #include "algorithms/collectives/exchange.h"
-#include "algorithms/collectives/fold.h"
 #include "algorithms/collectives/halving_doubling.h"
 #include "algorithms/collectives/reduction.h"
 
@@ -14,7 +13,7 @@ namespace {
 /// Sums folded ranks onto their partners, runs `core` among 2^k active ranks, hands the result
 /// back.
 void folded_allreduce(Context ctx, const Tensor& x, Reduce op,
-                      const std::function<void(Context)>& core) {
+                      const std::function<void(const Fold&)>& core) {
   const Fold fold(ctx);
   if (fold.folded()) {
     send(ctx, x, fold.partner());
@@ -25,8 +24,7 @@ void folded_allreduce(Context ctx, const Tensor& x, Reduce op,
     receive(ctx, scratch.like(x), fold.partner());
     accumulate(ctx, op, scratch.like(x), x);
   }
-  Subset active(*ctx.comm, fold.active());
-  core(ctx.with(active));
+  core(fold);
   if (fold.partner() >= 0) send(ctx, x, fold.partner());
 }
 
@@ -43,26 +41,26 @@ void rings_allreduce(Context ctx, const Tensor& x, Reduce op, Rings rings) {
 }  // namespace
 
 void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op) {
-  folded_allreduce(ctx, x, op, [&](Context active) {
-    const Scratch scratch(active, x);
-    for (int distance = 1; distance < active.size(); distance *= 2) {
-      const int peer = active.rank() ^ distance;
-      send_receive(active, x, peer, scratch.like(x), peer);
-      accumulate(active, op, scratch.like(x), x);
+  folded_allreduce(ctx, x, op, [&](const Fold& fold) {
+    const Scratch scratch(ctx, x);
+    for (int distance = 1; distance < fold.size(); distance *= 2) {
+      const int peer = fold.active(fold.number() ^ distance);
+      send_receive(ctx, x, peer, scratch.like(x), peer);
+      accumulate(ctx, op, scratch.like(x), x);
     }
     finish_reduction(ctx, op, x);  // by all P ranks, not only the active ones
   });
 }
 
 void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op) {
-  folded_allreduce(ctx, x, op, [&](Context active) {
-    const auto parts = static_cast<std::size_t>(active.size());
+  folded_allreduce(ctx, x, op, [&](const Fold& fold) {
+    const auto parts = static_cast<std::size_t>(fold.size());
     auto stretch = [&](int first, int last) {
       return x.parts(static_cast<std::size_t>(first), static_cast<std::size_t>(last), parts);
     };
-    halve(active, stretch, op);
-    finish_reduction(ctx, op, stretch(active.rank(), active.rank() + 1));
-    double_up(active, stretch);
+    halve(ctx, fold, stretch, op);
+    finish_reduction(ctx, op, stretch(fold.number(), fold.number() + 1));
+    double_up(ctx, fold, stretch);
   });
 }
 

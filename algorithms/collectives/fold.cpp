@@ -1,18 +1,21 @@
 #include "algorithms/collectives/fold.h"
 
 #include <bit>
+#include <type_traits>
 
 namespace trigram {
 
+static_assert(std::is_trivially_copyable_v<Fold>, "no list of P ranks for each of P ranks");
+
 Fold::Fold(Context ctx) {
   const int P = ctx.size(), rank = ctx.rank();
-  rest_ = P - static_cast<int>(std::bit_floor(static_cast<unsigned>(P)));
+  size_ = static_cast<int>(std::bit_floor(static_cast<unsigned>(P)));
+  rest_ = P - size_;
+  number_ = rank - rest_;
   if (rank < 2 * rest_) {
-    folded_ = rank % 2 == 0;
+    number_ = rank % 2 == 0 ? -1 : rank / 2;
     partner_ = rank ^ 1;
   }
-  for (int r = 0; r < P; ++r)
-    if (r >= 2 * rest_ || r % 2 == 1) active_.push_back(r);
 }
 
 }  // namespace trigram

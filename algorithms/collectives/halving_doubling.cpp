@@ -2,7 +2,6 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
-#include "algorithms/collectives/fold.h"
 #include "algorithms/collectives/reduction.h"
 
 namespace trigram {
@@ -18,21 +17,21 @@ Tensor of(const Stretch& stretch, const Group& group) { return stretch(group.fir
 
 }  // namespace
 
-void halve(Context ctx, const Stretch& stretch, Reduce op) {
-  for (int width = ctx.size() / 2; width >= 1; width /= 2) {
-    const int peer = ctx.rank() ^ width;
-    const Tensor mine = of(stretch, {ctx.rank(), width});
+void halve(Context ctx, const Fold& fold, const Stretch& stretch, Reduce op) {
+  for (int width = fold.size() / 2; width >= 1; width /= 2) {
+    const int other = fold.number() ^ width, peer = fold.active(other);
+    const Tensor mine = of(stretch, {fold.number(), width});
     const Scratch scratch(ctx, mine);
     const Tensor arrived = scratch.like(mine);
-    send_receive(ctx, of(stretch, {peer, width}), peer, arrived, peer);
+    send_receive(ctx, of(stretch, {other, width}), peer, arrived, peer);
     accumulate(ctx, op, arrived, mine);
   }
 }
 
-void double_up(Context ctx, const Stretch& stretch) {
-  for (int width = 1; width < ctx.size(); width *= 2) {
-    const int peer = ctx.rank() ^ width;
-    send_receive(ctx, of(stretch, {ctx.rank(), width}), peer, of(stretch, {peer, width}), peer);
+void double_up(Context ctx, const Fold& fold, const Stretch& stretch) {
+  for (int width = 1; width < fold.size(); width *= 2) {
+    const int other = fold.number() ^ width, peer = fold.active(other);
+    send_receive(ctx, of(stretch, {fold.number(), width}), peer, of(stretch, {other, width}), peer);
   }
 }
 
@@ -50,9 +49,8 @@ void recursive_halving_reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
     receive(ctx, scratch.like(x), fold.partner());
     accumulate(ctx, op, scratch.like(x), x);
   }
-  Subset active(*ctx.comm, fold.active());
   halve(
-      ctx.with(active),
+      ctx, fold,
       [&](int first, int last) {
         return x.parts(fold.first_rank(first), fold.first_rank(last), P);
       },
@@ -71,8 +69,7 @@ void recursive_doubling_allgather(Context ctx, const Tensor& x) {
   }
   if (fold.partner() >= 0)
     receive(ctx, x.part(static_cast<std::size_t>(fold.partner()), P), fold.partner());
-  Subset active(*ctx.comm, fold.active());
-  double_up(ctx.with(active), [&](int first, int last) {
+  double_up(ctx, fold, [&](int first, int last) {
     return x.parts(fold.first_rank(first), fold.first_rank(last), P);
   });
   if (fold.partner() >= 0) send(ctx, x, fold.partner());

@@ -2,18 +2,20 @@
 
 #include <functional>
 
+#include "algorithms/collectives/fold.h"
 #include "core/context.h"
 
 namespace trigram {
 
-/// The stretch of a vector that the ranks [first, last) will own.
+/// The stretch of a vector that the active ranks [first, last) of a fold will own.
 using Stretch = std::function<Tensor(int first, int last)>;
 
-/// Recursive-halving reduce-scatter among 2^k ranks: rank r ends with the sum of stretch(r, r+1).
-/// In each of k rounds the group of ranks halves, and with it what is exchanged. Not scaled.
-void halve(Context ctx, const Stretch& stretch, Reduce op);
+/// Recursive-halving reduce-scatter among the 2^k active ranks: rank r ends with the sum of
+/// stretch(r, r+1). In each of k rounds the group of ranks halves, and with it what is exchanged.
+/// Not scaled.
+void halve(Context ctx, const Fold& fold, const Stretch& stretch, Reduce op);
 
-/// Recursive-doubling allgather among 2^k ranks: the reverse of `halve`.
-void double_up(Context ctx, const Stretch& stretch);
+/// Recursive-doubling allgather among the 2^k active ranks: the reverse of `halve`.
+void double_up(Context ctx, const Fold& fold, const Stretch& stretch);
 
 }  // namespace trigram

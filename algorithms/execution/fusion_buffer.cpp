@@ -27,11 +27,8 @@ class Negotiation {
     folded_ = fold.folded();
     partner_ = fold.partner();
     if (folded_) return;
-    const std::vector<int>& active = fold.active();
-    const auto own = static_cast<std::size_t>(std::find(active.begin(), active.end(), c.rank()) -
-                                              active.begin());
-    for (std::size_t distance = 1; distance < active.size(); distance *= 2)
-      peers_.push_back(active[own ^ distance]);
+    for (int distance = 1; distance < fold.size(); distance *= 2)
+      peers_.push_back(fold.active(fold.number() ^ distance));
   }
 
   /// The least of all ranks' numbers; empty when the world ends meanwhile.
