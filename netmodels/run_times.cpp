@@ -84,6 +84,8 @@ FieldTable<RunTimes> run_times_fields() {
                                {"published", Shape::published}}),
                 "shape of the distribution")
       .field("seed", &RunTimes::seed, integer(0), "seed of the draws")
+      .only_where([](const RunTimes& times) { return times.kind != Shape::constant; },
+                  "has no effect here; constant times are not drawn")
       .field("variation", &RunTimes::variation, number(0, 10),
              "standard deviation over mean (lognormal)")
       .only_where(of(Shape::lognormal), "is an option of the kind lognormal")

@@ -28,6 +28,15 @@ FieldTable<Tcp> tcp_fields() {
       .only_where(opens, "is of windows that open; expected it with \"slow_start\": true");
 }
 
+/// The fields of an object: those that are not given are those of Linux.
+Json tcp_schema(const FieldTable<Tcp>& fields) {
+  Json schema = fields.schema();
+  const Json defaults = fields.dump(linux_tcp());
+  for (const auto& [name, value] : defaults.items())
+    schema["properties"][name]["default"] = value;
+  return schema;
+}
+
 }  // namespace
 
 Tcp linux_tcp() {
@@ -61,7 +70,7 @@ Kind<Tcp> tcp_kind() {
         if (tcp == linux_tcp()) return Json("linux");
         return tcp.exists() ? fields.dump(tcp) : Json("none");
       },
-      Json{{"oneOf", {schema_of_names(names), fields.schema()}}}};
+      Json{{"oneOf", {schema_of_names(names), tcp_schema(fields)}}}};
 }
 
 void TcpWindow::close_while_idle(const Tcp& tcp, const TcpPath& path, double at_s) {

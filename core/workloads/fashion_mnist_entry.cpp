@@ -23,7 +23,7 @@ struct Options {
   Pricing pricing;
 };
 
-FieldTable<Options> fields() {
+FieldTable<Options> make_fields() {
   return FieldTable<Options>{}
       .field("model", &Options::model,
              one_of<ModelKind>({{"mlp", ModelKind::mlp}, {"cnn", ModelKind::cnn}}),
@@ -38,6 +38,11 @@ FieldTable<Options> fields() {
       .field("data", &Options::data, text(),
              "folder of {train,t10k}-{images-idx3,labels-idx1}-ubyte files, gzipped or plain")
       .include(&Options::pricing, pricing_fields());
+}
+
+const FieldTable<Options>& fields() {
+  static const FieldTable<Options> made = make_fields();  // a sweep parses thousands of times
+  return made;
 }
 
 Options parse(const Json& j, const std::string& pointer) {

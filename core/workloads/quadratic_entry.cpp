@@ -13,7 +13,7 @@ struct Options {
   Pricing pricing;
 };
 
-FieldTable<Options> fields() {
+FieldTable<Options> make_fields() {
   using Q = QuadraticOptions;
   auto problem =
       FieldTable<Q>{}
@@ -26,6 +26,11 @@ FieldTable<Options> fields() {
   return FieldTable<Options>{}
       .include(&Options::problem, problem)
       .include(&Options::pricing, pricing_fields());
+}
+
+const FieldTable<Options>& fields() {
+  static const FieldTable<Options> made = make_fields();  // a sweep parses thousands of times
+  return made;
 }
 
 Options parse(const Json& j, const std::string& pointer) {
