@@ -83,10 +83,9 @@ NEUTRAL: Json = {
     "/cluster/slow_workers": [{"rank": 0, "factor": 1}],
     "/cluster/stragglers": {"count": 0},
     "/cluster/skew": {"smallest": "0s", "largest": "0s", "rotates": False},
-    "/cluster/run_times": {"kind": "constant", "seed": 5},
+    "/cluster/run_times": {"kind": "constant"},
     "/cluster/worker_variation": 0,
     "/cluster/bandwidth_jitter": 0,
-    "/cluster/jitter_seed": 5,
     "/cluster/transport": {
         "goodput": 1,
         "streams": 1,

@@ -12,9 +12,11 @@ from unittest import mock
 import commands
 import draws
 import sweeps
+import test_effects
 from base import TRIGRAM, CommandTest, worlds
 from checks import Check, draw_checks, make
 from disturbances import finished, outcome
+from option_schema import options
 from relations import Relation
 from test_relations import RELATIONS
 
@@ -31,6 +33,15 @@ if sys.argv[1] == "run":
             {change}
             path.write_text(json.dumps(manifest))
 sys.exit(code)
+"""
+# Runs the program without the weight decay that an experiment asks for.
+IGNORING = """#!/usr/bin/env python3
+import json, pathlib, subprocess, sys
+path = pathlib.Path(sys.argv[2])
+config = json.loads(path.read_text())
+config["optimizer"].pop("weight_decay", None)
+path.write_text(json.dumps(config))
+sys.exit(subprocess.run([{trigram!r}, *sys.argv[1:]]).returncode)
 """
 FIRST, SECOND = 0, 1
 
@@ -85,6 +96,24 @@ class SuitesCanFail(CommandTest):
         change = 'manifest["summary"]["lower_bound_s"] *= 1e6'
         for check in self.perturbed(self.relation("a summary and its steps"), change, FIRST):
             self.assertIn("lower_bound_s", check.problem)
+
+    def test_an_option_that_is_ignored(self) -> None:
+        ignoring = self.folder / "ignoring"
+        ignoring.write_text(IGNORING.format(trigram=TRIGRAM))
+        ignoring.chmod(0o755)
+        schema = json.loads(self.trigram("schema").stdout)
+        decay, lr = (
+            option
+            for name in ("weight_decay", "lr")
+            for option in options(schema)
+            if option.label == f"/optimizer/{name} of sgd"
+        )
+        suite = test_effects.Effects()
+        suite.setUp()
+        self.addCleanup(suite.doCleanups)
+        with mock.patch.object(test_effects, "TRIGRAM", str(ignoring)):
+            self.assertEqual(suite.verdict(decay), "silent")
+            self.assertEqual(suite.verdict(lr), "changed")
 
     def test_ends_that_are_not_as_documented(self) -> None:
         def problem(code: int, out: str, err: str) -> str:

@@ -1,0 +1,66 @@
+"""Other values that each option could have."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from option_schema import Option, others
+
+# How many tensors the models have whose profiles come along.
+MODELS = {
+    "vgg16": 32,
+    "resnet50": 161,
+    "bert_large": 391,
+    "bert_base": 199,
+    "transformer_base": 185,
+    "lstm_alexnet": 27,
+    "gpt2": 148,
+    "ddppo": 80,
+}
+
+# Values to try, by parts of a label, where the schema does not give any that would do.
+VALUES: dict[str, list[Any]] = {
+    "/nic of": ["100Gbps", "1Mbps"],
+    "/compute_capability": [80, 60],
+    "/allreduce/slice": ["64B"],
+    "/allreduce/segment of powersgd": ["4KiB"],
+    "/slow_start|/restart_after": [False],
+    "/levels of": [100],
+    "/(slow|block)_momentum|/decay_factor": [0.9],
+    "/outer_momentum": [0.5],
+    "/grid": [[2, 4]],
+    "/inter/profile": [[{"at": "1ms", "bandwidth": 0.2}]],
+    "/quantiles": [[{"share": 0, "time": "1ms"}, {"share": 1, "time": "9ms"}]],
+    "/run_times/longest_length": [60],
+    "/run_times/variation": [0.5],
+    "/topology$": [{"kind": "fat_tree", "nodes_per_leaf": 1, "latency": "90us"}],
+    "/nodes_per_leaf": [1],
+    "/dimensions of torus": [[4]],
+    "/board of": [[2, 1]],
+    "/boards of": [[1, 2]],
+    "/delay of wan": [[[None, "90ms"], ["90ms", None]]],
+    "/bandwidth of wan": [[[None, "5Mbps"], ["5Mbps", None]]],
+    "/regions of wan": [[{"name": "a", "nodes": 1}, {"name": "b", "nodes": 3}]],
+    "/slow_workers$": [[{"rank": 1, "factor": 2}]],
+    "/loss$": [0.1],
+    "/steps$": [5],
+    "/target_accuracy": [0.01],
+    "/sweep$": [{"/seed": [2]}],
+    "/zip$": [{"/seed": [2]}],
+    "accelerator/name": ["another"],
+    "/workload/path": ["other.csv"],
+    "/workload/profile of replay": ["profile:other.csv"],
+    "/workload/buckets of profile": [[["second"], ["first"]]],
+    **{
+        f"/workload/buckets of {model}": [[{"first": 0, "last": tensors - 1}]]
+        for model, tensors in MODELS.items()
+    },
+}
+
+
+def values_of(option: Option) -> list[Any]:
+    for part, values in VALUES.items():
+        if re.search(part, option.label):
+            return values
+    return others(option.schema)
