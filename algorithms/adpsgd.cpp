@@ -73,6 +73,9 @@ class AdPsgd final : public Algorithm {
     averager->model.read(ctx);
   }
 
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = options_.interval_steps, .exact = false};
+  }
   long exchange_every() const override { return options_.interval_steps; }
 
  private:

@@ -58,7 +58,11 @@ class AsyncModelAverage final : public Algorithm {
     shared->finished = true;
     if (averaging) ctx.stream->wait(*averaging);
   }
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.from = options_.warmup_steps, .steps = exchange_every(), .exact = false};
+  }
   long exchange_every() const override { return std::max<long>(1, options_.interval_steps); }
+  bool exchanges_by_time() const override { return options_.interval_steps == 0; }
 
  private:
   std::shared_ptr<Work> average_once(Context ctx, Stream& agent,

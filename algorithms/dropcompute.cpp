@@ -67,8 +67,8 @@ class DropCompute final : public Algorithm {
   }
 
   std::optional<Cycle> cycle(const Layout&) const override {
-    if (options_.threshold_s || options_.profile_steps > 0) return std::nullopt;
-    return Cycle{};
+    if (options_.threshold_s) return Cycle{.exact = false};
+    return Cycle{.from = options_.profile_steps, .exact = options_.profile_steps == 0};
   }
 
  private:

@@ -15,6 +15,7 @@
 // Steps and bytes per rank and iteration, S bytes of gradient, ring: 2(P-1) messages and
 // 2(P-1)/P S bytes; as much again for an average of models. Activation: P-1 control messages.
 
+#include <algorithm>
 #include <memory>
 
 #include "algorithms/entries.h"
@@ -68,6 +69,9 @@ class EagerSgd final : public Algorithm {
       for (Bucket& bucket : run.workload.buckets()) run.optimizer.step(ctx, bucket);
       if (averages_models(version)) partial.arrive(ctx, version++);
     }
+  }
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = std::max<long>(1, options_.sync_every), .exact = false};
   }
 
  private:

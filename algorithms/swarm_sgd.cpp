@@ -48,6 +48,10 @@ class SwarmSgd final : public Algorithm {
     if (options_.mode == Mode::blocking) meet_between_steps(ctx, run, meetings);
     else meet_beside_steps(ctx, run, meetings);
   }
+  std::optional<Cycle> cycle(const Layout&) const override {
+    if (options_.interval != Interval::fixed) return std::nullopt;
+    return Cycle{.steps = options_.local_steps, .exact = false};
+  }
   long exchange_every() const override { return options_.local_steps; }
 
  private:

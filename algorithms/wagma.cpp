@@ -79,6 +79,9 @@ class Wagma final : public Algorithm {
       host.pay(ctx);
     }
   }
+  std::optional<Cycle> cycle(const Layout&) const override {
+    return Cycle{.steps = options_.tau, .exact = false};
+  }
 
  private:
   bool global(long step) const { return (step + 1) % options_.tau == 0; }

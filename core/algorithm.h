@@ -100,6 +100,7 @@ struct Cycle {
   long from = 0;   // the first step that is one of many alike, such as the first after a warm-up
   long steps = 1;  // after so many steps it begins anew
   double clock_s = 0;  // what comes at multiples of this time does so too, if a cycle is a multiple
+  bool exact = true;  // false: time or chance decide the rest, so cycles are alike only in the mean
 };
 
 /// A data-parallel training algorithm. It owns the training loop, so that its file reads like the
@@ -110,12 +111,17 @@ class Algorithm {
   virtual void train(Context ctx, Run& run) = 0;
   /// True when control flow depends on tensor values; such an algorithm refuses phantoms.
   virtual bool needs_values() const { return false; }
-  /// Empty where nothing is known to repeat itself, as when time or chance decide what is sent.
-  /// Timing runs may end early where it does, so it must be true of all streams of all ranks.
+  /// Empty where no number of steps is known after which anything begins anew, as when time or
+  /// chance decide what is sent. Times per step are means over whole cycles. Timing runs may end
+  /// early where a cycle is exact, so it must be true of all streams of all ranks.
   virtual std::optional<Cycle> cycle(const Layout& /*layout*/) const { return std::nullopt; }
-  /// Steps from one exchange between ranks to the next, where steps decide when ranks exchange: a
-  /// run of fewer steps leaves out what the algorithm costs. 1 where all steps exchange something.
+  /// Steps from one exchange between ranks to the next, or their mean, where steps decide when
+  /// ranks exchange: a run of fewer steps leaves out what the algorithm costs. 1 where all steps
+  /// exchange something.
   virtual long exchange_every() const { return 1; }
+  /// True where time alone decides when ranks exchange, so that a run may end before they have.
+  /// Such an algorithm records each exchange that has ended as an update (Steps::record_staleness).
+  virtual bool exchanges_by_time() const { return false; }
 };
 
 }  // namespace trigram

@@ -163,10 +163,9 @@ Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const Stor
     return standing;
   }
   standing.summary = stored.manifest.at("summary");
-  standing.why = lack_of_exchanges(stored.manifest);
-  const Candidate& c = contest_.candidates()[candidate];
-  if (standing.why.empty() && c.steps <= c.warm_up)
-    standing.why = fmt::format("its {} steps are all of its warm-up of {}", c.steps, c.warm_up);
+  const bool accuracy = contest_.target().accuracy.has_value();
+  standing.why =
+      lack_of_exchanges(stored.manifest, accuracy ? Compared::accuracy : Compared::rates);
   if (standing.why.empty()) standing.cost_s = cost_s(contest_.target(), standing.summary);
   return standing;
 }

@@ -129,10 +129,8 @@ void Contest::add(const PlannedRun& run) {
   const Json manifest = {{"sweep", run.coordinates}, {"experiment", run.resolved}};
   Candidate candidate{run.coordinates, algorithm_label(manifest), settings_label(run.coordinates),
                       trigram, run.experiment.steps};
-  if (!target().accuracy) {
-    candidate.warm_up = warm_up_steps(run.experiment);
-    if (!question_.sets("/steps")) candidate.steps = long_run_steps(run.experiment);
-  }
+  if (!target().accuracy && !question_.sets("/steps"))
+    candidate.steps = long_run_steps(run.experiment);
   candidates_.push_back(std::move(candidate));
 }
 

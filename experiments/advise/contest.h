@@ -17,7 +17,6 @@ struct Candidate {
   std::string settings;  // "codec=sign hierarchical=true"; what is not said has its default
   std::string trigram;   // "sync, low, centralised"
   long steps = 0;        // of its runs
-  long warm_up = 0;      // the first of them, which are not like the others
 };
 
 /// Which algorithms are compared on which cluster, as an experiment that sweeps over algorithms

@@ -10,7 +10,4 @@ namespace trigram {
 /// keeps the steps of the experiment.
 long long_run_steps(const Experiment& experiment);
 
-/// The step at which the algorithm's warm-up ends, after which its steps are alike.
-long warm_up_steps(const Experiment& experiment);
-
 }  // namespace trigram

@@ -29,6 +29,28 @@ std::size_t tied(const Advice& advice) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+double pace_of(const Standing& s, const char* who) {
+  return s.summary.at("paces").at(who).at("samples_per_s").get<double>();
+}
+
+/// Whether its workers' paces differ much: the sum is mostly of those that nobody waits for.
+bool is_uneven(const Standing& s) {
+  return s.summary.is_object() && s.summary.value("paces", Json()).is_object();
+}
+
+std::string paces_text(const Standing& s) {
+  if (!is_uneven(s)) return "";
+  return fmt::format(" ({:.3g} to {:.3g})", pace_of(s, "slowest"), pace_of(s, "fastest"));
+}
+
+/// Samples per second if every worker were as slow as the slowest.
+double at_the_slowest_pace(const Standing& s, const Contest& contest) {
+  const Json& cluster = contest.cluster();
+  if (!is_uneven(s)) return 1 / s.cost_s;
+  return pace_of(s, "slowest") * cluster.at("nodes").get<double>() *
+         cluster.at("workers_per_node").get<double>();
+}
+
 Lines standing_lines(const Advice& advice, const Contest& contest) {
   const auto& accuracy = contest.target().accuracy;
   Lines lines = {{"", "algorithm", "settings", "trigram"}};
@@ -49,7 +71,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     const Pace now = pace(s.summary);
     line.push_back(fmt::format("{:.2f}", 1e3 * now.step_s));
     line.push_back(now.samples_per_s.is_number()
-                       ? fmt::format("{:.0f}", now.samples_per_s.get<double>())
+                       ? fmt::format("{:.0f}{}", now.samples_per_s.get<double>(), paces_text(s))
                        : "-");
     line.push_back(!s.why.empty()     ? "not compared"
                    : i == 0 || !there ? "-"
@@ -75,6 +97,29 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   std::string text = fmt::format("tie, within {:g} %: {}", 100 * kTie, name(0));
   for (std::size_t i = 1; i < level; ++i) text += "; " + name(i);
   return text + "\n";
+}
+
+/// That those who are first owe it to workers who do not wait for the slowest, and who would be
+/// first if all went at the slowest one's pace.
+std::string uneven_paces(const Advice& advice, const Contest& contest) {
+  if (contest.target().accuracy || !std::isfinite(advice.standings.front().cost_s)) return "";
+  const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
+  const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s, contest); };
+  std::string text;
+  for (std::size_t i = 0; i < tied(advice); ++i)
+    if (const Standing& s = advice.standings[i]; is_uneven(s))
+      text += fmt::format(
+          "warning: {}: its slowest worker makes {:.3g} samples/s, its fastest {:.3g}, and none "
+          "waits for the other; at the slowest one's pace, all would make {:.3g}\n",
+          name(s), pace_of(s, "slowest"), pace_of(s, "fastest"), slow(s));
+  if (text.empty()) return "";
+  const auto best = std::ranges::max_element(advice.standings, {}, [&](const Standing& s) {
+    return std::isfinite(s.cost_s) ? slow(s) : 0;
+  });
+  return text + fmt::format(
+                    "at the pace of each one's slowest worker, {} is first with {:.3g} "
+                    "samples/s\n",
+                    name(*best), slow(*best));
 }
 
 /// Whether the answer is another one where NICs differ.
@@ -130,6 +175,7 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
             {"run", s.id},
             {"step_s", nullptr},
             {"samples_per_s", nullptr},
+            {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
             {"behind", there ? Json(behind(s, advice)) : Json()},
             {"not_compared", s.why.empty() ? Json() : Json(s.why)}};
   if (contest.target().accuracy) j["time_to_accuracy_s"] = there ? Json(s.cost_s) : Json();
@@ -209,7 +255,8 @@ std::string advice_table(const Advice& advice, const Contest& contest, const Adv
   constexpr std::size_t kTexts = 4;
   std::string text = heading(contest) + caveats(contest) + "\n" +
                      aligned(standing_lines(advice, contest), kTexts) + left_out(advice, contest) +
-                     "\n" + verdict(advice, contest) + where_nics_differ(advice, contest);
+                     "\n" + verdict(advice, contest) + uneven_paces(advice, contest) +
+                     where_nics_differ(advice, contest);
   if (!advice.outlooks.empty())
     text += "\n" + aligned(outlook_lines(advice, contest, advisor), kTexts);
   return text +

@@ -1,6 +1,7 @@
 #include "experiments/cli/comparison_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -147,12 +148,26 @@ std::string interval(const Row& row, const Column& column, double value) {
   return fmt::format(fmt::runtime(column.format), begin) + "–" + text;
 }
 
+/// Those of the slowest and of the fastest worker, where they differ much.
+std::string paces(const Row& row) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  double slowest = kNone, fastest = 0;
+  for (const Json& s : row.summaries) {
+    const Json paces = s.value("paces", Json());
+    if (!paces.is_object()) continue;
+    slowest = std::min(slowest, paces.at("slowest").at("samples_per_s").get<double>());
+    fastest = std::max(fastest, paces.at("fastest").at("samples_per_s").get<double>());
+  }
+  return slowest == kNone ? "" : fmt::format(" ({:.3g} to {:.3g})", slowest, fastest);
+}
+
 std::string cell(const Row& row, const Column& column) {
   const Statistics s = statistics(row, column.key);
   if (s.count == 0) return "-";
   std::string text = interval(row, column, s.mean);
   if (s.count > 1)
     text += " ± " + fmt::format(fmt::runtime(column.format), s.spread * column.scale);
+  if (column.key == std::string("samples_per_s")) text += paces(row);
   if (is_coarse(row, column)) text += " ~";
   if (row.wins && column.key == std::string("step_s")) text += " *";
   if (!row.incomparable.empty() && column.key == std::string("step_s")) text += " !";
@@ -166,6 +181,25 @@ bool applies(const Column& column, const std::vector<Row>& rows) {
     return statistics(row, column.key).count > 0 ||
            (of_target && row.summaries.front().contains(pointer_to(column.key)));
   });
+}
+
+/// Which steps means are over where they are not over all, and how to read uneven paces.
+std::string parts_of_runs(const std::vector<Row>& rows) {
+  std::map<std::string, std::set<std::string>> over;  // whose
+  bool uneven = false;
+  for (const Row& row : rows) {
+    uneven = uneven || !paces(row).empty();
+    for (const Json& s : row.summaries)
+      if (const Json said = s.value(Json::json_pointer("/rates/over"), Json()); said.is_string())
+        over[said].insert(row.algorithm);
+  }
+  std::string text = uneven
+                         ? "(a to b): samples/s of the slowest and of the fastest worker, who do "
+                           "not wait for each other; the sum is of all\n"
+                         : "";
+  for (const auto& [steps, names] : over)
+    text += fmt::format("means over {}: {}\n", steps, fmt::join(names, ", "));
+  return text;
 }
 
 using Lines = std::vector<std::vector<std::string>>;
@@ -215,9 +249,9 @@ std::string comparison_table(const std::vector<Json>& manifests) {
   std::set<std::string> notes;
   for (const Row& row : rows)
     if (!row.incomparable.empty())
-      notes.insert(fmt::format("! {} is not compared: {}\n", row.algorithm, row.incomparable));
+      notes.insert(fmt::format("! {} is not compared: it {}\n", row.algorithm, row.incomparable));
   for (const std::string& note : notes) text += note;
-  return text + caveats(manifests);
+  return text + parts_of_runs(rows) + caveats(manifests);
 }
 
 std::string caveats(const std::vector<Json>& manifests) {

@@ -12,20 +12,27 @@ long counted_steps(const Json& manifest) {
                              : manifest.at("experiment").at("steps").get<long>();
 }
 
-}  // namespace
-
-std::string lack_of_exchanges(const Json& manifest) {
+/// As programs said it that did not write it down.
+std::string lack_by_counts(const Json& manifest) {
   const Json& summary = manifest.at("summary");
   const Json& cluster = manifest.at("experiment").at("cluster");
   if (cluster.at("nodes").get<long>() * cluster.at("workers_per_node").get<long>() == 1) return "";
   const long steps = counted_steps(manifest), every = summary.value("cycle_steps", 1L);
   if (steps < every)
-    return fmt::format("its {} steps are fewer than the {} from one exchange to the next", steps,
-                       every);
+    return fmt::format("made {} of the {} steps from one exchange to the next", steps, every);
   const auto sent = [&](const char* key) { return summary.value(key, 0.0); };
   if (sent("messages_intra") + sent("messages_inter") == 0)
-    return fmt::format("its workers sent no message in {} steps", steps);
+    return fmt::format("sent nothing between its workers in {} steps", steps);
   return "";
+}
+
+}  // namespace
+
+std::string lack_of_exchanges(const Json& manifest, Compared compared) {
+  const auto said = manifest.at("summary").find("shortfall");
+  if (said == manifest.at("summary").end()) return lack_by_counts(manifest);
+  if (said->is_null() || (compared == Compared::accuracy && said->at("of") == "rates")) return "";
+  return said->at("why");
 }
 
 }  // namespace trigram

@@ -6,9 +6,13 @@
 
 namespace trigram {
 
-/// Why a finished run, given its manifest, does not show what its algorithm costs: several workers
-/// sent no message, or the run ended before the algorithm's first regular exchange (the summary's
-/// `cycle_steps`). Empty where it does. Such a run must not be compared with others.
-std::string lack_of_exchanges(const Json& manifest);
+/// What of two runs is compared: their means per step, or when they came to an accuracy.
+enum class Compared { rates, accuracy };
+
+/// Why a finished run, given its manifest, does not show what its algorithm costs, as its summary
+/// says (`shortfall`; docs/formats.md), to follow "it"; empty where it does. Such a run must not be
+/// compared with others. In manifests of older programs, which do not say it, only runs count that
+/// sent no message, or ended before the first regular exchange (`cycle_steps`).
+std::string lack_of_exchanges(const Json& manifest, Compared compared = Compared::rates);
 
 }  // namespace trigram

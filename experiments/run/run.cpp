@@ -8,6 +8,7 @@
 
 #include "experiments/run/job_links.h"
 #include "experiments/run/rank_main.h"
+#include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
 #include "experiments/run/summary.h"
 #include "experiments/run/target_accuracy.h"
@@ -51,7 +52,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const auto target = make_target_accuracy(e);
   StoppingRule* const stopping = steady ? static_cast<StoppingRule*>(steady.get()) : target.get();
   const Workers workers = e.algorithm_entry().workers(e.algorithm, layout);
-  Summary summary;
+  Summary summary(rated_cycle(e));
   std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
   std::vector<Counters> counted;  // what has arrived in the steps that count
   Collector collector({.ranks = layout.ranks(),
@@ -94,6 +95,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   json["target"] = target ? target->to_json(steps_per_epoch(workload, results)) : Json();
   if (const long every = e.algorithm_entry().make(e.algorithm)->exchange_every(); every > 1)
     json["cycle_steps"] = every;
+  json["shortfall"] = shortfall(e, json);
   json["world"] = runtime->notes();
   if (simulated) {
     const double bound_s =

@@ -109,7 +109,7 @@ std::unique_ptr<SteadySteps> make_steady_steps(const Experiment& e, SteadySteps:
   if (!e.until_steady || e.cluster.inter.background.load > 0) return nullptr;
   const auto algorithm = e.algorithm_entry().make(e.algorithm)->cycle(e.cluster.layout());
   const auto machines = machine_period(e.cluster);
-  if (!algorithm || !machines) return nullptr;
+  if (!algorithm || !algorithm->exact || !machines) return nullptr;
   SteadySteps::Options options{.cycle = *algorithm,
                                .steps = static_cast<long>(e.steps),
                                .shown = static_cast<long>(e.timeline.step),

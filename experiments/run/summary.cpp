@@ -1,5 +1,7 @@
 #include "experiments/run/summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/check.h"
@@ -21,42 +23,112 @@ Json hash_of(std::span<const RankResult> ranks) {
   return hash.hex();
 }
 
-/// Of `batches`, which each rank had done at `end_s`: a rank that is done is not waited for.
-double samples_per_s(std::span<const RankResult> ranks, std::span<const double> batches,
-                     std::span<const double> end_s, std::optional<std::size_t> priced_batch) {
-  double sum = 0;
+/// How fast one rank trains.
+struct WorkerPace {
+  double step_s, samples_per_s;
+};
+
+/// Of the ranks that train. A rank that is done is not waited for.
+std::vector<WorkerPace> paces_of(std::span<const RankResult> ranks, const StepSums& sums,
+                                 std::optional<std::size_t> priced_batch) {
+  std::vector<WorkerPace> all;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (ranks[i].trains)
-      sum += static_cast<double>(priced_batch.value_or(ranks[i].batch)) * batches[i] / end_s[i];
+      all.push_back({sums.taken_s[i] / static_cast<double>(sums.steps),
+                     static_cast<double>(priced_batch.value_or(ranks[i].batch)) * sums.batches[i] /
+                         sums.taken_s[i]});
+  return all;
+}
+
+double samples_per_s(std::span<const WorkerPace> paces) {
+  double sum = 0;
+  for (const WorkerPace& pace : paces) sum += pace.samples_per_s;
   return sum;
+}
+
+/// Ratio of the steps' times of two workers from which on their paces are told.
+constexpr double kUneven = 1.5;
+
+/// The slowest and the fastest, where they differ much.
+Json paces_json(std::span<const WorkerPace> paces) {
+  const auto [fastest, slowest] = std::ranges::minmax_element(paces, {}, &WorkerPace::step_s);
+  if (!(slowest->step_s > kUneven * fastest->step_s)) return nullptr;
+  const auto json = [](const WorkerPace& pace) {
+    return Json{{"step_s", pace.step_s}, {"samples_per_s", finite(pace.samples_per_s)}};
+  };
+  return {{"slowest", json(*slowest)}, {"fastest", json(*fastest)}};
+}
+
+void count(StepSums& sums, const StepRecord& record, long times) {
+  sums.steps += times;
+  sums.mean = sums.mean + times * record.mean;
+  sums.sent = sums.sent + times * record.sum;
+  sums.batches.resize(record.batches.size());
+  for (std::size_t rank = 0; rank < sums.batches.size(); ++rank)
+    sums.batches[rank] += static_cast<double>(times * record.batches[rank]);
+}
+
+/// The steps of `all` after those of `first`.
+StepSums without(const StepSums& all, const StepSums& first) {
+  if (first.steps == 0) return all;
+  StepSums rest{all.steps - first.steps, all.time_s - first.time_s, all.taken_s,
+                all.mean - first.mean,   all.sent - first.sent,     all.batches};
+  for (std::size_t rank = 0; rank < rest.taken_s.size(); ++rank) {
+    rest.taken_s[rank] -= first.taken_s[rank];
+    rest.batches[rank] -= first.batches[rank];
+  }
+  return rest;
 }
 
 }  // namespace
 
 void Summary::add(const StepRecord& record) {
   last_ = record;
-  count(record, 1);
+  count(all_, record, 1);
+  all_.time_s = record.time_s;
+  all_.taken_s = record.end_s;
+  const long cycled = all_.steps - cycle_.from;
+  if (cycled == 0) warm_up_ = all_;
+  if (cycled > 0 && cycled % cycle_.steps == 0) whole_ = all_;
+  note_staleness(record, 1);
 }
 
 void Summary::repeat(std::span<const StepRecord> cycle, long times) {
   for (const StepRecord& record : cycle) {
-    const double taken_s = static_cast<double>(times) * record.step_s;
-    last_.time_s += taken_s;
-    for (double& end_s : last_.end_s) end_s += taken_s;  // a steady cycle takes all ranks as long
-    count(record, times);
+    for (StepSums* sums : {&all_, &whole_}) {
+      const double taken_s = static_cast<double>(times) * record.step_s;
+      sums->time_s += taken_s;
+      for (double& own_s : sums->taken_s)
+        own_s += taken_s;  // a steady cycle takes all ranks as long
+      count(*sums, record, times);
+    }
+    note_staleness(record, times);
   }
 }
 
-void Summary::count(const StepRecord& record, long times) {
-  steps_ += static_cast<double>(times);
-  mean_ = mean_ + times * record.mean;
-  sent_ = sent_ + times * record.sum;
-  batches_.resize(record.batches.size());
-  for (std::size_t rank = 0; rank < batches_.size(); ++rank)
-    batches_[rank] += static_cast<double>(times * record.batches[rank]);
+void Summary::note_staleness(const StepRecord& record, long times) {
   staleness_.updates += times * record.staleness.updates;
   staleness_.sum += times * record.staleness.sum;
   staleness_.max = std::max(staleness_.max, record.staleness.max);
+}
+
+StepSums Summary::rated() const { return whole_.steps > 0 ? without(whole_, warm_up_) : all_; }
+
+/// Which steps means are over, and what was sent in them.
+Json Summary::rates_json(const StepSums& rated) const {
+  const long from = whole_.steps > 0 ? cycle_.from : 0;
+  Json j = {{"from_step", from},
+            {"steps", rated.steps},
+            {"over", nullptr},
+            {"bytes_intra", rated.sent.bytes_intra},
+            {"bytes_inter", rated.sent.bytes_inter},
+            {"messages_intra", rated.sent.messages_intra},
+            {"messages_inter", rated.sent.messages_inter}};
+  if (rated.steps == all_.steps) return j;
+  std::string which = cycle_.steps > 1 ? fmt::format("whole cycles of {}", cycle_.steps) : "those";
+  if (from > 0) which += fmt::format(" after a warm-up of {}", from);
+  j["over"] = fmt::format("{} of {} steps: {}", rated.steps, all_.steps, which);
+  return j;
 }
 
 double messages_of(std::span<const RankResult> ranks) {
@@ -69,16 +141,22 @@ double messages_of(std::span<const RankResult> ranks) {
 Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s,
                       std::optional<std::size_t> priced_batch) const {
   const bool updated = staleness_.updates > 0;
-  Json j = {{"time_s", last_.time_s},
-            {"step_s", last_.time_s / steps_},
-            {"samples_per_s", finite(samples_per_s(ranks, batches_, last_.end_s, priced_batch))},
-            {"compute_s", mean_.compute_s / steps_},
-            {"communication_s", mean_.communication_s / steps_},
-            {"exposed_s", mean_.exposed_s / steps_},
-            {"bytes_intra", sent_.bytes_intra},
-            {"bytes_inter", sent_.bytes_inter},
-            {"messages_intra", sent_.messages_intra},
-            {"messages_inter", sent_.messages_inter},
+  const StepSums rated = this->rated();
+  const auto steps = static_cast<double>(rated.steps);
+  const std::vector<WorkerPace> paces = paces_of(ranks, rated, priced_batch);
+  Json j = {{"steps", all_.steps},
+            {"time_s", all_.time_s},
+            {"step_s", rated.time_s / steps},
+            {"samples_per_s", finite(samples_per_s(paces))},
+            {"paces", paces_json(paces)},
+            {"compute_s", rated.mean.compute_s / steps},
+            {"communication_s", rated.mean.communication_s / steps},
+            {"exposed_s", rated.mean.exposed_s / steps},
+            {"rates", rates_json(rated)},
+            {"bytes_intra", all_.sent.bytes_intra},
+            {"bytes_inter", all_.sent.bytes_inter},
+            {"messages_intra", all_.sent.messages_intra},
+            {"messages_inter", all_.sent.messages_inter},
             {"loss", finite(last_.loss)},
             {"staleness_mean", updated ? Json(static_cast<double>(staleness_.sum) /
                                               static_cast<double>(staleness_.updates))

@@ -7,12 +7,25 @@
 
 namespace trigram {
 
-/// Adds up the steps of a run.
+/// Sums over steps.
+struct StepSums {
+  long steps = 0;
+  double time_s = 0;            // from the first of them until the last rank that trains ended them
+  std::vector<double> taken_s;  // by rank, its own; empty for no steps
+  Counters mean;                // times
+  Counters sent;                // bytes and messages
+  std::vector<double> batches;  // by rank
+};
+
+/// Adds up the steps of a run. Means per step are over whole cycles of the algorithm alone, from
+/// the end of its warm-up to that of the last whole cycle: a part of a cycle costs more or less
+/// than the same part of a mean cycle. A run that has no whole cycle has means over all steps.
 class Summary {
  public:
+  explicit Summary(const Cycle& cycle = {}) : cycle_(cycle) {}
   void add(const StepRecord& record);
-  /// Steps that repeat those of `cycle` so many times, without having been made. They end before
-  /// the last that was.
+  /// Steps that repeat those of `cycle`, which are whole cycles of the algorithm, so many times,
+  /// without having been made. They end before the last that was.
   void repeat(std::span<const StepRecord> cycle, long times);
   /// The "summary" of a manifest: means per step and rank that trains of times, totals over ranks
   /// and steps of bytes and messages, the last evaluation; null where a value does not apply. Times
@@ -24,12 +37,14 @@ class Summary {
                std::optional<std::size_t> priced_batch = {}) const;
 
  private:
-  void count(const StepRecord& record, long times);
-  double steps_ = 0;
+  void note_staleness(const StepRecord& record, long times);
+  StepSums rated() const;
+  Json rates_json(const StepSums& rated) const;
+
+  Cycle cycle_;
+  StepSums all_;
+  StepSums warm_up_, whole_;  // up to the end of the warm-up, and of the last whole cycle
   StepRecord last_;
-  Counters mean_;  // times, summed over steps
-  Counters sent_;  // bytes and messages, summed over steps
-  std::vector<double> batches_;  // by rank, summed over steps
   Steps::Staleness staleness_;
 };
 

@@ -1,0 +1,69 @@
+#include "experiments/run/shortfall.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trigram {
+namespace {
+
+/// Why workers have not exchanged what their algorithm wants them to; empty where they have.
+std::string without_exchange(const Experiment& e, const Algorithm& algorithm, const Json& summary) {
+  const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
+  const long steps = summary.at("steps");
+  if (e.cluster.nodes > 1 && !sent("bytes_inter"))
+    return fmt::format("sent nothing between its nodes in {} steps", steps);
+  if (!sent("bytes_intra") && !sent("bytes_inter"))
+    return fmt::format("sent nothing between its workers in {} steps", steps);
+  if (algorithm.exchanges_by_time() && summary.at("staleness_mean").is_null())
+    return fmt::format("completed no average in {} steps", steps);
+  return "";
+}
+
+}  // namespace
+
+Cycle rated_cycle(const Experiment& e) {
+  return e.algorithm_entry()
+      .make(e.algorithm)
+      ->cycle(e.cluster.layout())
+      .value_or(Cycle{.exact = false});
+}
+
+long least_rated_steps(const Experiment& e) {
+  const Cycle cycle = rated_cycle(e);
+  if (cycle.exact) return cycle.steps;
+  return std::max(cycle.steps,
+                  kLeastExchanges * e.algorithm_entry().make(e.algorithm)->exchange_every());
+}
+
+Json shortfall(const Experiment& e, const Json& summary) {
+  if (e.cluster.layout().ranks() == 1) return nullptr;
+  const auto algorithm = e.algorithm_entry().make(e.algorithm);
+  const Cycle cycle = rated_cycle(e);
+  const long steps = summary.at("steps"), rated = steps - cycle.from;
+  const long every = algorithm->exchange_every(), least = least_rated_steps(e);
+  const auto lacks = [](const char* of, const std::string& why) {
+    return Json{{"why", why}, {"of", of}};
+  };
+  const std::string later =
+      cycle.from > 0 ? fmt::format(" after its warm-up of {}", cycle.from) : "";
+  if (rated <= 0)
+    return lacks("rates",
+                 fmt::format("made {} steps, all of its warm-up of {}", steps, cycle.from));
+  if (rated < every)
+    return lacks(cycle.from > 0 ? "rates" : "run",
+                 fmt::format("made {} of the {} steps from one exchange to the next{}", rated,
+                             every, later));
+  if (const std::string why = without_exchange(e, *algorithm, summary); !why.empty())
+    return lacks("run", why);
+  if (rated < cycle.steps)
+    return lacks("rates",
+                 fmt::format("made {} of the {} steps of its cycle{}", rated, cycle.steps, later));
+  if (rated < least)
+    return lacks("rates", fmt::format("made {} of the {} steps of {} exchanges, as time or chance "
+                                      "decide about each{}",
+                                      rated, least, kLeastExchanges, later));
+  return nullptr;
+}
+
+}  // namespace trigram
