@@ -54,8 +54,18 @@ class Point:
 
     @property
     def shortfall(self) -> str:
-        """Why this does not show what the algorithm costs, so that it never comes first; empty if it does."""
-        return next(filter(None, map(shortfall, self.runs)), "")
+        """Why this does not show what the algorithm costs; empty if it does."""
+        return self.lack(rates=True)
+
+    def lack(self, rates: bool) -> str:
+        """Why this never comes first: by its means per step if `rates`, else by anything; empty if it may."""
+        return next((why for run in self.runs if (why := shortfall(run, rates))), "")
+
+    @property
+    def paces(self) -> tuple[float, float] | None:
+        """As those of its runs; None where no run's workers differ much."""
+        found = [run.paces for run in self.runs if run.paces]
+        return (min(s for s, _ in found), max(f for _, f in found)) if found else None
 
     @property
     def oversubscribed(self) -> bool:
@@ -103,7 +113,7 @@ class Comparison:
         some run falls far behind."""
         if self.declared_target is not None:
             return self.declared_target
-        compared = [p for p in self.points if not p.shortfall] or self.points
+        compared = [p for p in self.points if not p.lack(rates=False)] or self.points
         reached = [a for p in compared for a in map(best_accuracy, p.runs) if a is not None]
         if not reached:
             return None

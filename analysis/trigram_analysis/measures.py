@@ -22,6 +22,7 @@ class Measure:
     spread: Callable[[Point], float | None]
     better: Literal["low", "high"] | None = None
     least: Callable[[Point], float | None] = lambda point: None
+    rate: bool = False  # a mean per step or second, which runs that are too short do not show
 
 
 def measures(comparison: Comparison) -> list[Measure]:
@@ -35,20 +36,20 @@ def _all(comparison: Comparison) -> Iterator[Measure]:
         yield time_to(target)
     if comparison.declared_target is not None:
         yield epochs_to(comparison.declared_target)
-    yield _of("step_s", "time per step", "s", "step_s", "low")
-    yield _of("exposed_s", "exposed communication per step", "s", "exposed_s", "low")
+    yield _of("step_s", "time per step", "s", "step_s", "low", rate=True)
+    yield _of("exposed_s", "exposed communication per step", "s", "exposed_s", "low", rate=True)
     yield _of("communication_s", "communication per step, hidden or not", "s", "communication_s")
-    yield _of("samples_per_s", "samples per second", "", "samples_per_s", "high")
+    yield _of("samples_per_s", "samples per second", "", "samples_per_s", "high", rate=True)
     for where in ("inter", "intra"):
         yield _of(f"bytes_{where}", f"bytes per step {'between' if where == 'inter' else 'inside'} nodes",
-                  "B", _per_step(f"bytes_{where}"), "low")
+                  "B", _per_step(f"bytes_{where}"), "low", rate=True)
     yield _of("staleness_mean", "staleness (steps)", "", "staleness_mean")
     yield _of("loss", "training loss at the end", "", "loss", "low")
     yield _of("accuracy", "accuracy at the end", "share", "accuracy", "high")
     yield _of("worker_accuracy_min", "accuracy of the worst worker", "share", "worker_accuracy_min",
               "high")
     yield _of("consensus_distance", "consensus distance at the end", "", "consensus_distance", "low")
-    yield _of("time_s", "time of the whole run", "s", "time_s", "low")
+    yield _of("time_s", "time of the whole run", "s", "time_s")
 
 
 def time_to(target: float) -> Measure:
@@ -71,13 +72,9 @@ def epochs_to(target: float) -> Measure:
 
 def _of(key: str, title: str, kind: Literal["s", "B", "share", ""],
         measure: str | Callable[[Run], float | None],
-        better: Literal["low", "high"] | None = None) -> Measure:
-    return Measure(key, title, kind, lambda p: p.mean(measure), lambda p: p.spread(measure), better)
+        better: Literal["low", "high"] | None = None, rate: bool = False) -> Measure:
+    return Measure(key, title, kind, lambda p: p.mean(measure), lambda p: p.spread(measure), better, rate=rate)
 
 
 def _per_step(key: str) -> Callable[[Run], float | None]:
-    def value(run: Run) -> float | None:
-        total, steps = run.number(key), run.steps
-        return total / steps if total is not None and steps else None
-
-    return value
+    return lambda run: run.per_step(key)

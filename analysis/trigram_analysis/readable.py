@@ -30,6 +30,9 @@ def problem(manifest: dict[str, Any]) -> str:
     odd = _odd_value(manifest, "", 0) or next(
         (f"{pointer} is not {what}" for pointer, (what, fits) in _USED.items() if not fits(_at(manifest, pointer))), "")
     steady = _at(manifest, "/summary/steady")
+    short = _at(manifest, "/summary/shortfall")
+    if not odd and short and None in (short.get("why"), short.get("of")):
+        odd = "/summary/shortfall does not say what the run lacks"
     if not odd and steady and None in (steady.get("step"), steady.get("cycle"), steady.get("left_out")):
         odd = "/summary/steady does not say which steps were left out"
     return odd
@@ -92,4 +95,9 @@ _USED = {
     "/summary/target": _OBJECT, "/summary/target/epochs": _NUMBER, "/summary/steady": _OBJECT,
     "/summary/steady/step": _count(0, _MOST_STEPS), "/summary/steady/cycle": _count(1, _MOST_STEPS),
     "/summary/steady/left_out": _count(0, _MOST_STEPS),
+    "/summary/steps": _count(1, _MOST_STEPS), "/summary/rates": _OBJECT, "/summary/rates/over": _TEXT,
+    "/summary/rates/steps": _count(1, _MOST_STEPS), "/summary/rates/bytes_intra": _NUMBER,
+    "/summary/rates/bytes_inter": _NUMBER, "/summary/shortfall": _OBJECT, "/summary/shortfall/why": _TEXT,
+    "/summary/shortfall/of": _TEXT, "/summary/paces": _OBJECT,
+    **{f"/summary/paces/{who}/samples_per_s": _NUMBER for who in ("slowest", "fastest")},
 }

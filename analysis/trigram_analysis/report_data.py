@@ -57,6 +57,7 @@ def data(comparison: Comparison) -> dict[str, Any]:
             "spreads": [short(m.spread(p)) for m in drawn] if len(p.runs) > 1 else None,
             "least": {i: short(least) for i, m in enumerate(drawn) if (least := m.least(p)) is not None},
             "shortfall": p.shortfall,
+            "apart": [i for i, m in enumerate(drawn) if p.lack(m.rate)],
             "computeS": short(p.mean("compute_s")),
             "runs": [run.id for run in p.runs],
         } for p in comparison.points],

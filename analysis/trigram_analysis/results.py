@@ -54,11 +54,33 @@ class Run:
     @property
     def steps(self) -> int | None:
         """Steps that its sums are of, which may be fewer than the configuration allows."""
+        steps = self.summary.get("steps")
+        if steps is not None:
+            return steps
         time_s, step_s = self.number("time_s"), self.number("step_s")
         if time_s and step_s:
             return max(round(time_s / step_s), 1)
         asked = self.experiment.get("steps")
         return asked if isinstance(asked, int) and asked > 0 else None
+
+    def per_step(self, key: str) -> float | None:
+        """A total of the summary, such as bytes, of a mean step: of the steps that its means are of, where it says
+        which these are."""
+        rates = _object(self.summary, "rates")
+        total, steps = (rates.get(key), rates.get("steps")) if rates else (self.number(key), self.steps)
+        return total / steps if total is not None and steps else None
+
+    @property
+    def over(self) -> str:
+        """Which steps its means are over; empty where they are over all."""
+        return _object(self.summary, "rates").get("over") or ""
+
+    @property
+    def paces(self) -> tuple[float, float] | None:
+        """Samples per second of the slowest worker and of the fastest; None where they do not differ much."""
+        paces = _object(self.summary, "paces")
+        found = [_object(paces, who).get("samples_per_s") for who in ("slowest", "fastest")]
+        return (found[0], found[1]) if None not in found else None
 
     @property
     def workers_per_node(self) -> int:

@@ -58,6 +58,8 @@ class Column:
     spread: Callable[[Point], float | None] = lambda point: None
     brief: bool = True  # shown in a terminal too, not only in the report
     within: Measure | None = None  # whose values are known to lie in intervals, which are shown
+    rate: bool = False  # as of a measure
+    beside: Callable[[Point], str] = lambda point: ""  # follows the value
 
 
 @dataclass(frozen=True)
@@ -100,16 +102,17 @@ def _columns(comparison: Comparison) -> list[Column]:
         return _seconds(longest_step_s)
 
     columns = [
-        _measured("step", "step_s", per_step, "mean time of a step", "low"),
+        _measured("step", "step_s", per_step, "mean time of a step", "low", rate=True),
         Column("speed-up", lambda p: _speedup(comparison, p), _plain(2),
                f"step time of {BASELINE} over this one's, same setting"),
         _measured("compute", "compute_s", per_step,
                   "computation on the main stream, per step and worker", brief=False),
         _measured("exposed", "exposed_s", per_step,
                   "communication that computation waits for, per step and worker"),
-        _measured("samples/s", "samples_per_s", _plain(),
-                  "of all workers together; under priced_as, samples of the model that times are of", brief=False),
-        Column("sent/step", lambda p: p.mean(_inter_bytes_per_step), _bytes,
+        Column("samples/s", lambda p: p.mean("samples_per_s"), _plain(),
+               "of all workers together; under priced_as, samples of the model that times are of", brief=False,
+               beside=_paces),
+        Column("sent/step", lambda p: p.mean(lambda run: run.per_step("bytes_inter")), _bytes,
                "bytes between nodes, all workers together"),
         Column("stale", _staleness, _plain(1), "mean age of an applied update, in steps"),
         _measured("loss", "loss", _plain(3), "of the training batches, at the end"),
@@ -130,9 +133,13 @@ def _columns(comparison: Comparison) -> list[Column]:
 
 
 def _measured(title: str, key: str, unit: Callable[[float], Unit], help: str,
-              better: Literal["low", "high"] | None = None, brief: bool = True) -> Column:
+              better: Literal["low", "high"] | None = None, brief: bool = True, rate: bool = False) -> Column:
     spread = (lambda p: None) if not brief else (lambda p: p.spread(key))
-    return Column(title, lambda p: p.mean(key), unit, help, better, spread, brief)
+    return Column(title, lambda p: p.mean(key), unit, help, better, spread, brief, rate=rate)
+
+
+def _paces(point: Point) -> str:
+    return " ({} to {})".format(*map(units.significant, point.paces)) if point.paces else ""
 
 
 def _within(title: str, measure: Measure, unit: Callable[[float], Unit], help: str) -> Column:
@@ -171,11 +178,6 @@ def _speedup(comparison: Comparison, point: Point) -> float | None:
     return base / own if base and own and len(comparison.algorithms) > 1 else None
 
 
-def _inter_bytes_per_step(run: Run) -> float | None:
-    total, steps = run.number("bytes_inter"), run.steps
-    return total / steps if total is not None and steps else None
-
-
 def _staleness(point: Point) -> float | None:
     return point.mean("staleness_mean") or None  # nothing to say about algorithms that have none
 
@@ -187,7 +189,7 @@ def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
     if column.within:
         ranked = contenders(points, column.within)
         return {c.algorithm for c in ranked if c.may_be_first(ranked[0])}
-    values = {p.algorithm: v for p in points if not p.shortfall and (v := column.value(p)) is not None}
+    values = {p.algorithm: v for p in points if not p.lack(column.rate) and (v := column.value(p)) is not None}
     best = unit.show((min if column.better == "low" else max)(values.values())) if values else None
     return {name for name, value in values.items() if unit.show(value) == best}
 
@@ -199,7 +201,7 @@ def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
     spread = column.spread(point)
     text = unit.show(value) + ("" if spread is None else unit.show_spread(spread, value))
     least = column.within and column.within.least(point)
-    return Cell(text if least is None else _interval(unit, least, value), value, best)
+    return Cell((text if least is None else _interval(unit, least, value)) + column.beside(point), value, best)
 
 
 def _interval(unit: Unit, least: float, value: float) -> str:
@@ -225,10 +227,23 @@ def _notes(comparison: Comparison) -> list[str]:
     notes += _notes_of_target(comparison)
     if any(p.oversubscribed for p in comparison.points):
         notes.append("† more ranks than cores: its times say little about a real cluster")
-    short = dict.fromkeys(p.shortfall for p in comparison.points if p.shortfall)
-    if short:
-        notes.append(f"{shortfall.MARK} never best: {'; '.join(short)}")
-    return notes + _caveats(comparison.runs)
+    return notes + _notes_of_lengths(comparison.points) + _caveats(comparison.runs)
+
+
+def _notes_of_lengths(points: list[Point]) -> list[str]:
+    """Of runs that are too short, steps that means leave out, and workers that do not wait for each other."""
+    said: dict[str, dict[str, None]] = {}
+    for p in points:
+        if p.shortfall:
+            never = "never best" if p.lack(rates=False) else "never best per step"
+            said.setdefault(f"{shortfall.MARK} {never}", {})[p.shortfall] = None
+        for over in filter(None, (run.over for run in p.runs)):
+            said.setdefault(f"means over {over}", {})[p.algorithm] = None
+        if p.paces:
+            slowest, fastest = map(units.significant, p.paces)
+            said.setdefault("samples/s add up workers that do not wait for each other", {})[
+                f"{p.algorithm}, slowest {slowest}, fastest {fastest}"] = None
+    return [f"{title}: {'; '.join(each)}" for title, each in said.items()]
 
 
 def _notes_of_target(comparison: Comparison) -> list[str]:

@@ -25,9 +25,11 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
 
 def _verdict(comparison: Comparison, setting: Setting) -> str:
     points = comparison.at(setting)
-    compared = [p for p in points if not p.shortfall]
-    sentences = [_fastest_step(compared), _first_to_target(comparison, compared), _most_accurate(compared),
-                 *(f"Not compared: {p.algorithm} {p.shortfall}." for p in points if p.shortfall)]
+    compared = [p for p in points if not p.lack(rates=False)]
+    sentences = [_fastest_step([p for p in points if not p.shortfall]), _first_to_target(comparison, compared),
+                 _most_accurate(compared),
+                 *(f"Not compared{'' if p.lack(rates=False) else ' per step'}: {p.algorithm} {p.shortfall}."
+                   for p in points if p.shortfall)]
     return " ".join(s for s in sentences if s) or "No finished run says anything here."
 
 

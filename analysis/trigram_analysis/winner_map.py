@@ -54,7 +54,7 @@ class Contender:
 def contenders(points: list[Point], measure: Measure) -> list[Contender]:
     """The best first. Who falls short takes no part."""
     found = [Contender(p.algorithm, value, _least(measure, p, value)) for p in points
-             if not p.shortfall and (value := measure.value(p)) is not None]
+             if not p.lack(measure.rate) and (value := measure.value(p)) is not None]
     return sorted(found, key=lambda c: c.value, reverse=measure.better == "high")
 
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "experiments/cli/paces.h"
 #include "experiments/cli/text_table.h"
 
 namespace trigram {
@@ -38,9 +39,8 @@ bool is_uneven(const Standing& s) {
   return s.summary.is_object() && s.summary.value("paces", Json()).is_object();
 }
 
-std::string paces_text(const Standing& s) {
-  if (!is_uneven(s)) return "";
-  return fmt::format(" ({:.3g} to {:.3g})", pace_of(s, "slowest"), pace_of(s, "fastest"));
+std::string paces_of(const Standing& s) {
+  return is_uneven(s) ? paces_text(pace_of(s, "slowest"), pace_of(s, "fastest")) : "";
 }
 
 /// Samples per second if every worker were as slow as the slowest.
@@ -71,7 +71,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     const Pace now = pace(s.summary);
     line.push_back(fmt::format("{:.2f}", 1e3 * now.step_s));
     line.push_back(now.samples_per_s.is_number()
-                       ? fmt::format("{:.0f}{}", now.samples_per_s.get<double>(), paces_text(s))
+                       ? fmt::format("{:.0f}{}", now.samples_per_s.get<double>(), paces_of(s))
                        : "-");
     line.push_back(!s.why.empty()     ? "not compared"
                    : i == 0 || !there ? "-"
@@ -109,17 +109,18 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
   for (std::size_t i = 0; i < tied(advice); ++i)
     if (const Standing& s = advice.standings[i]; is_uneven(s))
       text += fmt::format(
-          "warning: {}: its slowest worker makes {:.3g} samples/s, its fastest {:.3g}, and none "
-          "waits for the other; at the slowest one's pace, all would make {:.3g}\n",
-          name(s), pace_of(s, "slowest"), pace_of(s, "fastest"), slow(s));
+          "warning: {}: its slowest worker makes {} samples/s, its fastest {}, and none waits for "
+          "the other; at the slowest one's pace, all would make {}\n",
+          name(s), pace_text(pace_of(s, "slowest")), pace_text(pace_of(s, "fastest")),
+          pace_text(slow(s)));
   if (text.empty()) return "";
   const auto best = std::ranges::max_element(advice.standings, {}, [&](const Standing& s) {
     return std::isfinite(s.cost_s) ? slow(s) : 0;
   });
   return text + fmt::format(
-                    "at the pace of each one's slowest worker, {} is first with {:.3g} "
+                    "at the pace of each one's slowest worker, {} is first with {} "
                     "samples/s\n",
-                    name(*best), slow(*best));
+                    name(*best), pace_text(slow(*best)));
 }
 
 /// Whether the answer is another one where NICs differ.

@@ -12,6 +12,7 @@
 
 #include "experiments/cli/labels.h"
 #include "experiments/cli/options_label.h"
+#include "experiments/cli/paces.h"
 #include "experiments/cli/text_table.h"
 #include "experiments/results/exchanges.h"
 
@@ -158,7 +159,7 @@ std::string paces(const Row& row) {
     slowest = std::min(slowest, paces.at("slowest").at("samples_per_s").get<double>());
     fastest = std::max(fastest, paces.at("fastest").at("samples_per_s").get<double>());
   }
-  return slowest == kNone ? "" : fmt::format(" ({:.3g} to {:.3g})", slowest, fastest);
+  return slowest == kNone ? "" : paces_text(slowest, fastest);
 }
 
 std::string cell(const Row& row, const Column& column) {

@@ -31,13 +31,13 @@ export function startSweep(host, view) {
 function chartOf(view, axis, measure, m, points) {
   const {data} = view, {title, unit, values} = data.axes[axis];
   const series = data.algorithms.map((_, algorithm) => {
-    const mine = points.filter(p => p.algorithm === algorithm && p.values[m] !== null && !p.shortfall);
+    const mine = points.filter(p => p.algorithm === algorithm && p.values[m] !== null && !p.apart.includes(m));
     return {algorithm, xs: mine.map(p => values[p.at[axis]].at), ys: mine.map(p => p.values[m]), spreads: mine[0]?.spreads && mine.map(p => p.spreads?.[m])};
   }).filter(s => s.xs.length);
   if (!series.length) return null;
   const compute = points.map(p => p.computeS).filter(v => v > 0);
   const floor = measure.key === "step_s" && compute.length ? {value: Math.min(...compute)} : undefined;
-  const rest = view.label(view.at, [axis]), short = points.some(p => p.shortfall);
+  const rest = view.label(view.at, [axis]), short = points.some(p => p.apart.includes(m));
   return figureOf(view, {
     title: measure.title, name: `${data.name}-${measure.key}`, note: [rest && `at ${rest}`, floor && "dashed: computation alone", short && "without what is marked ‡ above"].filter(Boolean).join("; "),
     x: {title: unit ? `${title} (${unit})` : title, kind: "", wanted: values.map(v => v.at), show: x => values.find(v => v.at === x)?.label ?? x},

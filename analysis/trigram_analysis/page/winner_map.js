@@ -11,7 +11,7 @@ const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 
 /** {leaders, value, runnerUp, margin, coarse, ranked} among `points`, or null. Who falls short takes no part; a value
  *  that is known to lie in an interval, of which it is the end, ties with those that it may be lower than. */
 export function winner(points, m, better) {
-  const ranked = points.filter(p => p.values[m] !== null && !p.shortfall)
+  const ranked = points.filter(p => p.values[m] !== null && !p.apart.includes(m))
     .sort((a, b) => better === "high" ? b.values[m] - a.values[m] : a.values[m] - b.values[m]);
   if (!ranked.length) return null;
   const value = ranked[0].values[m], least = p => p.least[m] ?? p.values[m];
@@ -66,11 +66,11 @@ export function startMap(host, view) {
 /** Whose runs are too short to show what an algorithm costs, and why. */
 function short(data) {
   const found = new Set(data.points.filter(p => p.shortfall).map(p => `${data.algorithms[p.algorithm].label} ${p.shortfall}`));
-  return found.size ? el("p", {class: "soft"}, `‡ never first: ${[...found].join("; ")}.`) : "";
+  return found.size ? el("p", {class: "soft"}, `‡ never first per step or second, nor in anything without an exchange: ${[...found].join("; ")}.`) : "";
 }
 
 function cell(view, measure, best, here) {
-  if (!best) return el("td", {class: "none"}, here.some(p => p.shortfall) ? "too short" : here.length ? "no value" : "not run");
+  if (!best) return el("td", {class: "none"}, here.some(p => p.apart.length) ? "too short" : here.length ? "no value" : "not run");
   const {at} = here[0];
   const names = best.leaders.map(p => view.data.algorithms[p.algorithm]);
   const label = names.length === 1 ? names[0].label : names.length === 2 ? `${names[0].label} = ${names[1].label}`

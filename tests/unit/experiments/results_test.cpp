@@ -10,6 +10,7 @@
 #include "experiments/cli/comparison_table.h"
 #include "experiments/cli/labels.h"
 #include "experiments/config/sha256.h"
+#include "experiments/results/exchanges.h"
 #include "experiments/results/manifest.h"
 #include "experiments/results/recorded_run.h"
 #include "experiments/results/run_folder.h"
@@ -191,15 +192,38 @@ TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
   Json silent = manifest("silent", "1Gbps", 1, 0.001), brief = manifest("brief", "1Gbps", 1, 0.002);
   silent["summary"]["messages_inter"] = 0;
   brief["summary"]["cycle_steps"] = 11;
+  EXPECT_EQ(comparison_table({silent, brief, manifest("whole", "1Gbps", 1, 0.003)}),
+            "bandwidth  algorithm  step [ms]\n"
+            "1Gbps      silent        1.00 !\n"
+            "1Gbps      brief         2.00 !\n"
+            "1Gbps      whole         3.00 *\n"
+            "* shortest step at this setting\n"
+            "! brief is not compared: it made 10 of the 11 steps from one exchange to the next\n"
+            "! silent is not compared: it sent nothing between its workers in 10 steps\n");
+}
+
+TEST(ComparisonTable, SaysWhatRunsSayOfTheirLength) {
+  Json cut = manifest("cut", "1Gbps", 1, 0.002), part = manifest("part", "1Gbps", 1, 0.003);
+  cut["summary"]["shortfall"] = {{"why", "made 7 of 8 steps"}, {"of", "rates"}};
+  part["summary"]["shortfall"] = nullptr;
+  part["summary"]["rates"] = {{"over", "4 of 7 steps: whole cycles of 4"}};
+  for (Json* run : {&cut, &part}) (*run)["summary"]["samples_per_s"] = 400.0;
+  cut["summary"]["paces"] = {{"slowest", {{"samples_per_s", 0.4}}},
+                             {"fastest", {{"samples_per_s", 199.6}}}};
   EXPECT_EQ(
-      comparison_table({silent, brief, manifest("whole", "1Gbps", 1, 0.003)}),
-      "bandwidth  algorithm  step [ms]\n"
-      "1Gbps      silent        1.00 !\n"
-      "1Gbps      brief         2.00 !\n"
-      "1Gbps      whole         3.00 *\n"
+      comparison_table({cut, part}),
+      "bandwidth  algorithm  step [ms]         samples/s\n"
+      "1Gbps      cut           2.00 !  400 (0.4 to 200)\n"
+      "1Gbps      part          3.00 *               400\n"
       "* shortest step at this setting\n"
-      "! brief is not compared: its 10 steps are fewer than the 11 from one exchange to the next\n"
-      "! silent is not compared: its workers sent no message in 10 steps\n");
+      "! cut is not compared: it made 7 of 8 steps\n"
+      "(a to b): samples/s of the slowest and of the fastest worker, who do not wait for each "
+      "other; the sum is of all\n"
+      "means over 4 of 7 steps: whole cycles of 4: part\n");
+  EXPECT_EQ(lack_of_exchanges(cut), "made 7 of 8 steps");
+  EXPECT_EQ(lack_of_exchanges(cut, Compared::accuracy), "") << "it was there when it says";
+  cut["summary"]["shortfall"]["of"] = "run";
+  EXPECT_EQ(lack_of_exchanges(cut, Compared::accuracy), "made 7 of 8 steps");
 }
 
 TEST(Labels, NameSystemsByTheirFiles) {
@@ -213,68 +237,6 @@ TEST(Labels, NameSystemsByTheirFiles) {
 TEST(Labels, NameModesOfAnAlgorithm) {
   EXPECT_EQ(describe({{"/algorithm", {{"name", "decentralized"}, {"mode", "ring"}}}, {"/seed", 1}}),
             "algorithm=decentralized/ring, seed=1");
-}
-
-TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
-  Summary summary;
-  StepRecord record;
-  record.time_s = 2;
-  record.end_s = {2, 2, 2};
-  record.batches = {1, 1, 1};
-  record.sum.bytes_inter = 30;
-  summary.add(record);
-  std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) {
-    rank.weights_hash = "equal";
-    rank.batch = 6;
-  }
-  const Json workers = summary.to_json(ranks, std::nullopt);
-  EXPECT_EQ(workers["samples_per_s"], 2 * 6 / 2);
-  ranks.insert(ranks.begin() + 1, ranks[0]);
-  ranks[1].trains = false;
-  ranks[1].weights_hash = "other";
-  const Json with_server = summary.to_json(ranks, std::nullopt);
-  EXPECT_EQ(with_server["samples_per_s"], workers["samples_per_s"]);
-  EXPECT_EQ(with_server["weights_hash"], workers["weights_hash"]);
-  EXPECT_EQ(with_server["bytes_inter"], 30);
-}
-
-TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
-  Summary summary;
-  StepRecord record;
-  record.time_s = 4;
-  record.end_s = {1, 4};
-  record.batches = {1, 1};
-  summary.add(record);
-  std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) rank.batch = 6;
-  EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 6.0 / 1 + 6.0 / 4);
-}
-
-TEST(Summary, CountsTheMiniBatchesOfEachWorker) {
-  Summary summary;
-  for (const double time_s : {2, 4}) {
-    StepRecord record;
-    record.time_s = time_s;
-    record.end_s = {time_s, time_s};
-    record.batches = {8, 5};
-    summary.add(record);
-  }
-  std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) rank.batch = 6;
-  EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 2 * (8 + 5) * 6 / 4.0);
-}
-
-TEST(Summary, CountsSamplesOfTheModelThatTimesAreOf) {
-  Summary summary;
-  StepRecord record;
-  record.time_s = 2;
-  record.end_s = {2, 2};
-  record.batches = {1, 1};
-  summary.add(record);
-  std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) rank.batch = 32;
-  EXPECT_EQ(summary.to_json(ranks, std::nullopt, 6)["samples_per_s"], 2 * 6 / 2);
 }
 
 /// As they come from another process.

@@ -1,0 +1,199 @@
+"""What a run is long enough for: means over whole cycles, and marks where it shows nothing of its algorithm's cost."""
+
+from __future__ import annotations
+
+import json
+import re
+import unittest
+from typing import Any
+
+from harness import CommandTest, worlds
+
+CLUSTER = {
+    "nodes": 4,
+    "workers_per_node": 2,
+    "inter": {"bandwidth": "1Gbps", "latency": "50us"},
+}
+PROFILE = {
+    "name": "one",
+    "batch": 4,
+    "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
+}
+TOLD_APART = ("until_steady", "eval_every")
+SWARM = {"name": "swarm_sgd", "interval": "geometric"}
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class WholeCycles(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(PROFILE, "one.json")
+
+    def run_all(self, *algorithms: Any, steps: int, **changes: Any) -> str:
+        """The table."""
+        config = {
+            "cluster": CLUSTER,
+            "workload": "profile:one.json",
+            "optimizer": "adam",
+            "steps": steps,
+            "sweep": {"/algorithm": list(algorithms)},
+        }
+        return self.trigram("run", self.write(config | changes), "--force").stdout
+
+    def summary(self, algorithm: Any, steps: int, **changes: Any) -> dict[str, Any]:
+        self.run_all(algorithm, steps=steps, **changes)
+        (found,) = (
+            m["summary"]
+            for m in self.manifests()
+            if m["experiment"]["steps"] == steps
+            and all(m["experiment"]["algorithm"][k] == v for k, v in algorithm.items())
+            and all(m["experiment"][k] == v for k, v in changes.items() if k in TOLD_APART)
+        )
+        return found
+
+    def lines(self, *algorithms: Any, steps: int, **changes: Any) -> dict[str, list[str]]:
+        """Its step and what stands beside it, by algorithm."""
+        table = self.run_all(*algorithms, steps=steps, **changes)
+        rows = re.findall(r"^(\w+)\S* +([\d.]+) ?([*!]?) ", table, re.MULTILINE)
+        return {name: [step, mark] for name, step, mark in rows}
+
+    def test_a_step_costs_the_same_wherever_a_run_ends_in_a_cycle(self) -> None:
+        local = {"name": "local_sgd", "sync_every": 4}
+        whole = self.summary(local, 8)
+        self.assertIsNone(whole["rates"]["over"])
+        for steps in (9, 10, 11):
+            cut = self.summary(local, steps)
+            for key in ("step_s", "samples_per_s", "exposed_s", "communication_s", "compute_s"):
+                self.assertAlmostEqual(cut[key] / whole[key], 1, delta=1e-9, msg=f"{key}, {steps}")
+            self.assertEqual(cut["rates"]["bytes_inter"], whole["bytes_inter"])
+            self.assertEqual(cut["rates"]["over"], f"8 of {steps} steps: whole cycles of 4")
+            self.assertEqual((cut["steps"], cut["shortfall"]), (steps, None))
+            self.assertGreater(cut["time_s"], whole["time_s"])
+
+    def test_a_cut_cycle_wins_nothing(self) -> None:
+        """One average in seven steps is less than the one in four that there is in the long run."""
+        rivals = ({"name": "dpsgd", "graph": "ring"}, {"name": "local_sgd", "sync_every": 4})
+        inter = {"bandwidth": "1Gbps", "latency": "50us"}
+        stars = [
+            [name for name, (_, mark) in self.lines(*rivals, steps=s).items() if mark == "*"]
+            for s in (4, 5, 6, 7, 400)
+        ]
+        self.assertEqual(len({tuple(s) for s in stars}), 1, stars)
+        table = self.run_all(*rivals, steps=7, cluster=CLUSTER | {"inter": inter})
+        self.assertIn("means over 4 of 7 steps: whole cycles of 4: local_sgd\n", table)
+
+    def test_means_begin_after_a_warm_up(self) -> None:
+        """As those of the steps alone that come after it; with and without steps that repeat."""
+        post = {"name": "post_local_sgd", "switch_step": 30, "sync_every": 4}
+        local = self.summary({"name": "local_sgd", "sync_every": 4}, 40)
+        for steady in (False, True):
+            late = self.summary(post, 73, until_steady=steady)
+            self.assertEqual(
+                late["rates"]["over"], "40 of 73 steps: whole cycles of 4 after a warm-up of 30"
+            )
+            self.assertEqual(late["steady"] is not None, steady)
+            self.assertAlmostEqual(late["step_s"] / local["step_s"], 1, delta=0.01)
+
+    def test_steps_that_were_left_out_count_in_whole_cycles(self) -> None:
+        local = {"name": "local_sgd", "sync_every": 4}
+        every, short = (self.summary(local, 103, until_steady=s) for s in (False, True))
+        self.assertGreater(short["steady"]["left_out"], 0)
+        for key in ("step_s", "samples_per_s", "exposed_s", "time_s", "bytes_inter"):
+            self.assertAlmostEqual(short[key] / every[key], 1, delta=1e-9, msg=key)
+        for key in every["rates"]:
+            self.assertEqual(short["rates"][key], every["rates"][key], key)
+
+    def test_runs_that_stop_early_cost_what_others_do(self) -> None:
+        """A run that ends where it is accurate ends anywhere in a cycle."""
+        training = {
+            "workload": {"name": "fashion_mnist", "priced_as": "profile:one.json"},
+            "target_accuracy": 0.2,
+            "optimizer": {"name": "sgd", "lr": 0.05},
+        }
+        found = {}
+        for every in (5, 7, 10):
+            summary = self.summary(
+                {"name": "local_sgd", "sync_every": 4}, 40, eval_every=every, **training
+            )
+            self.assertEqual(summary["steps"], every)
+            found[every] = summary["step_s"]
+        self.assertAlmostEqual(found[5] / found[7], 1, delta=1e-9)
+        self.assertAlmostEqual(found[10] / found[5], 1, delta=0.02)
+
+    def test_short_runs_are_marked_and_win_nothing(self) -> None:
+        average = {"name": "async_model_average", "interval": "1000s"}
+        for algorithm, steps, why in (
+            (SWARM | {"local_steps": 10}, 12, "sent nothing between its nodes in 12 steps"),
+            (SWARM | {"local_steps": 10}, 40, "made 40 of the 100 steps of 10 exchanges"),
+            (average, 10, "completed no average in 10 steps"),
+            ({"name": "onebit_adam", "warmup_steps": 100}, 20, "all of its warm-up of 100"),
+            ({"name": "qadam", "warmup_steps": 100}, 20, "all of its warm-up of 100"),
+            ({"name": "wagma", "tau": 100}, 10, "made 10 of the 100 steps of its cycle"),
+            ({"name": "eager_sgd", "sync_every": 100}, 10, "made 10 of the 100 steps"),
+            ({"name": "moshpit", "sync_every": 4}, 7, "made 7 of the 8 steps of its cycle"),
+            ({"name": "local_sgd", "sync_every": 9}, 8, "made 8 of the 9 steps from one exchange"),
+            ({"name": "adpsgd"}, 4, "made 4 of the 10 steps of 10 exchanges"),
+        ):
+            with self.subTest(algorithm=algorithm):
+                rival = {"name": "gradient_allreduce", "synchronize": True}
+                table = self.run_all(algorithm, rival, steps=steps)
+                self.assertRegex(table, rf"(?m)^{algorithm['name']}\S* +[\d.]+ !")
+                self.assertRegex(table, r"(?m)^gradient_allreduce +[\d.]+ \*")
+                self.assertIn(why, table)
+
+    def test_long_runs_are_not_marked(self) -> None:
+        """The least steps that are enough, and one worker that has nobody to speak with."""
+        for algorithm, steps in (
+            (SWARM | {"local_steps": 2}, 20),
+            ({"name": "async_model_average", "interval": "1us"}, 400),
+            ({"name": "onebit_adam", "warmup_steps": 5}, 6),
+            ({"name": "wagma", "tau": 5}, 10),
+            ({"name": "eager_sgd", "sync_every": 12}, 12),
+            ({"name": "moshpit", "sync_every": 4}, 8),
+            ({"name": "adpsgd"}, 10),
+        ):
+            self.assertIsNone(self.summary(algorithm, steps)["shortfall"], algorithm)
+        alone = {"nodes": 1, "workers_per_node": 1}
+        local = {"name": "local_sgd", "sync_every": 9}
+        self.assertIsNone(self.summary(local, 8, cluster=alone)["shortfall"])
+
+    def test_bytes_inside_nodes_alone_are_no_exchange(self) -> None:
+        """The grid's first axis is that of a node's workers."""
+        inside = {"name": "moshpit", "grid": [2, 4], "sync_every": 1}
+        summaries = [self.summary(inside, 1), self.summary(inside, 2)]
+        said = [(s["shortfall"] or {}).get("why") for s in summaries]
+        self.assertEqual(said, ["sent nothing between its nodes in 1 steps", None])
+
+    def test_uneven_paces_stand_beside_the_sum(self) -> None:
+        slow = {
+            "nodes": 4,
+            "workers_per_node": 1,
+            "inter": {"bandwidth": "100Mbps", "latency": "1ms"},
+        }
+        summary = self.summary({"name": "adpsgd"}, 40, cluster=slow)
+        slowest, fastest = (summary["paces"][who] for who in ("slowest", "fastest"))
+        self.assertGreater(slowest["step_s"], 1.5 * fastest["step_s"])
+        self.assertAlmostEqual(slowest["samples_per_s"] * slowest["step_s"], PROFILE["batch"])
+        table = self.run_all({"name": "adpsgd"}, "gradient_allreduce", steps=40, cluster=slow)
+        both = rf"\({slowest['samples_per_s']:.3g} to {fastest['samples_per_s']:.0f}\)"
+        self.assertRegex(table, rf"(?m)^adpsgd .* {both}")
+        self.assertRegex(table, r"(?m)^gradient_allreduce [^(]*$")
+        self.assertIn("(a to b): samples/s of the slowest and of the fastest worker", table)
+
+    def test_advice_says_whose_pace_it_goes_by(self) -> None:
+        slow = {"nodes": 4, "inter": {"bandwidth": "100Mbps", "latency": "1ms"}}
+        self.write(slow, "slow.json")
+        asked = ("advise", "--cluster", "slow.json", "--profile", "profile:one.json")
+        few = ("--range", "1.1", "--algorithms", "adpsgd,swarm_sgd,gradient_allreduce")
+        out = self.trigram(*asked, *few).stdout
+        self.assertRegex(out, r"(?m)^1 +adpsgd .* \d+ \([\d.]+ to \d+\) +-$")
+        self.assertRegex(out, r"(?m)^warning: adpsgd .*: its slowest worker makes [\d.]+ samples/s")
+        self.assertRegex(out, r"(?m)^at the pace of each one's slowest worker, swarm_sgd is first")
+        advice = json.loads(self.trigram(*asked, *few, "--json").stdout)
+        paces = {c["algorithm"]: c["paces"] for c in advice["candidates"]}
+        self.assertIsNone(paces["gradient_allreduce"])
+        self.assertIn("slowest", paces["adpsgd"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,137 @@
+#include "experiments/run/summary.h"
+
+#include <gtest/gtest.h>
+
+namespace trigram {
+namespace {
+
+TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
+  Summary summary;
+  StepRecord record;
+  record.time_s = 2;
+  record.end_s = {2, 2, 2};
+  record.batches = {1, 1, 1};
+  record.sum.bytes_inter = 30;
+  summary.add(record);
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) {
+    rank.weights_hash = "equal";
+    rank.batch = 6;
+  }
+  const Json workers = summary.to_json(ranks, std::nullopt);
+  EXPECT_EQ(workers["samples_per_s"], 2 * 6 / 2);
+  ranks.insert(ranks.begin() + 1, ranks[0]);
+  ranks[1].trains = false;
+  ranks[1].weights_hash = "other";
+  const Json with_server = summary.to_json(ranks, std::nullopt);
+  EXPECT_EQ(with_server["samples_per_s"], workers["samples_per_s"]);
+  EXPECT_EQ(with_server["weights_hash"], workers["weights_hash"]);
+  EXPECT_EQ(with_server["bytes_inter"], 30);
+}
+
+TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
+  Summary summary;
+  StepRecord record;
+  record.time_s = 4;
+  record.end_s = {1, 4};
+  record.batches = {1, 1};
+  summary.add(record);
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) rank.batch = 6;
+  EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 6.0 / 1 + 6.0 / 4);
+}
+
+/// The means of a run whose steps take 4 s at first, then 1, 1 and 3 s by turns.
+Json means_of(const Cycle& cycle, long steps) {
+  Summary summary(cycle);
+  StepRecord record;
+  for (record.step = 0; record.step < steps; ++record.step) {
+    const bool warm_up = record.step < 2, sends = (record.step - 2) % 3 == 2;
+    record.step_s = warm_up ? 4 : sends ? 3 : 1;
+    record.time_s += record.step_s;
+    record.end_s = {record.time_s};
+    record.batches = {1};
+    record.mean.exposed_s = warm_up || sends ? 2 : 0;
+    record.sum.bytes_inter = warm_up || sends ? 30 : 0;
+    summary.add(record);
+  }
+  std::vector<RankResult> ranks(1);
+  ranks[0].batch = 6;
+  return summary.to_json(ranks, std::nullopt);
+}
+
+TEST(Summary, TakesMeansOverWholeCyclesAfterAWarmUp) {
+  const Cycle cycle{.from = 2, .steps = 3};
+  for (const long steps : {5, 6, 7, 8, 10, 302}) {
+    const Json means = means_of(cycle, steps);
+    EXPECT_DOUBLE_EQ(means["step_s"], 5.0 / 3) << steps;
+    EXPECT_DOUBLE_EQ(means["exposed_s"], 2.0 / 3) << steps;
+    EXPECT_DOUBLE_EQ(means["samples_per_s"], 6 * 3 / 5.0) << steps;
+    const long rated = (steps - 2) / 3 * 3;
+    EXPECT_EQ(means["rates"]["steps"], rated);
+    EXPECT_EQ(means["rates"]["from_step"], 2);
+    EXPECT_EQ(means["rates"]["bytes_inter"], 30 * rated / 3);
+    EXPECT_EQ(means["steps"], steps);
+    EXPECT_EQ(means["bytes_inter"], 60 + 30 * rated / 3) << "of the whole run";
+  }
+  EXPECT_EQ(means_of(cycle, 7)["time_s"], 8 + 5 + 2);
+  EXPECT_EQ(means_of(cycle, 7)["rates"]["over"],
+            "3 of 7 steps: whole cycles of 3 after a warm-up of 2");
+  EXPECT_EQ(means_of({.from = 2}, 7)["rates"]["over"], "5 of 7 steps: those after a warm-up of 2");
+  EXPECT_EQ(means_of({}, 7)["rates"]["over"], nullptr);
+}
+
+TEST(Summary, TakesMeansOverAllStepsWhereThereIsNoWholeCycle) {
+  for (const long steps : {1, 2, 4}) {
+    const Json means = means_of({.from = 2, .steps = 3}, steps);
+    EXPECT_DOUBLE_EQ(means["step_s"], means["time_s"].get<double>() / static_cast<double>(steps));
+    EXPECT_EQ(means["rates"]["steps"], steps);
+    EXPECT_EQ(means["rates"]["from_step"], 0);
+  }
+}
+
+TEST(Summary, TellsPacesThatDifferMuch) {
+  const auto paces = [](double slowest_s) {
+    Summary summary;
+    StepRecord record;
+    record.time_s = slowest_s;
+    record.end_s = {slowest_s, 2};
+    record.batches = {1, 1};
+    summary.add(record);
+    std::vector<RankResult> ranks(2);
+    for (RankResult& rank : ranks) rank.batch = 6;
+    return summary.to_json(ranks, std::nullopt)["paces"];
+  };
+  EXPECT_EQ(paces(3), nullptr);
+  EXPECT_EQ(paces(4), (Json{{"slowest", {{"step_s", 4.0}, {"samples_per_s", 1.5}}},
+                            {"fastest", {{"step_s", 2.0}, {"samples_per_s", 3.0}}}}));
+}
+
+TEST(Summary, CountsTheMiniBatchesOfEachWorker) {
+  Summary summary;
+  for (const double time_s : {2, 4}) {
+    StepRecord record;
+    record.time_s = time_s;
+    record.end_s = {time_s, time_s};
+    record.batches = {8, 5};
+    summary.add(record);
+  }
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) rank.batch = 6;
+  EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 2 * (8 + 5) * 6 / 4.0);
+}
+
+TEST(Summary, CountsSamplesOfTheModelThatTimesAreOf) {
+  Summary summary;
+  StepRecord record;
+  record.time_s = 2;
+  record.end_s = {2, 2};
+  record.batches = {1, 1};
+  summary.add(record);
+  std::vector<RankResult> ranks(2);
+  for (RankResult& rank : ranks) rank.batch = 32;
+  EXPECT_EQ(summary.to_json(ranks, std::nullopt, 6)["samples_per_s"], 2 * 6 / 2);
+}
+
+}  // namespace
+}  // namespace trigram
