@@ -31,9 +31,9 @@ Cycle rated_cycle(const Experiment& e) {
 
 long least_rated_steps(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
-  if (cycle.exact) return cycle.steps;
-  return std::max(cycle.steps,
-                  kLeastExchanges * e.algorithm_entry().make(e.algorithm)->exchange_every());
+  const auto algorithm = e.algorithm_entry().make(e.algorithm);
+  if (cycle.exact || algorithm->exchanges_by_time()) return cycle.steps;
+  return std::max(cycle.steps, kLeastExchanges * algorithm->exchange_every());
 }
 
 Json shortfall(const Experiment& e, const Json& summary) {
