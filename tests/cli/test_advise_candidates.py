@@ -89,11 +89,11 @@ class Candidates(CommandTest):
         self.assertLess(last["step_s"], first["step_s"])
         self.assertIsNone(last["behind"])
         self.assertEqual(
-            last["not_compared"], "its 20 steps are fewer than the 6000 from one exchange to the next"
+            last["not_compared"], "made 20 of the 6000 steps from one exchange to the next"
         )
         self.assertEqual({flip["first"] for flip in advice["flips"]}, {None})
         out = self.trigram(*self.arguments(*chosen)).stdout
-        self.assertIn("not compared: diloco sync_every=6000: its 20 steps are fewer", out)
+        self.assertIn("not compared: diloco sync_every=6000: made 20 of the 6000 steps", out)
         self.assertIn("best: gradient_allreduce\n", out)
 
     def test_runs_have_several_cycles_of_their_algorithm(self) -> None:
@@ -142,7 +142,7 @@ class Candidates(CommandTest):
         self.assertNotIn("cycle_steps", by_name["gradient_allreduce"])
         self.assertRegex(out, r"gradient_allreduce +\d+\.\d+ \*")
         self.assertRegex(out, r"diloco +\d+\.\d+ !")
-        self.assertIn("! diloco is not compared: its 10 steps are fewer than the 500", out)
+        self.assertIn("! diloco is not compared: it made 10 of the 500 steps", out)
 
 
 if __name__ == "__main__":
