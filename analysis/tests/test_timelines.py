@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+import sample
 import synthetic
-from trigram_analysis import report_data, results
+from trigram_analysis import report_data, results, timeline
 from trigram_analysis.comparison import Comparison
 
 
@@ -36,3 +37,30 @@ def test_a_long_trace_is_not_at_the_cost_of_the_first_setting(tmp_path, monkeypa
             synthetic.write_timing(tmp_path / "x", a, 10, 10 * (i + 1))
     middle, counts = recorded(tmp_path / "x")
     assert counts == {tuple(middle): 2}
+
+
+def told(folder: Path) -> list[str]:
+    return [timeline["told"] for timeline in report_data.data(Comparison("x", results.load(folder).runs))["timelines"]]
+
+
+def test_timelines_of_a_setting_are_of_one_seed_where_they_can_be(tmp_path):
+    """Folders are called by hashes, so that the first of them may be of any seed."""
+    for run_id, algorithm, seed in (("a", "bytegrad", 2), ("b", "bytegrad", 1), ("c", "decentralized", 1),
+                                    ("d", "decentralized", 2)):
+        sample.write_run(tmp_path, run_id, algorithm, seed=seed)
+    assert told(tmp_path) == ["seed 1", "seed 1"]
+
+
+def test_timelines_say_the_seed_and_the_step_where_they_differ(tmp_path):
+    for run_id, algorithm, seed, step in (("a", "bytegrad", 3, 2), ("b", "decentralized", 1, 50)):
+        path = sample.write_run(tmp_path, run_id, algorithm, seed=seed, steps=20) / "manifest.json"
+        path.write_text(path.read_text().replace('"eval_every"', f'"timeline": {{"step": {step}}}, "eval_every"'))
+    assert told(tmp_path) == ["seed 3, step 2", "seed 1, step 19"]
+    comparison = Comparison("x", results.load(tmp_path).runs)
+    figure = timeline.figure(comparison, comparison.middle_setting)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == [
+        "bytegrad (seed 3, step 2)", "decentralized/shift_one (seed 1, step 19)"]
+
+
+def test_timelines_say_nothing_where_all_are_alike(sweep):
+    assert set(told(sweep)) == {""}

@@ -74,6 +74,7 @@ def _table(found: Results, options: argparse.Namespace) -> None:
 
 def _plots(found: Results, options: argparse.Namespace) -> None:
     from . import plots, style, timeline
+    from .caveats import caveats
     from .comparison import Comparison
 
     output = options.output or options.folder / "plots"
@@ -81,6 +82,8 @@ def _plots(found: Results, options: argparse.Namespace) -> None:
     groups = found.by_name()
     for name, runs in groups.items():
         comparison = Comparison(name, runs)
+        for line in caveats(runs):
+            _say(line)
         prefix = f"{name}-" if len(groups) > 1 else ""
         drawings = [(stem, fig) for stem, _, fig in plots.figures(comparison)]
         drawings.append(("timeline", timeline.figure(comparison, comparison.middle_setting)))

@@ -53,6 +53,11 @@ class Point:
         return None if None in values else statistics.fmean(values)
 
     @property
+    def drawn_run(self) -> Run:
+        """The run of which a timeline is drawn: of the lowest seed, and of the earliest step that was recorded."""
+        return min(self.runs, key=lambda run: (units.natural(str(run.seed)), run.recorded_step))
+
+    @property
     def shortfall(self) -> str:
         """Why this does not show what the algorithm costs; empty if it does."""
         return self.lack(rates=True)
@@ -152,6 +157,12 @@ class Comparison:
             if i != skip
         ]
         return ", ".join(parts)
+
+    def told_of(self, run: Run) -> str:
+        """Which run a timeline is of, where the runs have several seeds or recorded different steps."""
+        parts = [(f"seed {run.seed}", {str(r.seed) for r in self.runs}),
+                 (f"step {run.recorded_step}", {r.recorded_step for r in self.runs})]
+        return ", ".join(text for text, found in parts if len(found) > 1)
 
     @cached_property
     def _by_setting(self) -> dict[Setting, list[Point]]:

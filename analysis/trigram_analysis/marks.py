@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from . import shortfall, style
+from .caveats import remarks
 from .comparison import Comparison
 
 
@@ -22,6 +23,10 @@ def marked(comparison: Comparison, algorithm: str) -> str:
 
 
 def footnote(fig: Figure, comparison: Comparison) -> None:
+    """What the marks mean, and what the runs do not take into account."""
     short = dict.fromkeys(p.shortfall for p in comparison.points if p.shortfall)
-    if short:
-        fig.text(0.01, -0.02, f"{shortfall.MARK} {'; '.join(short)}", fontsize=8, va="top")
+    lines = [f"{shortfall.MARK} {'; '.join(short)}"] if short else []
+    if said := remarks(comparison.runs):
+        lines.append("; ".join(said))
+    if lines:
+        fig.text(0.01, -0.02, "\n".join(lines), fontsize=8, va="top")

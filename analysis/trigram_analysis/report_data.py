@@ -113,7 +113,7 @@ def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
         if boxes >= _BOXES:
             break
         for point in comparison.at(setting):
-            drawn = _timeline(point)
+            drawn = _timeline(point, comparison.told_of(point.drawn_run))
             if drawn is not None:
                 boxes += len(drawn["boxes"]) // 4
                 index = comparison.algorithms.index(point.algorithm)
@@ -129,9 +129,9 @@ def _drawn_settings(comparison: Comparison) -> list[Setting]:
     return list(dict.fromkeys([comparison.middle_setting, *spread]))
 
 
-def _timeline(point: Point) -> dict[str, Any] | None:
-    """Boxes as row, kind, begin, length one after the other, in microseconds."""
-    run = point.runs[0]
+def _timeline(point: Point, told: str) -> dict[str, Any] | None:
+    """Boxes as row, kind, begin, length one after the other, in microseconds; `told` says which run it is."""
+    run = point.drawn_run
     drawn = trace.shown(trace.boxes(run.path / "trace.json", run.workers_per_node),
                         run.workers_per_node)
     if not drawn:
@@ -144,4 +144,4 @@ def _timeline(point: Point) -> dict[str, Any] | None:
         for kind, name in enumerate(trace.KINDS):
             for begin_s, length_s in trace.merged([b for b in mine if b.kind == name], longest / 1500):
                 flat += [row, kind, round(1e6 * begin_s, 1), round(1e6 * length_s, 1)]
-    return {"run": run.id, "rows": [f"worker {r}, {s}" for r, s in tracks], "boxes": flat}
+    return {"run": run.id, "told": told, "rows": [f"worker {r}, {s}" for r, s in tracks], "boxes": flat}

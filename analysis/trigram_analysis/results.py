@@ -83,6 +83,13 @@ class Run:
         return (found[0], found[1]) if None not in found else None
 
     @property
+    def recorded_step(self) -> int:
+        """The step of which trace.json is: the last one of a run that is shorter than what was asked for."""
+        asked, steps = _object(self.experiment, "timeline").get("step"), self.experiment.get("steps")
+        step = asked if isinstance(asked, int) else 2
+        return min(step, steps - 1) if isinstance(steps, int) and steps > 0 else step
+
+    @property
     def workers_per_node(self) -> int:
         return self._of_cluster("workers_per_node")
 

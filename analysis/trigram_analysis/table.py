@@ -10,6 +10,7 @@ import pandas as pd
 
 from . import measures, shortfall, units
 from .accuracy import best_accuracy, is_coarse
+from .caveats import caveats
 from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
@@ -110,7 +111,7 @@ def _columns(comparison: Comparison) -> list[Column]:
         _measured("exposed", "exposed_s", per_step,
                   "communication that computation waits for, per step and worker"),
         Column("samples/s", lambda p: p.mean("samples_per_s"), _plain(),
-               "of all workers together; under priced_as, samples of the model that times are of", brief=False,
+               "of all workers together; under priced_as, samples of the model that times are of, unless a warning says otherwise", brief=False,
                beside=_paces),
         Column("sent/step", lambda p: p.mean(lambda run: run.per_step("bytes_inter")), _bytes,
                "bytes between nodes, all workers together"),
@@ -218,6 +219,9 @@ def _notes(comparison: Comparison) -> list[str]:
         notes.append("times are simulated")
     elif simulated == {False}:
         notes.append("times are wall-clock times of this machine")
+    else:
+        notes.append(f"times are simulated in the world {_worlds(comparison, True)}, and wall-clock times of this "
+                     f"machine in {_worlds(comparison, False)}")
     notes += comparison.coupled
     if max(seeds) > 1:
         count = "–".join(str(n) for n in sorted({min(seeds), max(seeds)}))
@@ -227,7 +231,7 @@ def _notes(comparison: Comparison) -> list[str]:
     notes += _notes_of_target(comparison)
     if any(p.oversubscribed for p in comparison.points):
         notes.append("† more ranks than cores: its times say little about a real cluster")
-    return notes + _notes_of_lengths(comparison.points) + _caveats(comparison.runs)
+    return notes + _notes_of_lengths(comparison.points) + caveats(comparison.runs)
 
 
 def _notes_of_lengths(points: list[Point]) -> list[str]:
@@ -246,6 +250,11 @@ def _notes_of_lengths(points: list[Point]) -> list[str]:
     return [f"{title}: {'; '.join(each)}" for title, each in said.items()]
 
 
+def _worlds(comparison: Comparison, simulated: bool) -> str:
+    found = {str(run.manifest.get("world") or "?") for run in comparison.runs if run.simulated == simulated}
+    return ", ".join(sorted(found))
+
+
 def _notes_of_target(comparison: Comparison) -> list[str]:
     target = comparison.target
     if target is None:
@@ -260,16 +269,6 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     if any(each.coarse for each in found if each):
         notes.append("~ coarse: fewer than five evaluations until then; a smaller eval_every tells more")
     return notes
-
-
-def _caveats(runs: list[Run]) -> list[str]:
-    """What the runs do not take into account, and what their options take for granted."""
-    said: dict[str, None] = {}
-    for key, title in (("warnings", "warning"), ("assumed", "assumed")):
-        for run in runs:
-            of_run = run.manifest.get(key)
-            said |= dict.fromkeys(f"{title}: {x}" for x in (of_run if isinstance(of_run, list) else []))
-    return list(said)
 
 
 def as_text(table: Table) -> str:

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from . import style
+from . import marks, style
 from .comparison import Comparison, Setting
 from .trace import KINDS, NAMES, Box, boxes, merged, rows, shown
 
@@ -18,11 +18,12 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
     and the first of the next, one row per stream."""
     traces = []
     for point in comparison.at(setting):
-        run = point.runs[0]
+        run = point.drawn_run
         per_node = run.workers_per_node
         drawn = shown(boxes(run.path / "trace.json", per_node), per_node)
         if drawn:
-            traces.append((point.algorithm, drawn))
+            told = comparison.told_of(run)
+            traces.append((point.algorithm + (f" ({told})" if told else ""), drawn))
     if not traces:
         return None
     tracks = [rows(drawn) for _, drawn in traces]
@@ -40,6 +41,7 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
     style.legend_above(fig, axes[0], [Patch(facecolor=style.KIND_COLOURS[k], label=NAMES[k],
                                             hatch=style.KIND_HATCHES[k], edgecolor="white",
                                             linewidth=0) for k in present])
+    marks.footnote(fig, comparison)
     return fig
 
 

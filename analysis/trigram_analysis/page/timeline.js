@@ -53,7 +53,7 @@ function lanes(view, timelines, [from, to], width, zoom) {
     root.append(svg("line", {x1: x(us), x2: x(us), y1: TOP - 6, y2: height}), svg("text", {x: x(us), y: 14, "text-anchor": "middle", class: "soft"}, tick(us / 1e6, "s")));
   let y = TOP;
   for (const t of timelines) {
-    root.append(svg("text", {x: 0, y: y + 20, class: "name"}, `${view.data.algorithms[t.algorithm].label} (${show(endOf(t) / 1e6, "s")})`));
+    root.append(svg("text", {x: 0, y: y + 20, class: "name"}, `${view.data.algorithms[t.algorithm].label} (${[show(endOf(t) / 1e6, "s"), t.told].filter(Boolean).join(", ")})`));
     y += GAP - 6;
     t.rows.forEach((row, i) => root.append(svg("text", {x: left - 6, y: y + i * LANE + 12, "text-anchor": "end", class: "soft"}, width < 560 ? row.replace("worker ", "") : row)));
     for (let i = 0; i < t.boxes.length; i += 4) {

@@ -1,0 +1,79 @@
+"""What the runs do not take into account, and what they take for granted, as their manifests say it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .results import Run
+
+_MOST_NAMED = 3
+_REMARKS = {  # how a warning begins: the same in a few words
+    "network not emulated": "network not emulated",
+    "accelerator not emulated": "accelerator not emulated",
+    "layer times of": "layer times of another accelerator",
+    "the profile": "layer times of an accelerator that is not named",
+    "priced_as": "what is priced is not made",
+    "profile": "not all of the profile is made",
+}
+_LONGEST_REMARK = 60
+
+
+def caveats(runs: list[Run]) -> list[str]:
+    """A line for each warning and each assumption, each once. One that not all runs have says whose it is, by what is
+    swept; experiments/cli/caveats.cpp does the same."""
+    lines = []
+    for key, title in (("warnings", "warning"), ("assumed", "assumed")):
+        for sentence in dict.fromkeys(x for run in runs for x in _said(run, key)):
+            whose = _told_apart([run for run in runs if sentence in _said(run, key)], runs)
+            lines.append(f"{title}: {sentence}" + (f" [{whose}]" if whose else ""))
+    return lines
+
+
+def remarks(runs: list[Run]) -> list[str]:
+    """The warnings in a few words, for where there is little room."""
+    said: dict[str, int] = {}
+    for run in runs:
+        for remark in dict.fromkeys(_remark(x) for x in _said(run, "warnings")):
+            said[remark] = said.get(remark, 0) + 1
+    return [remark + ("" if count == len(runs) else " (some runs)") for remark, count in said.items()]
+
+
+def _remark(warning: str) -> str:
+    known = next((short for begin, short in _REMARKS.items() if warning.startswith(begin)), None)
+    return known or warning.split(":")[0][:_LONGEST_REMARK]
+
+
+def _said(run: Run, key: str) -> list[str]:
+    said = run.manifest.get(key)
+    return [str(x) for x in said] if isinstance(said, list) else []
+
+
+def _told_apart(some: list[Run], runs: list[Run]) -> str:
+    """What tells `some` of the runs from the others: the fewest of their common coordinates that do, or the places of
+    the first of them; empty where they are all."""
+    if len(some) == len(runs):
+        return ""
+
+    def alone(place: dict[str, Any]) -> bool:
+        return sum(all(run.sweep.get(p) == v for p, v in place.items()) for run in runs) == len(some)
+
+    common = {p: v for p, v in some[0].sweep.items() if all(run.sweep.get(p) == v for run in some)}
+    if alone(common):
+        for pointer in list(common):
+            fewer = {p: v for p, v in common.items() if p != pointer}
+            common = fewer if alone(fewer) else common
+        return _label(common)
+    places = list(dict.fromkeys(_label({p: v for p, v in run.sweep.items() if p != "/seed"}) for run in some))
+    more = len(places) - _MOST_NAMED
+    return "; ".join(places[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _label(place: dict[str, Any]) -> str:
+    return ", ".join(f"{pointer.strip('/')}={_text(value)}" for pointer, value in place.items())
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    options = [f"{key}={_text(option)}" for key, option in value.items() if key != "name"]
+    return " ".join(([str(value["name"])] if "name" in value else []) + options)
