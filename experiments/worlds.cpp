@@ -24,20 +24,12 @@ World sim() {
           sim_unavailable_reason(), {},   false, sim_unavailable_reason()};
 }
 
-/// Where real gradients are computed, modelled computation beside them is skipped.
-template <class Options>
-Options decided(Options options, const WorkloadFactory& workload) {
-  if (options.modelled_compute == ModelledCompute::automatic && workload.has_values())
-    options.modelled_compute = ModelledCompute::skipped;
-  return options;
-}
-
 World threads() {
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "threads", "Real time: a thread of this machine for each rank, messages are copies in memory",
       threads_fields(),
-      [](const ThreadsOptions& options, const Cluster& cluster, const WorkloadFactory& workload) {
-        return make_threads_runtime(decided(options, workload), cluster);
+      [](const ThreadsOptions& options, const Cluster& cluster, const WorkloadFactory&) {
+        return make_threads_runtime(options, cluster);
       });
   return {std::move(runtime), false, false, false, "", [](const Json& options) {
             return options.at("shaping") == "cluster";
@@ -47,9 +39,8 @@ World threads() {
 World mpi() {
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "mpi", "Real time: a process for each rank, started by mpirun or srun, messages are MPI's",
-      mpi_fields(),
-      [](const MpiOptions& options, const Cluster& cluster, const WorkloadFactory& workload) {
-        MpiOptions all = decided(options, workload);
+      mpi_fields(), [](const MpiOptions& options, const Cluster& cluster, const WorkloadFactory&) {
+        MpiOptions all = options;
         all.transport = cluster.transport;
         if (all.emulated == Emulated::bandwidth) all.added_latency_s = cluster.inter.latency_s;
         if (all.emulated == Emulated::bandwidth_and_latency)
@@ -79,13 +70,12 @@ World nccl() {
       "nccl",
       "Real time: a process and a GPU for each rank, started by mpirun or srun, messages are "
       "NCCL's",
-      fields, [](const NcclOptions& options, const Cluster&, const WorkloadFactory& workload) {
+      fields, [](const NcclOptions& options, const Cluster&, const WorkloadFactory&) {
         CudaOptions cuda = options.cuda;
         cuda.padded = options.job.padded;
-        return make_mpi_runtime(decided(options.job, workload),
-                                [cuda](Bootstrap& bootstrap, Waiter& waiter) {
-                                  return make_cuda_accelerator(cuda, bootstrap, waiter);
-                                });
+        return make_mpi_runtime(options.job, [cuda](Bootstrap& bootstrap, Waiter& waiter) {
+          return make_cuda_accelerator(cuda, bootstrap, waiter);
+        });
       });
   std::string unavailable = mpi_unavailable_reason();
   if (unavailable.empty()) unavailable = cuda_unavailable_reason();

@@ -67,7 +67,9 @@ FieldTable<IntraSpec> intra_fields() {
 
 FieldTable<Accelerator> accelerator_fields() {
   return FieldTable<Accelerator>{}
-      .field("name", &Accelerator::name, text(), "name of the accelerator, for reports")
+      .field("name", &Accelerator::name,
+             written_where(text(), [](const std::string& name) { return !name.empty(); }),
+             "name of the accelerator; without one, and without rates, it is taken to be a V100")
       .field("flops", &Accelerator::flops_per_s, quantity(Dimension::flop_rate, true),
              "rate of arithmetic, such as \"15.7TFLOP/s\"")
       .field("memory_bandwidth", &Accelerator::memory_Bps, quantity(Dimension::bandwidth, true),

@@ -46,11 +46,11 @@ struct TopologySpec {
   Json options = Json::object();
 };
 
-/// Rates that price the operations of a device: an operation takes the launch overhead plus the
-/// larger of its memory time and its arithmetic time (the roofline model), or its memory traffic at
-/// the rate that is given for its kind.
+/// Rates, by default those of a V100, that price the operations of a device: an operation takes the
+/// launch overhead plus the larger of its memory time and its arithmetic time (the roofline model),
+/// or its memory traffic at the rate that is given for its kind.
 struct Accelerator {
-  std::string name = "V100";
+  std::string name;  // empty: nobody says
   double flops_per_s = 15.7e12;
   double memory_Bps = 900e9;
   double launch_overhead_s = 5e-6;

@@ -19,8 +19,8 @@ std::string text_of(const AcceleratorRates& accelerator);
 /// Whether both are the same machine by name: one name holds all words of the other, whatever the
 /// case ("NVIDIA A100-SXM4-80GB" is an "A100").
 bool same_accelerator(const AcceleratorRates& a, const AcceleratorRates& b);
-/// Whether rates that both say differ by a quarter at most, as forms of one machine do. Those of
-/// two precisions differ more.
+/// Whether rates that both say differ by a twentieth at most, as rounded figures of one machine do.
+/// Those of two forms of it (PCIe, SXM) or of two precisions differ more.
 bool same_rates(const AcceleratorRates& a, const AcceleratorRates& b);
 
 /// Whose layer times a workload computes with.
@@ -28,7 +28,8 @@ struct LayerTimes {
   std::string profile;           // its name
   std::size_t batch = 1;         // with which they were measured
   AcceleratorRates measured_on;  // name empty: nobody says
-  AcceleratorRates stand_for;    // as options take them; name empty: a step measured by the user
+  AcceleratorRates stand_for;    // as options take them; name empty: nobody says
+  bool measured_here = false;    // a step, by the user, who answers for the machine
   bool has_flops = false;        // so that they can be scaled to another accelerator
   /// Seconds of a forward and a backward pass; with times that are scaled to another accelerator,
   /// what they would be if all of them went with memory traffic alone, or with arithmetic alone.

@@ -56,8 +56,8 @@ class PricedFactory final : public WorkloadFactory {
   void check_ranks(int ranks) const override { models_->check_ranks(ranks); }
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const override {
     UntimedModel real;
-    real.device = std::make_unique<HostDevice>();
-    real.model = models_->make(values_ ? *real.device : *ctx.device, place_of(ctx, seed));
+    if (values_ && !ctx.stream->mark()) real.device = std::make_unique<HostDevice>();
+    real.model = models_->make(real.device ? *real.device : *ctx.device, place_of(ctx, seed));
     const auto lengths = real.model->tensor_lengths();
     const std::size_t numel = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
     const std::size_t batch = real.model->batch();

@@ -201,6 +201,7 @@ LayerTimes layer_times(const Profile& profile, const ProfileOptions& options) {
                    .measured_on = profile.measured_on,
                    .stand_for = profile.measured_on,
                    .has_flops = profile.has_flops()};
+  times.measured_here = options.step_s.has_value();
   if (options.step_s) times.stand_for = {};
   else if (scales(profile, options)) times.stand_for = options.accelerator->rates;
   const ScaledTimes now = adaptation(profile, options);

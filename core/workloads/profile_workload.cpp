@@ -1,5 +1,6 @@
 #include "core/workloads/profile_workload.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/check.h"
@@ -29,24 +30,46 @@ ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profi
   ctx.device->upload(weights(), start);
 }
 
+/// Runs a pass of the real model, if there is one, and remembers how long the stream took for it:
+/// no time where time is simulated. An accelerator runs it while the host waits for the layers.
+template <class Pass>
+void ProfileWorkload::run_model(const Context& ctx, Pass pass) {
+  if (!has_values()) return;
+  Device& device = real_.device ? *real_.device : *ctx.device;
+  if (ctx.stream->mark()) return pass(device);
+  const double begin_s = ctx.stream->now();
+  pass(device);
+  ahead_s_ += ctx.stream->now() - begin_s;
+}
+
+/// Computation of a layer, of which the real model may have taken a part already.
+void ProfileWorkload::compute(const Context& ctx, double seconds) {
+  const double taken_s = std::min(ahead_s_, seconds);
+  ahead_s_ -= taken_s;
+  ctx.stream->compute(seconds - taken_s);
+}
+
 void ProfileWorkload::forward(Context ctx) {
-  if (has_values()) real_.model->forward(*real_.device, weights());
-  ctx.stream->compute(forward_s_);
+  ahead_s_ = 0;
+  run_model(ctx, [&](Device& device) { real_.model->forward(device, weights()); });
+  compute(ctx, forward_s_);
 }
 
 void ProfileWorkload::forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) {
+  ahead_s_ = 0;
   for (std::size_t i = buckets().size(); i-- > 0;) {
     before(buckets()[i]);
-    ctx.stream->compute(seconds(cut(i), &ProfileTensor::forward_s));
+    compute(ctx, seconds(cut(i), &ProfileTensor::forward_s));
   }
-  if (has_values()) real_.model->forward(*real_.device, weights());
+  run_model(ctx, [&](Device& device) { real_.model->forward(device, weights()); });
 }
 
 void ProfileWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on_ready) {
   TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
-  if (has_values()) real_.model->backward(*real_.device, weights(), gradients(), [] {});
+  run_model(ctx,
+            [&](Device& device) { real_.model->backward(device, weights(), gradients(), [] {}); });
   for (std::size_t i = 0; i < buckets().size(); ++i) {
-    ctx.stream->compute(seconds(cut(i), &ProfileTensor::backward_s));
+    compute(ctx, seconds(cut(i), &ProfileTensor::backward_s));
     on_ready(buckets()[i]);
   }
 }

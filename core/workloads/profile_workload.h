@@ -10,13 +10,14 @@ namespace trigram {
 
 /// A model for its values alone: its device charges nothing.
 struct UntimedModel {
-  std::unique_ptr<Device> device;
-  std::unique_ptr<Model> model;  // null: no values are computed
+  std::unique_ptr<Device> device;  // null: that of the context, which is an accelerator's
+  std::unique_ptr<Model> model;    // null: no values are computed
 };
 
 /// Computation times and message sizes of a profile. By itself it is a phantom; with a real model
 /// behind it, the model's flat vectors are priced as the profile's, bucket by bucket, so that a
-/// small model is trained with the timing of a large one.
+/// small model is trained with the timing of a large one. In real time a layer takes its time
+/// less what the model has taken already.
 class ProfileWorkload final : public FlatWorkload {
  public:
   /// The profile alone; in buckets of so many tensors each, if that is given, whatever size they
@@ -40,12 +41,16 @@ class ProfileWorkload final : public FlatWorkload {
 
  private:
   double seconds(const BucketCut& cut, double ProfileTensor::*pass) const;
+  template <class Pass>
+  void run_model(const Context& ctx, Pass pass);
+  void compute(const Context& ctx, double seconds);
 
   std::shared_ptr<const Profile> profile_;
   std::size_t batch_;
   double forward_s_;
   UntimedModel real_;
-  Tensor buffers_;  // priced; a real model behind it has none
+  double ahead_s_ = 0;  // of the model's time in this mini-batch: no layer has made up for it yet
+  Tensor buffers_;      // priced; a real model behind it has none
 };
 
 }  // namespace trigram

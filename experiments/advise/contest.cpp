@@ -108,7 +108,7 @@ Contest::Contest(const Question& question)
   if (target().accuracy) trained_ = first.resolved.at("workload").at("name");
   times_ = first.workload->layer_times().value_or(LayerTimes{});
   warnings_ = first.warnings;
-  assumed_ = first.workload->assumed();
+  assumed_ = first.assumed;
   for (const PlannedRun& run : plan.runs) add(run);
   leave_out_doubles(plan);
   for (const UnfitRun& run : unfit)

@@ -10,6 +10,8 @@
 #include <set>
 #include <string_view>
 
+#include "core/printable.h"
+#include "experiments/cli/caveats.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/options_label.h"
 #include "experiments/cli/paces.h"
@@ -203,6 +205,24 @@ std::string parts_of_runs(const std::vector<Row>& rows) {
   return text;
 }
 
+/// What each row has at a pointer: values that are called alike with their options, too.
+std::vector<std::string> labels_at(const std::string& pointer, const std::vector<Row>& rows) {
+  std::map<std::string, std::set<Json>> alike;
+  for (const Row& row : rows)
+    if (const Json value = row.coordinates.value(pointer, Json()); !value.is_null())
+      alike[label_of(value)].insert(value);
+  std::vector<std::string> labels;
+  for (const Row& row : rows) {
+    const Json value = row.coordinates.value(pointer, Json());
+    labels.push_back(value.is_null() ? "-" : label_of(value));
+    if (alike[labels.back()].size() < 2) continue;
+    if (value.is_string()) labels.back() = printable(value.get<std::string>());
+    if (const std::string options = options_label(value); !options.empty())
+      labels.back() += " " + options;
+  }
+  return labels;
+}
+
 using Lines = std::vector<std::vector<std::string>>;
 
 Lines cells_of(const std::vector<Row>& rows) {
@@ -219,12 +239,14 @@ Lines cells_of(const std::vector<Row>& rows) {
       shown.push_back(&c);
       lines[0].push_back(c.title);
     }
-  for (const Row& row : rows) {
-    auto& line = lines.emplace_back();
-    for (const std::string& p : pointers)
-      line.push_back(row.coordinates.contains(p) ? label_of(row.coordinates[p]) : "-");
-    line.push_back(row.algorithm);
-    for (const Column* c : shown) line.push_back(cell(row, *c));
+  lines.resize(rows.size() + 1);
+  for (const std::string& p : pointers) {
+    const std::vector<std::string> labels = labels_at(p, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) lines[i + 1].push_back(labels[i]);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    lines[i + 1].push_back(rows[i].algorithm);
+    for (const Column* c : shown) lines[i + 1].push_back(cell(rows[i], *c));
   }
   return lines;
 }
@@ -252,19 +274,7 @@ std::string comparison_table(const std::vector<Json>& manifests) {
     if (!row.incomparable.empty())
       notes.insert(fmt::format("! {} is not compared: it {}\n", row.algorithm, row.incomparable));
   for (const std::string& note : notes) text += note;
-  return text + parts_of_runs(rows) + caveats(manifests);
-}
-
-std::string caveats(const std::vector<Json>& manifests) {
-  std::string text;
-  for (const auto& [key, title] : {std::pair{"warnings", "warning"}, {"assumed", "assumed"}}) {
-    std::set<std::string> said;
-    for (const Json& m : manifests)
-      for (const Json& sentence : m.value(key, Json::array()))
-        if (said.insert(sentence.get<std::string>()).second)
-          text += fmt::format("{}: {}\n", title, sentence.get<std::string>());
-  }
-  return text;
+  return text + parts_of_runs(rows) + kinds_of_time(manifests) + caveats(manifests);
 }
 
 }  // namespace trigram

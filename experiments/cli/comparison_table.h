@@ -16,7 +16,4 @@ namespace trigram {
 /// and the fastest stand beside the sum of all.
 std::string comparison_table(const std::vector<Json>& manifests);
 
-/// Lines "warning: ..." and "assumed: ..." of the runs with these manifests, each once.
-std::string caveats(const std::vector<Json>& manifests);
-
 }  // namespace trigram

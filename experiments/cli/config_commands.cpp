@@ -1,5 +1,6 @@
 // `validate`, `init` and `schema`: what helps to write a configuration.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -59,6 +60,7 @@ int validate(const std::vector<std::string>& files, const std::vector<std::strin
              bool quiet) {
   for (const std::string& file : files) {
     const Plan plan = make_plan(file, settings);
+    for (const std::string& warning : warnings_of(plan)) spdlog::warn("{}", warning);
     if (!quiet)
       fmt::print("{}: ok, {} run{}\n", file, plan.runs.size(), plan.runs.size() == 1 ? "" : "s");
   }

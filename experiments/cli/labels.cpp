@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/printable.h"
+#include "experiments/cli/options_label.h"
 
 namespace trigram {
 namespace {
@@ -54,7 +55,9 @@ std::string describe(const Json& coordinates) {
   std::vector<std::string> parts;
   for (const auto& [pointer, value] : coordinates.items()) {
     const std::string name = pointer.starts_with("/") ? pointer.substr(1) : pointer;
-    parts.push_back(fmt::format("{}={}", printable(name), label_of(value)));
+    const std::string options = options_label(value);
+    parts.push_back(fmt::format("{}={}{}{}", printable(name), label_of(value),
+                                options.empty() ? "" : " ", options));
   }
   return parts.empty() ? "one run" : fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -14,7 +14,8 @@ std::string label_of(const Json& value);
 /// What the algorithm of a run is called in tables: a system by the file that its sweep names.
 std::string algorithm_label(const Json& manifest);
 
-/// "algorithm=bytegrad, cluster/inter/bandwidth=10Gbps", or "one run" without a sweep.
+/// "algorithm=bytegrad hierarchical=true, cluster/inter/bandwidth=10Gbps", or "one run" without a
+/// sweep.
 std::string describe(const Json& coordinates);
 
 }  // namespace trigram

@@ -11,7 +11,7 @@ namespace trigram {
 
 std::string options_label(const Json& value) {
   std::vector<std::string> parts;
-  if (value.is_object())
+  if (value.is_object() && value.contains("name"))
     for (const auto& [name, option] : value.items())
       if (name != "name" && name != "mode")
         parts.push_back(fmt::format("{}={}", name, label_of(option)));

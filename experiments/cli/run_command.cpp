@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <set>
 
 #include "experiments/cli/commands.h"
 #include "experiments/cli/job.h"
@@ -34,14 +33,6 @@ void print_plan(const Plan& plan, const SweepRunner& runner) {
     fmt::print("{}  {:8}  {}\n", run.id, to_string(runner.state(run)), describe(run.coordinates));
 }
 
-/// What runs do not take into account, where no table will say it.
-void warn_of_plan(const Plan& plan) {
-  std::set<std::string> said;
-  for (const PlannedRun& run : plan.runs)
-    for (const std::string& warning : run.warnings)
-      if (said.insert(warning).second) spdlog::warn("{}", warning);
-}
-
 int run(const Options& options, bool quiet) {
   if (!in_a_job() && !options.rank_logs.empty())
     throw ConfigError("--rank-logs",
@@ -64,7 +55,8 @@ int run(const Options& options, bool quiet) {
     fmt::print("shard {} has no runs: there are fewer than shards\n", options.shard);
     return kOk;
   }
-  if (options.dry_run || options.no_table) warn_of_plan(plan);
+  if (options.dry_run || options.no_table)  // no table will say it
+    for (const std::string& warning : warnings_of(plan)) spdlog::warn("{}", warning);
   if (options.dry_run) {
     print_plan(plan, runner);
     return kOk;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -83,16 +82,12 @@ void print_connections(const Cluster& cluster, const Network& network) {
 /// What the runs of an experiment do not take into account; nothing of a description of a cluster,
 /// or of an experiment that cannot be planned, which is for `run` to say.
 std::vector<std::string> warnings_of(const std::string& name) {
-  std::vector<std::string> warnings;
-  if (std::error_code ignored; !std::filesystem::exists(name, ignored))
-    return warnings;  // a preset
+  if (std::error_code ignored; !std::filesystem::exists(name, ignored)) return {};  // a preset
   try {
-    for (const PlannedRun& run : make_plan(name, {}, {.world = {}, .here = false}).runs)
-      for (const std::string& warning : run.warnings)
-        if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+    return warnings_of(make_plan(name, {}, {.world = {}, .here = false}));
   } catch (const ConfigError&) {
+    return {};
   }
-  return warnings;
 }
 
 int show_network(const std::string& name, const std::string& picture) {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/config/component.h"
-#include "experiments/cli/comparison_table.h"
+#include "experiments/cli/caveats.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/text_table.h"
 

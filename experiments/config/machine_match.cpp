@@ -2,10 +2,28 @@
 
 #include <fmt/format.h>
 
+#include "experiments/config/real_time_match.h"
+
 namespace trigram {
 namespace {
 
 constexpr const char* kUnknown = "none";  // what profiles say that are of no machine
+constexpr const char* kDefault = "V100";  // whose rates those of Accelerator are by default
+constexpr const char* kUnnamed = "unnamed";
+
+/// Neither its name nor the rates that stand for it.
+bool says_nothing(const Accelerator& accelerator) {
+  const Accelerator defaults;
+  return accelerator.name.empty() && accelerator.flops_per_s == defaults.flops_per_s &&
+         accelerator.memory_Bps == defaults.memory_Bps;
+}
+
+/// Whether times measured on `measured` are those on the cluster's accelerator, whose name counts
+/// if it has one.
+bool same_machine(const AcceleratorRates& measured, const AcceleratorRates& cluster) {
+  return (cluster.name == kUnnamed || same_accelerator(measured, cluster)) &&
+         same_rates(measured, cluster);
+}
 
 /// Why times are not scaled although they are to be; or how to have them scaled.
 std::string remedy(const Json& workload, const LayerTimes& times, const AcceleratorRates& cluster) {
@@ -37,15 +55,33 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
                            pointer);
 }
 
+/// The profile does not say its accelerator, and the cluster does.
+std::string unsaid(const Json& workload, const LayerTimes& times, const AcceleratorRates& cluster) {
+  return fmt::format(
+      "the profile {} does not say what it was measured on, and the cluster's accelerator is {}: "
+      "what computation takes there is not known; say its accelerator in the profile (\"{}\" for "
+      "one of no machine), or give {}/step_time, a step's computation as measured there",
+      times.profile, text_of(cluster), kUnknown, adaptation_pointer(workload));
+}
+
 }  // namespace
 
 AcceleratorRates rates_of(const Accelerator& accelerator) {
   const Accelerator defaults;
   AcceleratorRates rates{accelerator.name, accelerator.flops_per_s, accelerator.memory_Bps};
-  if (accelerator.name == defaults.name) return rates;
+  if (rates.name.empty()) rates.name = says_nothing(accelerator) ? kDefault : kUnnamed;
+  if (rates.name == kDefault || rates.name == kUnnamed) return rates;
   if (rates.flops_per_s == defaults.flops_per_s) rates.flops_per_s = 0;
   if (rates.memory_Bps == defaults.memory_Bps) rates.memory_Bps = 0;
   return rates;
+}
+
+std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload) {
+  const Accelerator& accelerator = experiment.cluster.accelerator;
+  const bool depends =
+      experiment.world().simulated || (workload.layer_times() && computes_layers(experiment));
+  if (!says_nothing(accelerator) || !depends) return "";
+  return fmt::format("accelerator {}, as the cluster names none", text_of(rates_of(accelerator)));
 }
 
 std::string adaptation_pointer(const Json& workload) {
@@ -66,9 +102,14 @@ std::vector<std::string> machine_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload) {
   const auto times = workload.layer_times();
   const AcceleratorRates cluster = rates_of(experiment.cluster.accelerator);
-  if (!times || times->stand_for.name.empty() || times->stand_for.name == kUnknown ||
-      (same_accelerator(times->stand_for, cluster) && same_rates(times->stand_for, cluster)))
+  if (!times || times->measured_here || times->stand_for.name == kUnknown ||
+      !computes_layers(experiment))
     return {};
+  if (times->stand_for.name.empty())
+    return experiment.cluster.accelerator.name.empty()
+               ? std::vector<std::string>{}
+               : std::vector<std::string>{unsaid(experiment.workload, *times, cluster)};
+  if (same_machine(times->stand_for, cluster)) return {};
   return {
       fmt::format("layer times of {} are those of {}, batch {}, and the cluster's accelerator is "
                   "{}: what computation takes there is not known; {}",

@@ -10,9 +10,14 @@
 
 namespace trigram {
 
-/// The cluster's accelerator by name and rates; a rate is 0 where the cluster names an accelerator
+/// The cluster's accelerator by name and rates. Without a name it is a V100 if rates are left at
+/// their defaults too, and "unnamed" otherwise. A rate is 0 where the cluster names an accelerator
 /// and leaves the rate at its default, which is of another.
 AcceleratorRates rates_of(const Accelerator& accelerator);
+
+/// That the accelerator is taken to be the default one, as a sentence: where the cluster says
+/// nothing of it and times of the run depend on it. Empty otherwise.
+std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload);
 
 /// Writes the cluster's rates into a workload whose profile is to be scaled to them ("accelerator":
 /// "cluster"), if the cluster says them.
@@ -23,7 +28,8 @@ void bind_accelerator(Json& workload, const Accelerator& accelerator);
 std::string adaptation_pointer(const Json& workload);
 
 /// Why computation may take another time than on the cluster's accelerator, as sentences; none
-/// where times were measured on it, or options say what they are on it.
+/// where times were measured on it, where options say what they are on it, and where the run does
+/// not take them.
 std::vector<std::string> machine_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload);
 

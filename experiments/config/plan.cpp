@@ -11,7 +11,7 @@
 #include "experiments/config/feasibility.h"
 #include "experiments/config/idle_options.h"
 #include "experiments/config/machine_match.h"
-#include "experiments/config/network_match.h"
+#include "experiments/config/real_time_match.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"
@@ -87,8 +87,11 @@ class Planner {
     const Loaded& loaded = loader_.load(run.experiment.workload);
     run.workload = loaded.factory;
     run.warnings = machine_warnings(run.experiment, *run.workload);
-    if (std::string unfelt = network_warning(run.experiment, run.coordinates); !unfelt.empty())
-      run.warnings.push_back(std::move(unfelt));
+    for (std::string& unmade : real_time_warnings(run.experiment, *run.workload, run.coordinates))
+      run.warnings.push_back(std::move(unmade));
+    run.assumed = run.workload->assumed();
+    if (std::string name = assumed_accelerator(run.experiment, *run.workload); !name.empty())
+      run.assumed.push_back(std::move(name));
     run.id = run_id(run.resolved, loaded.content);
     return run;
   }
@@ -202,6 +205,14 @@ Plan make_plan(const std::filesystem::path& config, const std::vector<std::strin
 Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
                    std::vector<UnfitRun>& unfit, const WantedRuns& wanted) {
   return plan_of_file(config, settings, {}, &unfit, wanted);
+}
+
+std::vector<std::string> warnings_of(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const PlannedRun& run : plan.runs)
+    for (const std::string& warning : run.warnings)
+      if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
+  return all;
 }
 
 void keep_only(Plan& plan, const std::vector<std::string>& ids) {

@@ -19,12 +19,16 @@ struct PlannedRun {
   Json coordinates;                                 // where in the sweep: {"/json/pointer": value}
   std::shared_ptr<const WorkloadFactory> workload;  // shared by runs with equal workloads
   std::vector<std::string> warnings;                // what it does not take into account
+  std::vector<std::string> assumed;                 // what nobody has measured or said
 };
 
 struct Plan {
   std::string name;
   std::vector<PlannedRun> runs;  // in the order of the sweep
 };
+
+/// What the runs do not take into account, each sentence once.
+std::vector<std::string> warnings_of(const Plan& plan);
 
 /// Where the runs of a plan are to be made.
 struct Place {

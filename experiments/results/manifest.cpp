@@ -43,7 +43,7 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
           {"time_kind", world.simulated ? "simulated" : "wall"},
           {"oversubscribed", !world.simulated && cores.oversubscribed},
           {"links", found_links},
-          {"assumed", run.workload->assumed()},
+          {"assumed", run.assumed},
           {"warnings", run.warnings},
           {"algorithm_trigram",
            to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "experiments/config/real_time_match.h"
 #include "experiments/run/job_links.h"
 #include "experiments/run/rank_main.h"
 #include "experiments/run/shortfall.h"
@@ -25,10 +26,18 @@ EvaluationPause pause_of(const Experiment& e) {
   return e.synchronous() ? EvaluationPause::rendezvous : EvaluationPause::gate;
 }
 
-std::size_t steps_per_epoch(const WorkloadFactory& workload, std::span<const RankResult> ranks) {
-  std::size_t samples_per_step = 0;
-  for (const RankResult& rank : ranks) samples_per_step += rank.trains ? rank.batch : 0;
-  return workload.samples() / samples_per_step;
+/// Passes over the data set, where each rank took so many mini-batches. What is left of the data
+/// when no mini-batch of every rank can be made of it is in no pass.
+double epochs(const WorkloadFactory& workload, std::span<const RankResult> ranks,
+              std::span<const double> batches) {
+  std::size_t each_one = 0;  // samples of a mini-batch of every rank
+  double taken = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (!ranks[i].trains) continue;
+    each_one += ranks[i].batch;
+    taken += batches[i] * static_cast<double>(ranks[i].batch);
+  }
+  return taken / static_cast<double>(workload.samples() / each_one * each_one);
 }
 
 /// Of a network that is emulated around a job of processes, which measure it before they use it.
@@ -90,9 +99,9 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const auto results = stopping ? stopping->completed(shared.results) : shared.results;
   Json json = summary.to_json(
       results, simulated ? std::optional(messages_of(shared.results) / wall_s) : std::nullopt,
-      workload.priced_batch());
+      makes_what_is_priced(e) ? workload.priced_batch() : std::nullopt);
   json["steady"] = steady ? steady->to_json() : Json();
-  json["target"] = target ? target->to_json(steps_per_epoch(workload, results)) : Json();
+  json["target"] = target ? target->to_json(epochs(workload, results, summary.batches())) : Json();
   if (const long every = e.algorithm_entry().make(e.algorithm)->exchange_every(); every > 1)
     json["cycle_steps"] = every;
   json["shortfall"] = shortfall(e, json);

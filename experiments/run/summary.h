@@ -36,6 +36,9 @@ class Summary {
   Json to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s,
                std::optional<std::size_t> priced_batch = {}) const;
 
+  /// Mini-batches that each rank took.
+  std::span<const double> batches() const { return all_.batches; }
+
  private:
   void note_staleness(const StepRecord& record, long times);
   StepSums rated() const;

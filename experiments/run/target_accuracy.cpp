@@ -27,7 +27,7 @@ std::vector<RankResult> TargetAccuracy::completed(std::span<const RankResult> ma
   return all;
 }
 
-Json TargetAccuracy::to_json(std::size_t steps_per_epoch) const {
+Json TargetAccuracy::to_json(double epochs) const {
   Json j = {{"accuracy", accuracy_},
             {"steps", nullptr},
             {"epochs", nullptr},
@@ -35,7 +35,7 @@ Json TargetAccuracy::to_json(std::size_t steps_per_epoch) const {
             {"after_s", nullptr}};
   if (!reached_s_) return j;
   j["steps"] = counted_;
-  j["epochs"] = static_cast<double>(counted_) / static_cast<double>(steps_per_epoch);
+  j["epochs"] = epochs;
   j["time_s"] = *reached_s_;
   j["after_s"] = after_s_;
   return j;

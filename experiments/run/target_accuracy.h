@@ -24,9 +24,9 @@ class TargetAccuracy final : public StoppingRule {
   std::vector<RankResult> completed(std::span<const RankResult> made) const override;
 
   /// For a summary: after how many steps, epochs and seconds it was reached, and the time of the
-  /// evaluation before
-  /// (`after_s`; 0: there was none), until which it was not; null where it was not reached.
-  Json to_json(std::size_t steps_per_epoch) const;
+  /// evaluation before (`after_s`; 0: there was none), until which it was not; null where it was
+  /// not reached. `epochs` are those of the steps that count.
+  Json to_json(double epochs) const;
 
  private:
   const double accuracy_;

@@ -6,15 +6,13 @@ namespace trigram {
 
 /// What becomes of computation that is known by its length only: a profile's layers.
 enum class ModelledCompute {
-  automatic,  // skipped where the workload computes real gradients, slept otherwise
   slept,
   skipped,
 };
 
 inline Kind<ModelledCompute> modelled_compute_kind() {
-  return one_of<ModelledCompute>({{"auto", ModelledCompute::automatic},
-                                  {"slept", ModelledCompute::slept},
-                                  {"skipped", ModelledCompute::skipped}});
+  return one_of<ModelledCompute>(
+      {{"slept", ModelledCompute::slept}, {"skipped", ModelledCompute::skipped}});
 }
 
 }  // namespace trigram

@@ -30,7 +30,7 @@ enum class MpiSends { automatic, buffered, synchronous };
 
 struct MpiOptions {
   double watchdog_s = 30;
-  ModelledCompute modelled_compute = ModelledCompute::automatic;
+  ModelledCompute modelled_compute = ModelledCompute::slept;
   bool padded = false;
   Emulated emulated = Emulated::nothing;
   double loss = 0;  // share of packets that the emulated network drops

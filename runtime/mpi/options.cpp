@@ -19,8 +19,8 @@ FieldTable<MpiOptions> mpi_job_fields() {
              "How long all streams may block without any progress, or a rank be silent, before the "
              "run ends as hung")
       .field("modelled_compute", &MpiOptions::modelled_compute, modelled_compute_kind(),
-             "Computation known by its length only, as of a profile: slept, or skipped; auto skips "
-             "it where the workload computes real gradients")
+             "Computation known by its length only, as of a profile: slept, but for what a real "
+             "model took in its place under priced_as; or skipped")
       .field("padded", &MpiOptions::padded, boolean(),
              "Whether filler is sent with tensors that are priced larger than their values are, "
              "phantoms included");

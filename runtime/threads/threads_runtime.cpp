@@ -42,8 +42,8 @@ FieldTable<ThreadsOptions> threads_fields() {
       .field("watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress before the run ends as hung")
       .field("modelled_compute", &ThreadsOptions::modelled_compute, modelled_compute_kind(),
-             "Computation known by its length only, as of a profile: slept, or skipped; auto skips "
-             "it where the workload computes real gradients");
+             "Computation known by its length only, as of a profile: slept, but for what a real "
+             "model took in its place under priced_as; or skipped");
 }
 
 std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options,

@@ -14,7 +14,7 @@ struct ThreadsOptions {
   enum class Shaping { none, cluster } shaping = Shaping::none;
   std::size_t bucket_depth = 1500;  // bytes that an emulated link passes at a time
   double watchdog_s = 30;
-  ModelledCompute modelled_compute = ModelledCompute::automatic;
+  ModelledCompute modelled_compute = ModelledCompute::slept;
 };
 FieldTable<ThreadsOptions> threads_fields();
 
@@ -27,9 +27,8 @@ FieldTable<ThreadsOptions> threads_fields();
 ///
 /// An exception on any stream ends the world at once: whatever blocks or sleeps is woken, all
 /// threads are joined, and `launch` rethrows it. When every stream blocks and nothing moves for
-/// `watchdog_s`, `launch` throws HangError. `automatic` modelled computation is slept: whoever
-/// knows the workload decides before. Forked streams must be destroyed before their rank's main
-/// task returns, and before what their tasks refer to.
+/// `watchdog_s`, `launch` throws HangError. Forked streams must be destroyed before their rank's
+/// main task returns, and before what their tasks refer to.
 std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options = {},
                                               const Cluster& cluster = {});
 

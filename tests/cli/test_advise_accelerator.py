@@ -144,6 +144,61 @@ class OtherAccelerator(CommandTest):
         (manifest,) = self.manifests()
         self.assertEqual(len(manifest["warnings"]), 1)
 
+    def test_a_profile_that_says_no_accelerator_is_a_warning_where_the_cluster_names_one(self) -> None:
+        unsaid = {k: v for k, v in PROFILE.items() if k not in ("accelerator", "flops", "memory_bandwidth")}
+        self.write(unsaid, "one.json")
+        warning = "the profile one does not say what it was measured on, and the cluster's accelerator is A100"
+        path = self.write(self.experiment())
+        self.assertIn(f"warning: {warning}", self.trigram("run", path).stdout)
+        self.assertIn(warning, self.advise(A100)["warnings"][0])
+        self.assertEqual(self.advise(A100, "--step-time", "51ms")["warnings"], [])
+        nameless = {k: v for k, v in CLUSTER.items() if k != "accelerator"}
+        self.assertEqual(self.trigram("validate", self.write(self.experiment() | {"cluster": nameless})).stderr, "")
+        self.write(unsaid | {"accelerator": "none"}, "one.json")
+        self.assertEqual(self.trigram("validate", path).stderr, "")
+
+    def test_validate_tells_the_warnings_that_runs_have(self) -> None:
+        done = self.trigram("validate", self.write(self.experiment()))
+        self.assertIn("ok, 1 run", done.stdout)
+        self.assertIn("warning: layer times of one are those of P100", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_forms_of_one_accelerator_are_not_the_same(self) -> None:
+        """P100s have 9.3 TFLOP/s with PCIe and 10.6 with SXM; a rounded figure is no other form."""
+        self.write(PROFILE | {"flops": "10.6TFLOP/s", "memory_bandwidth": "732GB/s"}, "one.json")
+        for flops, bandwidth, warns in (("9.3TFLOP/s", "732GB/s", True), ("10.6TFLOP/s", "720GB/s", False)):
+            pascal = {"name": "P100", "flops": flops, "memory_bandwidth": bandwidth}
+            config = self.experiment() | {"cluster": CLUSTER | {"accelerator": pascal}}
+            err = self.trigram("validate", self.write(config)).stderr
+            self.assertEqual("layer times of one" in err, warns, err)
+
+    def test_a_cluster_that_names_no_accelerator_has_an_assumed_one(self) -> None:
+        said = "assumed: accelerator V100 (15.7 TFLOP/s, 900 GB/s), as the cluster names none"
+        cluster = {k: v for k, v in CLUSTER.items() if k != "accelerator"}
+        for accelerator, expected in (
+            (None, True), ({}, True), ({"launch_overhead": "1us"}, True), ({"name": "V100"}, False), (A100, False)
+        ):
+            with self.subTest(accelerator):
+                here = cluster if accelerator is None else cluster | {"accelerator": accelerator}
+                workload = {"name": "vgg16", "step_time": "50ms"}
+                config = self.write(self.experiment() | {"cluster": here, "workload": workload})
+                self.assertEqual(said in self.trigram("run", config).stdout, expected)
+        self.write(cluster, "eight.json")
+        out = self.trigram("advise", "--cluster", "eight.json", "--profile", "vgg16", "--candidates",
+                           "candidates.json", "--range", "2").stdout
+        self.assertIn(said, out)
+
+    def test_rates_without_a_name_are_those_of_no_v100(self) -> None:
+        rates = {"flops": "125TFLOP/s", "memory_bandwidth": "2000GB/s"}
+        config = self.write(self.experiment() | {"cluster": CLUSTER | {"accelerator": rates}})
+        out = self.trigram("run", config).stdout
+        self.assertIn("the cluster's accelerator is unnamed (125 TFLOP/s, 2000 GB/s)", out)
+        self.assertNotIn("V100", out)
+        self.assertIn("unnamed (125 TFLOP/s", self.trigram("show", "network", config).stdout)
+        same = {"flops": PROFILE["flops"], "memory_bandwidth": PROFILE["memory_bandwidth"]}
+        config = self.write(self.experiment() | {"cluster": CLUSTER | {"accelerator": same}})
+        self.assertEqual(self.trigram("validate", config).stderr, "")
+
     def test_a_run_is_scaled_when_it_says_so(self) -> None:
         out = self.trigram("run", self.write(self.experiment(accelerator="cluster"))).stdout
         self.assertNotIn("warning", out)

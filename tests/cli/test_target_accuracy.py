@@ -154,6 +154,13 @@ class InTheSimulator(TargetTest):
         table = self.trigram("table", self.results).stdout
         self.assertIn("an accuracy of 100% is not reached", table)
 
+    def test_epochs_count_every_micro_batch(self) -> None:
+        """A step of DropCompute is several mini-batches of a worker."""
+        algorithm = {"name": "dropcompute", "micro_batches": 5, "profile_steps": 0}
+        (manifest,) = self.run_config(self.config(algorithm=algorithm, target_accuracy=TARGET))
+        target = manifest["summary"]["target"]
+        self.assertEqual(target["epochs"], 5 * target["steps"] / STEPS_PER_EPOCH)
+
     def test_tables_say_when(self) -> None:
         printed = self.trigram("run", self.write(self.config(target_accuracy=TARGET))).stdout
         (manifest,) = self.manifests()

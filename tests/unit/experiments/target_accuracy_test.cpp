@@ -48,7 +48,7 @@ TEST(TargetAccuracy, IsReachedWhereTheModelIsEvaluated) {
   course.both(0.5f);  // step 3: exactly as accurate
   EXPECT_EQ(course.target.counted(), 4);
   EXPECT_EQ(
-      course.target.to_json(8),
+      course.target.to_json(0.5),
       (Json{{"accuracy", 0.5}, {"steps", 4}, {"epochs", 0.5}, {"time_s", 12.0}, {"after_s", 6.0}}));
 }
 
@@ -56,7 +56,7 @@ TEST(TargetAccuracy, OfTheFirstEvaluationMayHaveBeenReachedAtAnyTimeBefore) {
   Course course(0.5);
   course.both(0.1f);
   course.both(0.6f);
-  EXPECT_EQ(course.target.to_json(8)["after_s"], 0.0);
+  EXPECT_EQ(course.target.to_json(0.5)["after_s"], 0.0);
 }
 
 TEST(TargetAccuracy, EndsWithAStepThatNobodyHasBegun) {
@@ -92,18 +92,18 @@ TEST(TargetAccuracy, OfTheLastStepLeavesTheRunAsItWas) {
   std::vector<RankResult> made(2);
   made[0].weights_hash = "with what came after the last step";
   EXPECT_EQ(course.target.completed(made)[0].weights_hash, made[0].weights_hash);
-  EXPECT_EQ(course.target.to_json(2)["epochs"], 1.0);
+  EXPECT_EQ(course.target.to_json(1.5)["epochs"], 1.5);
 }
 
 TEST(TargetAccuracy, IsNullWhereItWasNotReached) {
   Course course(0.5, 4);
   for (int step = 0; step < 4; ++step) course.both(0.25f);
   EXPECT_EQ(course.records.size(), 4u);
-  EXPECT_EQ(course.target.to_json(8), (Json{{"accuracy", 0.5},
-                                            {"steps", nullptr},
-                                            {"epochs", nullptr},
-                                            {"time_s", nullptr},
-                                            {"after_s", nullptr}}));
+  EXPECT_EQ(course.target.to_json(0.5), (Json{{"accuracy", 0.5},
+                                              {"steps", nullptr},
+                                              {"epochs", nullptr},
+                                              {"time_s", nullptr},
+                                              {"after_s", nullptr}}));
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ TEST(AcceleratorScaling, NamesAreTheSameMachineWhateverIsAddedToThem) {
   EXPECT_TRUE(same_accelerator({"rtx-2080 ti", 0, 0}, {"NVIDIA RTX 2080 Ti", 0, 0}));
   EXPECT_FALSE(same_accelerator(kOld, kNew));
   EXPECT_FALSE(same_accelerator({"", 0, 0}, kNew));
-  EXPECT_TRUE(same_rates({"P100", 9.3e12, 732e9}, {"P100", 10.6e12, 732e9}));
+  EXPECT_TRUE(same_rates({"P100", 9.3e12, 732e9}, {"P100", 9.5e12, 720e9}));
+  EXPECT_FALSE(same_rates({"P100", 9.3e12, 732e9}, {"P100", 10.6e12, 732e9}));  // PCIe, SXM
   EXPECT_FALSE(same_rates({"V100", 15.7e12, 900e9}, {"V100", 125e12, 900e9}));
 }
 

@@ -78,6 +78,28 @@ TEST(PricedWorkload, BucketsAndTimesAreThoseOfTheProfile) {
   EXPECT_TRUE(priced.rank.stream.charged.empty());  // the real model's operations are free
 }
 
+/// A stream in real time, on which each pass of a real model takes as long.
+struct RealTimeStream : RecordingStream {
+  explicit RealTimeStream(double of_a_pass_s) : pass_s(of_a_pass_s) {}
+  double now() const override { return passed_s += pass_s; }
+  double pass_s;
+  mutable double passed_s = 0;
+};
+
+TEST(PricedWorkload, InRealTimeLayersTakeTheirTimeLessThatOfTheModel) {
+  IdxFolder folder;
+  for (const auto& [pass_s, computed_s] : {std::pair{0.01, 0.51}, {1.0, 0.0}}) {
+    Trained priced(folder, {{"priced_as", "bert_large"}});
+    priced.workload->bucketize(10u << 20);
+    RealTimeStream stream(pass_s);
+    priced.rank.ctx.stream = &stream;
+    for (int step = 1; step <= 3; ++step) {
+      priced.step();
+      EXPECT_NEAR(stream.computed_s, step * computed_s, 1e-9) << "no step has what another left";
+    }
+  }
+}
+
 TEST(PricedWorkload, GradientsAreTheModelsOwnAndFinalWhenReported) {
   IdxFolder folder;
   Trained priced(folder, {{"priced_as", "vgg16"}}), plain(folder, Json::object());

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config/kinds.h"
+
+namespace trigram {
+
+/// A line for each warning and each assumption of these runs. One that not all of them have says
+/// whose it is, by what is swept.
+std::string caveats(const std::vector<Json>& manifests);
+
+/// Which of these runs took simulated time and which real time, as a line; empty where all took the
+/// same kind.
+std::string kinds_of_time(const std::vector<Json>& manifests);
+
+}  // namespace trigram

@@ -1,0 +1,97 @@
+#include "experiments/config/real_time_match.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace trigram {
+namespace {
+
+std::string remedy(const World& world) {
+  if (!world.emulates) return "--world sim predicts times on it";
+  if (world.processes) return "trigram emulate has the kernel emulate it (docs/emulation.md)";
+  return "--set /runtime/shaping=cluster emulates it (docs/emulation.md)";
+}
+
+std::string network_warning(const Experiment& experiment, const Json& coordinates) {
+  const World& world = experiment.world();
+  if (experiment.emulates() || experiment.cluster.ranks() == 1) return "";
+  std::string text = fmt::format(
+      "network not emulated: the world {} moves messages {}, and times do not depend on the "
+      "cluster's network; {}",
+      world.name, world.processes ? "over the network of its machines" : "in memory",
+      remedy(world));
+  for (const auto& [pointer, value] : coordinates.items())
+    if (pointer.starts_with("/cluster/inter") || pointer.starts_with("/cluster/intra"))
+      text += fmt::format("; the sweep of {} changes nothing", pointer);
+  return text;
+}
+
+/// Names the rates that the description of the cluster does not leave at their defaults.
+std::string rates_warning(const Experiment& experiment) {
+  static const FieldTable<Cluster> fields = cluster_fields();
+  static const Json defaults = fields.dump(Cluster{}).at("accelerator");
+  std::vector<std::string> said;
+  const Json accelerator = fields.dump(experiment.cluster).at("accelerator");
+  for (const auto& [rate, value] : accelerator.items())
+    if (rate != "name" && value != defaults.value(rate, Json())) said.push_back(rate);
+  if (said.empty()) return "";
+  return fmt::format(
+      "accelerator not emulated: in the world {} codecs, copies and sums take the time of {}, "
+      "which "
+      "does not depend on {} in /cluster/accelerator; --world sim predicts times with {}",
+      experiment.world().name, experiment.world().processes ? "its machines" : "this machine",
+      fmt::join(said, ", "), said.size() == 1 ? "it" : "them");
+}
+
+/// Whether messages of tensors have the size that they are priced at. Worlds without the option
+/// `padded` take the priced size into account wherever they take a size into account.
+bool sends_priced_sizes(const Experiment& experiment) {
+  return experiment.cluster.ranks() == 1 || experiment.runtime.value("padded", true);
+}
+
+/// What of a profile the run does not make.
+std::vector<std::string> profile_warnings(const Experiment& experiment,
+                                          const WorkloadFactory& workload) {
+  const auto times = workload.layer_times();
+  if (!times) return {};
+  const bool priced = workload.priced_batch().has_value();
+  const std::string who = priced ? "priced_as" : "profile";
+  std::vector<std::string> warnings;
+  if (!computes_layers(experiment))
+    warnings.push_back(
+        fmt::format("{}: the computation time of {} is not made in this world; --set "
+                    "/runtime/modelled_compute=slept makes it",
+                    who, times->profile));
+  if (!sends_priced_sizes(experiment))
+    warnings.push_back(
+        fmt::format("{}: the message sizes of {} are not made in this world; --set "
+                    "/runtime/padded=true makes them",
+                    who, times->profile));
+  if (priced && !warnings.empty())
+    warnings.back() += "; samples/s counts samples of the model that is trained";
+  return warnings;
+}
+
+}  // namespace
+
+bool computes_layers(const Experiment& experiment) {
+  return experiment.runtime.value("modelled_compute", "slept") == "slept";
+}
+
+bool makes_what_is_priced(const Experiment& experiment) {
+  return computes_layers(experiment) && sends_priced_sizes(experiment);
+}
+
+std::vector<std::string> real_time_warnings(const Experiment& experiment,
+                                            const WorkloadFactory& workload,
+                                            const Json& coordinates) {
+  if (experiment.world().simulated) return {};
+  std::vector<std::string> warnings = {network_warning(experiment, coordinates),
+                                       rates_warning(experiment)};
+  std::erase(warnings, "");
+  for (std::string& warning : profile_warnings(experiment, workload))
+    warnings.push_back(std::move(warning));
+  return warnings;
+}
+
+}  // namespace trigram

@@ -1,0 +1,103 @@
+"""What runs in real time make of a profile and of the cluster's accelerator, and say that they do not."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+from harness import CommandTest, experiment, worlds
+
+SHAPED = {"name": "threads", "shaping": "cluster"}
+CLUSTER = {
+    "nodes": 2,
+    "inter": {"bandwidth": "1Gbps", "latency": "1ms"},
+    "accelerator": {"name": "P100", "flops": "9.3TFLOP/s", "memory_bandwidth": "732GB/s"},
+}
+# Two layers of 60 and 120 ms for a batch of 32; the small model has 16 samples.
+PROFILE = """# accelerator: P100
+# flops: 9.3TFLOP/s
+# memory_bandwidth: 732GB/s
+# batch: 32
+tensor,numel,forward_s,backward_s
+first,1000,0.02,0.04
+second,2000,0.04,0.08
+"""
+COMPUTED_S = 0.18
+PRICED = {"name": "quadratic", "dimension": 20, "priced_as": "profile:model.csv"}
+
+
+def priced(**changes: Any) -> dict[str, Any]:
+    return experiment(runtime=SHAPED, cluster=CLUSTER, workload=PRICED, steps=4, eval_every=0) | changes
+
+
+class PricedInThreads(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(PROFILE, "model.csv")
+
+    def test_the_profiles_computation_takes_its_time(self) -> None:
+        (manifest,) = self.run_config(priced())
+        summary = manifest["summary"]
+        self.assertGreater(summary["compute_s"], 0.95 * COMPUTED_S)
+        self.assertGreater(summary["step_s"], COMPUTED_S)
+        self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 2 * 32, delta=4)
+        self.assertIsInstance(summary["loss"], float)  # real gradients
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+    def test_both_worlds_learn_the_same_in_about_the_same_time(self) -> None:
+        sweep = {"/runtime": ["sim", SHAPED]}
+        by_world = {m["world"]: m["summary"] for m in self.run_config(priced(sweep=sweep))}
+        sim, threads = by_world["sim"], by_world["threads"]
+        self.assertEqual(sim["weights_hash"], threads["weights_hash"])
+        self.assertGreater(threads["step_s"], 0.95 * sim["step_s"])
+        self.assertLess(threads["step_s"], 2 * sim["step_s"])
+
+    def test_what_is_skipped_is_said_and_not_counted(self) -> None:
+        skipped = SHAPED | {"modelled_compute": "skipped"}
+        out = self.trigram("run", self.write(priced(runtime=skipped))).stdout
+        warning = "warning: priced_as: the computation time of model is not made in this world"
+        self.assertIn(warning, out)
+        self.assertIn("samples/s counts samples of the model that is trained", out)
+        self.assertIn(warning, self.trigram("table", self.results).stdout)
+        (manifest,) = self.manifests()
+        summary = manifest["summary"]
+        self.assertLess(summary["step_s"], COMPUTED_S)
+        batch = summary["samples_per_s"] * summary["step_s"] / 2
+        self.assertLess(batch, 32 / 2)
+        self.assertGreater(batch, 0)
+
+    def test_layer_times_that_are_not_taken_are_none_of_another_accelerator(self) -> None:
+        other = CLUSTER | {"accelerator": {"name": "A100", "flops": "312TFLOP/s", "memory_bandwidth": "1555GB/s"}}
+        for modelled, said in (("slept", True), ("skipped", False)):
+            config = self.write(priced(cluster=other, runtime=SHAPED | {"modelled_compute": modelled}))
+            err = self.trigram("validate", config).stderr
+            self.assertEqual("layer times of model are those of P100" in err, said, err)
+
+    def test_a_profile_that_is_skipped_is_said_too(self) -> None:
+        skipped = SHAPED | {"modelled_compute": "skipped"}
+        config = self.write(priced(runtime=skipped, workload="profile:model.csv"))
+        self.assertIn("profile: the computation time of model is not made", self.trigram("validate", config).stderr)
+
+
+class Rates(CommandTest):
+    def said(self, accelerator: dict[str, Any], runtime: Any = SHAPED) -> str:
+        cluster = {k: v for k, v in CLUSTER.items() if k != "accelerator"} | {"accelerator": accelerator}
+        return self.trigram("validate", self.write(experiment(runtime=runtime, cluster=cluster))).stderr
+
+    def test_rates_that_real_time_does_not_emulate_are_said(self) -> None:
+        given = {"codec_bandwidth": "10MB/s", "launch_overhead": "1ms", "memory_bandwidth": "1GB/s"}
+        for runtime in (SHAPED, "threads"):
+            self.assertRegex(self.said(given, runtime), "accelerator not emulated: in the world threads .* does not "
+                             "depend on codec_bandwidth, launch_overhead, memory_bandwidth in /cluster/accelerator")
+
+    def test_rates_that_nobody_gave_are_not(self) -> None:
+        for accelerator in ({}, {"name": "V100"}, {"launch_overhead": "5us", "flops": "15.7TFLOP/s"}):
+            self.assertNotIn("accelerator not emulated", self.said(accelerator))
+
+    @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+    def test_the_simulator_has_them_all(self) -> None:
+        self.assertEqual(self.said({"codec_bandwidth": "10MB/s"}, "sim"), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+"""What jobs of MPI make of what a small model is priced as."""
+
+from __future__ import annotations
+
+import json
+import unittest
+
+from jobs import JobTest
+from test_real_time import COMPUTED_S, PROFILE, priced
+
+
+class PricedInMpi(JobTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(PROFILE, "model.csv")
+
+    def test_sizes_are_made_where_messages_are_padded(self) -> None:
+        for padded in (True, False):
+            with self.subTest(padded=padded):
+                name = f"padded{padded}"
+                config = self.write(priced(name=name, runtime={"name": "mpi", "padded": padded}))
+                out, _ = self.job(2, "run", config)
+                warning = "priced_as: the message sizes of model are not made in this world"
+                self.assertEqual(warning in out, not padded)
+                (path,) = (self.folder / "results" / name).glob("*/manifest.json")
+                summary = json.loads(path.read_text())["summary"]
+                self.assertGreater(summary["compute_s"], 0.95 * COMPUTED_S)
+                batch = summary["samples_per_s"] * summary["step_s"] / 2
+                if padded:
+                    self.assertAlmostEqual(batch, 32, delta=2)
+                else:
+                    self.assertLess(batch, 16)
+
+
+if __name__ == "__main__":
+    unittest.main()
