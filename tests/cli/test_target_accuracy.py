@@ -86,7 +86,7 @@ class TargetTest(CommandTest):
             {
                 "accuracy": TARGET,
                 "steps": len(records),
-                "epochs": len(records) / STEPS_PER_EPOCH,
+                "epochs": name.get("micro_batches", 1) * len(records) / STEPS_PER_EPOCH,
                 "time_s": last["time_s"],
                 "after_s": max((r["time_s"] for r in records[:-1] if "accuracy" in r), default=0),
             },
