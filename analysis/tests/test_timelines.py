@@ -13,8 +13,8 @@ def recorded(folder: Path) -> tuple[list[int], dict[tuple[int, ...], int]]:
     """The setting that the page begins with; how many timelines each setting has."""
     document = report_data.data(Comparison("x", results.load(folder).runs))
     counts: dict[tuple[int, ...], int] = {}
-    for timeline in document["timelines"]:
-        counts[tuple(timeline["at"])] = counts.get(tuple(timeline["at"]), 0) + 1
+    for each in document["timelines"]:
+        counts[tuple(each["at"])] = counts.get(tuple(each["at"]), 0) + 1
     return document["middle"], counts
 
 
@@ -40,7 +40,7 @@ def test_a_long_trace_is_not_at_the_cost_of_the_first_setting(tmp_path, monkeypa
 
 
 def told(folder: Path) -> list[str]:
-    return [timeline["told"] for timeline in report_data.data(Comparison("x", results.load(folder).runs))["timelines"]]
+    return [each["told"] for each in report_data.data(Comparison("x", results.load(folder).runs))["timelines"]]
 
 
 def test_timelines_of_a_setting_are_of_one_seed_where_they_can_be(tmp_path):

@@ -105,7 +105,7 @@ int show_network(const std::string& name, const std::string& picture) {
   }
   print_summary(cluster, summarize(*network));
   print_connections(cluster, *network);
-  fmt::print("{:20} {}\n", "accelerator", text_of(rates_of(cluster.accelerator)));
+  fmt::print("{:20} {}\n", "accelerator", text_of(cluster.accelerator));
   if (file.pointer.empty()) return kOk;
   for (const std::string& warning : warnings_of(name)) fmt::print("warning: {}\n", warning);
   return kOk;

@@ -76,12 +76,17 @@ AcceleratorRates rates_of(const Accelerator& accelerator) {
   return rates;
 }
 
+std::string text_of(const Accelerator& accelerator) {
+  return text_of(rates_of(accelerator)) +
+         (says_nothing(accelerator) ? ", as the cluster names none" : "");
+}
+
 std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload) {
   const Accelerator& accelerator = experiment.cluster.accelerator;
   const bool depends =
       experiment.world().simulated || (workload.layer_times() && computes_layers(experiment));
   if (!says_nothing(accelerator) || !depends) return "";
-  return fmt::format("accelerator {}, as the cluster names none", text_of(rates_of(accelerator)));
+  return "accelerator " + text_of(accelerator);
 }
 
 std::string adaptation_pointer(const Json& workload) {
@@ -110,11 +115,11 @@ std::vector<std::string> machine_warnings(const Experiment& experiment,
                ? std::vector<std::string>{}
                : std::vector<std::string>{unsaid(experiment.workload, *times, cluster)};
   if (same_machine(times->stand_for, cluster)) return {};
-  return {
-      fmt::format("layer times of {} are those of {}, batch {}, and the cluster's accelerator is "
-                  "{}: what computation takes there is not known; {}",
-                  times->profile, text_of(times->stand_for), times->batch, text_of(cluster),
-                  remedy(experiment.workload, *times, cluster))};
+  return {fmt::format(
+      "layer times of {} are those of {}, batch {}, and the cluster's accelerator is "
+      "{}: what computation takes there is not known; {}",
+      times->profile, text_of(times->stand_for), times->batch,
+      text_of(experiment.cluster.accelerator), remedy(experiment.workload, *times, cluster))};
 }
 
 }  // namespace trigram

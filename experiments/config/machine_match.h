@@ -15,6 +15,9 @@ namespace trigram {
 /// and leaves the rate at its default, which is of another.
 AcceleratorRates rates_of(const Accelerator& accelerator);
 
+/// The same in words, with why where it is not the cluster that says so.
+std::string text_of(const Accelerator& accelerator);
+
 /// That the accelerator is taken to be the default one, as a sentence: where the cluster says
 /// nothing of it and times of the run depend on it. Empty otherwise.
 std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload);
