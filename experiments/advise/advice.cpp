@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <numeric>
 
 #include "experiments/exit_codes.h"
@@ -14,7 +14,6 @@
 namespace trigram {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Factor between one look at the network and the next, further away.
 constexpr double kStride = 4;
 /// In microseconds: how far latencies that are described as zero are raised.
@@ -30,22 +29,46 @@ std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
   std::vector<std::size_t> found;
   for (const Standing& s : standings)
     if (found.size() < kMostContenders &&
-        s.cost_s <= (1 + kFurthestBehind) * standings.front().cost_s)
+        s.cost.time_s <= (1 + kFurthestBehind) * standings.front().cost.time_s)
       found.push_back(s.candidate);
   return found;
 }
 
 }  // namespace
 
-bool Unequal::changes() const {
+void Unequal::add(const Reached& draw) {
   const double most = 1 + kTie + kNicsDiffer;
-  return most_s > most * equal_s || equal_s > most * least_s;
+  least_s = std::min(least_s, draw.time_s);
+  most_s = std::max(most_s, draw.time_s);
+  mean.after_s += draw.after_s / kDraws;
+  mean.time_s += draw.time_s / kDraws;
+  changes |= draw.after_s > most * equal.time_s || equal.after_s > most * draw.time_s;
+}
+
+std::vector<const Standing*> Advice::leaders() const {
+  std::vector<const Standing*> found;
+  double told_s = never().time_s;
+  for (const Standing& s : standings) {
+    if (std::isinf(s.cost.time_s) || !s.cost.may_precede(standings.front().cost)) continue;
+    found.push_back(&s);
+    if (!s.cost.coarse()) told_s = std::min(told_s, s.cost.time_s);
+  }
+  std::erase_if(found, [told_s](const Standing* s) {
+    return s->cost.coarse() && s->cost.time_s > (1 + kTie) * told_s;
+  });
+  return found;
+}
+
+bool Advice::leaves_open(const Standing& standing) const {
+  const bool exact = standing.cost.after_s == standing.cost.time_s;
+  if (exact || std::isinf(standing.cost.time_s)) return false;
+  if (&standing == &standings.front()) return leaders().size() > 1;
+  return standing.cost.may_precede(standings.front().cost);
 }
 
 bool Advice::holds_where_nics_differ() const {
   return std::ranges::any_of(unequal, [this](const Unequal& u) {
-    return u.candidate == standings.front().candidate &&
-           u.mean_s <= (1 + kTie) * unequal.front().mean_s;
+    return u.candidate == standings.front().candidate && u.mean.may_precede(unequal.front().mean);
   });
 }
 
@@ -64,9 +87,10 @@ Advice Advisor::advise() {
   std::iota(all.begin(), all.end(), std::size_t{0});
   Advice advice;
   advice.standings = stand(unchanged(), all);
-  std::stable_sort(advice.standings.begin(), advice.standings.end(),
-                   [](const Standing& a, const Standing& b) { return a.cost_s < b.cost_s; });
-  if (advice.standings.front().cost_s == kInfinity) {
+  std::stable_sort(
+      advice.standings.begin(), advice.standings.end(),
+      [](const Standing& a, const Standing& b) { return a.cost.time_s < b.cost.time_s; });
+  if (std::isinf(advice.standings.front().cost.time_s)) {
     if (!failed_) return advice;  // nobody gets there: that is the answer
     throw Stopped{kRunFailed};
   }
@@ -101,18 +125,16 @@ std::vector<Unequal> Advisor::where_nics_differ(const std::vector<Standing>& sta
   const std::vector<std::size_t> candidates = contenders(standings);
   std::vector<Unequal> found;
   for (std::size_t i = 0; i < candidates.size(); ++i)
-    found.push_back({candidates[i], standings[i].cost_s, kInfinity, 0, 0});
+    found.push_back({candidates[i], standings[i].cost, never().time_s, 0, {}});
   for (int draw = 1; draw <= kDraws; ++draw) {
     Place place = unchanged();
     place.draw = draw;
     const std::vector<Standing> there = stand(place, candidates);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      found[i].least_s = std::min(found[i].least_s, there[i].cost_s);
-      found[i].most_s = std::max(found[i].most_s, there[i].cost_s);
-      found[i].mean_s += there[i].cost_s / kDraws;
+      found[i].add(there[i].cost);
     }
   }
-  std::ranges::stable_sort(found, {}, &Unequal::mean_s);
+  std::ranges::stable_sort(found, {}, [](const Unequal& u) { return u.mean.time_s; });
   return found;
 }
 
@@ -132,7 +154,9 @@ Outlook Advisor::look(Outlook outlook, std::size_t winner) {
      : outlook.of == Quantity::latency ? place.latency
                                        : place.step_time) = factor;
     std::vector<double> found;
-    for (const Standing& s : stand(place, candidates)) found.push_back(s.cost_s);
+    // Nobody is ahead of the winner as long as evaluations leave open who is first.
+    for (const Standing& s : stand(place, candidates))
+      found.push_back(s.candidate == winner ? s.cost.after_s : s.cost.time_s);
     return found;
   };
   outlook.flip = find_flip(winner, contest_.candidates().size(), scan, costs);
@@ -157,7 +181,7 @@ std::vector<Standing> Advisor::stand(const Place& place,
 }
 
 Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored) {
-  Standing standing{candidate, kInfinity, run.id, nullptr, ""};
+  Standing standing{candidate, never(), run.id, nullptr, ""};
   if (stored.state != StoredRun::done) {
     failed_ = true;
     return standing;
@@ -166,7 +190,7 @@ Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const Stor
   const bool accuracy = contest_.target().accuracy.has_value();
   standing.why =
       lack_of_exchanges(stored.manifest, accuracy ? Compared::accuracy : Compared::rates);
-  if (standing.why.empty()) standing.cost_s = cost_s(contest_.target(), standing.summary);
+  if (standing.why.empty()) standing.cost = cost(contest_.target(), standing.summary);
   return standing;
 }
 

@@ -9,16 +9,18 @@
 #include "experiments/advise/flip_search.h"
 #include "experiments/advise/network_scale.h"
 #include "experiments/cli/sweep_runner.h"
+#include "experiments/results/reached.h"
 
 namespace trigram {
 
 /// A candidate on the network as it is.
 struct Standing {
   std::size_t candidate = 0;
-  double cost_s = 0;  // infinite: it failed, never reached the accuracy, or is not compared
-  std::string id;     // of its run
-  Json summary;       // of its run; null when it failed
-  std::string why;    // it is not compared: its run does not show what the algorithm costs
+  /// What it costs; infinite: it failed, never reached the accuracy, or is not compared.
+  Reached cost;
+  std::string id;   // of its run
+  Json summary;     // of its run; null when it failed
+  std::string why;  // it is not compared: its run does not show what the algorithm costs
 };
 
 /// What is changed to see where the order flips.
@@ -37,17 +39,26 @@ struct Outlook {
 /// real cluster, and the cost is too low.
 struct Unequal {
   std::size_t candidate = 0;
-  double equal_s = 0;              // where they are as described
+  Reached equal;                   // where they are as described
   double least_s = 0, most_s = 0;  // of some draws; infinite: it failed or did not get there
-  double mean_s = 0;
-  /// It changes by more than bandwidths differ, and more than a tie.
-  bool changes() const;
+  Reached mean;
+  /// It changes by more than bandwidths differ, more than a tie, and more than evaluations leave
+  /// open.
+  bool changes = false;
+
+  /// Counts one of the draws.
+  void add(const Reached& draw);
 };
 /// How far bandwidths differ there: evenly drawn, up to this share.
 constexpr double kNicsDiffer = 0.01;
 
 struct Advice {
   std::vector<Standing> standings;  // the best first
+  /// The first and those that may be it as well, as far as evaluations tell, or tie with it. What
+  /// is coarse is not among them where it ends later than what is not.
+  std::vector<const Standing*> leaders() const;
+  /// Whether evaluations leave open by how much a candidate is behind the first, if at all.
+  bool leaves_open(const Standing& standing) const;
   /// Of the first and those close behind, the best there first; empty where NICs differ as it is.
   std::vector<Unequal> unequal;
   std::vector<Outlook> outlooks;

@@ -22,11 +22,11 @@ std::string as_axis(const std::string& pointer, const Json& value) {
   return child("/sweep", pointer) + "=" + Json::array({value}).dump();
 }
 
-/// Without where on the network they are, and how fast computation is.
+/// Without where on the network they are, how fast computation is, and what advice itself sets.
 Json own_coordinates(Json coordinates) {
   for (auto it = coordinates.begin(); it != coordinates.end();) {
     const std::string& key = it.key();
-    const bool of_place = key == "/steps" || key.starts_with("/cluster/") ||
+    const bool of_place = key == "/steps" || key == "/eval_every" || key.starts_with("/cluster/") ||
                           (key.starts_with("/workload") && key.ends_with(kStepTime));
     it = of_place ? coordinates.erase(it) : std::next(it);
   }
@@ -70,6 +70,11 @@ std::string name_in(const Json& coordinates) {
   for (const char* pointer : {"/algorithm", "/algorithm/name"})
     if (coordinates.contains(pointer)) return component_name(coordinates.at(pointer), pointer);
   return "";
+}
+
+/// Whether runs of both have as many steps and evaluations.
+bool alike(const Candidate& a, const Candidate& b) {
+  return a.steps == b.steps && a.eval_every == b.eval_every;
 }
 
 /// Whether a trigram, "sync, low, centralised", has a word.
@@ -129,8 +134,9 @@ void Contest::add(const PlannedRun& run) {
   const Json manifest = {{"sweep", run.coordinates}, {"experiment", run.resolved}};
   Candidate candidate{run.coordinates, algorithm_label(manifest), settings_label(run.coordinates),
                       trigram, run.experiment.steps};
-  if (!target().accuracy && !question_.sets("/steps"))
-    candidate.steps = long_run_steps(run.experiment);
+  if (target().accuracy)
+    candidate.eval_every = evaluated_every(run.experiment, question_.sets("/eval_every"));
+  else if (!question_.sets("/steps")) candidate.steps = long_run_steps(run.experiment);
   candidates_.push_back(std::move(candidate));
 }
 
@@ -172,16 +178,18 @@ void Contest::leave_out_doubles(const Plan& plan) {
   }
 }
 
-void Contest::plan_with_steps(const Json& at, long steps,
-                              const std::vector<std::size_t>& candidates,
-                              std::map<std::size_t, PlannedRun>& runs) const {
+/// Plans those of the candidates whose runs have as many steps and evaluations as those of `like`.
+void Contest::plan_alike(const Json& at, const Candidate& like,
+                         const std::vector<std::size_t>& candidates,
+                         std::map<std::size_t, PlannedRun>& runs) const {
   std::vector<std::string> settings = settings_;
-  settings.push_back(as_axis("/steps", steps));
+  settings.push_back(as_axis("/steps", like.steps));
+  if (like.eval_every > 0) settings.push_back(as_axis("/eval_every", like.eval_every));
   for (const auto& [pointer, value] : at.items()) settings.push_back(as_axis(pointer, value));
   const auto which = [&](const Json& coordinates) {
     const Json own = own_coordinates(coordinates);
     return std::ranges::find_if(candidates, [&](std::size_t c) {
-      return candidates_[c].steps == steps && candidates_[c].coordinates == own;
+      return alike(candidates_[c], like) && candidates_[c].coordinates == own;
     });
   };
   std::vector<UnfitRun> unfit;
@@ -198,10 +206,9 @@ void Contest::plan_with_steps(const Json& at, long steps,
 }
 
 Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates) const {
-  std::set<long> steps;
-  for (const std::size_t c : candidates) steps.insert(candidates_[c].steps);
   std::map<std::size_t, PlannedRun> runs;
-  for (const long s : steps) plan_with_steps(at, s, candidates, runs);
+  for (const std::size_t c : candidates)
+    if (!runs.contains(c)) plan_alike(at, candidates_[c], candidates, runs);
   Plan plan{question_.name(), {}};
   for (const std::size_t c : candidates) plan.runs.push_back(std::move(runs.at(c)));
   return plan;

@@ -17,6 +17,7 @@ struct Candidate {
   std::string settings;  // "codec=sign hierarchical=true"; what is not said has its default
   std::string trigram;   // "sync, low, centralised"
   long steps = 0;        // of its runs
+  long eval_every = 0;   // steps between evaluations, where an accuracy is asked for; else 0
 };
 
 /// Which algorithms are compared on which cluster, as an experiment that sweeps over algorithms
@@ -53,8 +54,8 @@ class Contest {
   void add(const PlannedRun& run);
   void leave_out_doubles(const Plan& plan);
   void leave_out_unlisted(const std::vector<UnfitRun>& unfit);
-  void plan_with_steps(const Json& at, long steps, const std::vector<std::size_t>& candidates,
-                       std::map<std::size_t, PlannedRun>& runs) const;
+  void plan_alike(const Json& at, const Candidate& like, const std::vector<std::size_t>& candidates,
+                  std::map<std::size_t, PlannedRun>& runs) const;
   const Question question_;
   std::filesystem::path config_;
   std::vector<std::string> settings_;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "experiments/results/reached.h"
+
 namespace trigram {
 
 /// One way in which a property of the network is changed: factors of what it is now, outwards.
@@ -26,8 +28,6 @@ struct Flip {
   std::size_t first = 0;
 };
 
-/// Leads of less than this share are ties.
-constexpr double kTie = 0.01;
 /// A flip is narrowed down until both its ends differ by at most this share.
 constexpr double kFlipTolerance = 0.02;
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 /// What is trained, and for how long, where the candidates' experiment trains nothing.
 constexpr const char* kTrained = "fashion_mnist";
-constexpr int kSteps = 200, kEvalEvery = 10;
+constexpr int kSteps = 200, kEvalEvery = 1;
 
 /// A profile as it may be named from any folder.
 std::string absolute_profile(const std::string& name) {

@@ -33,11 +33,20 @@ Pace pace(const Json& summary) {
   return {step_s, all.samples_per_s.get<double>() * all.step_s / step_s};
 }
 
-double cost_s(const Target& target, const Json& summary) {
-  const Json value =
-      target.accuracy ? summary.at("target").at("time_s") : pace(summary).samples_per_s;
-  if (!value.is_number()) return std::numeric_limits<double>::infinity();
-  return target.accuracy ? value.get<double>() : 1 / value.get<double>();
+Reached never() {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return {kInfinity, kInfinity};
+}
+
+Reached cost(const Target& target, const Json& summary) {
+  if (target.accuracy) {
+    const Json& reached = summary.at("target");
+    if (!reached.at("time_s").is_number()) return never();
+    return {reached.at("after_s").get<double>(), reached.at("time_s").get<double>()};
+  }
+  const Json rate = pace(summary).samples_per_s;
+  if (!rate.is_number()) return never();
+  return {1 / rate.get<double>(), 1 / rate.get<double>()};
 }
 
 }  // namespace trigram

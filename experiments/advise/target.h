@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/config/kinds.h"
+#include "experiments/results/reached.h"
 
 namespace trigram {
 
@@ -24,9 +25,12 @@ struct Pace {
 };
 Pace pace(const Json& summary);
 
+/// What never comes to be.
+Reached never();
+
 /// What a finished run, given its summary, costs in seconds: the less, the better. For throughput
 /// that is the time per sample, each worker at its own pace; for an accuracy, the run's
-/// target_accuracy, the time until it was reached, infinite if it never was.
-double cost_s(const Target& target, const Json& summary);
+/// target_accuracy, the time until it was reached, as far as its evaluations tell.
+Reached cost(const Target& target, const Json& summary);
 
 }  // namespace trigram

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "experiments/cli/paces.h"
@@ -16,16 +17,15 @@ std::string full_name(const Candidate& c) {
   return c.settings.empty() ? c.name : c.name + " " + c.settings;
 }
 
+bool is_there(const Standing& standing) { return std::isfinite(standing.cost.time_s); }
+
 /// By which share more a candidate costs than the best one.
 double behind(const Standing& standing, const Advice& advice) {
-  return standing.cost_s / advice.standings.front().cost_s - 1;
+  return standing.cost.time_s / advice.standings.front().cost.time_s - 1;
 }
 
-/// How many are level with the first.
-std::size_t tied(const Advice& advice) {
-  std::size_t count = 0;
-  while (count < advice.standings.size() && behind(advice.standings[count], advice) < kTie) ++count;
-  return count;
+bool leads(const Standing& standing, const Advice& advice) {
+  return std::ranges::any_of(advice.leaders(), [&](const Standing* s) { return s == &standing; });
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
@@ -46,9 +46,22 @@ std::string paces_of(const Standing& s) {
 /// Samples per second if every worker were as slow as the slowest.
 double at_the_slowest_pace(const Standing& s, const Contest& contest) {
   const Json& cluster = contest.cluster();
-  if (!is_uneven(s)) return 1 / s.cost_s;
+  if (!is_uneven(s)) return 1 / s.cost.time_s;
   return pace_of(s, "slowest") * cluster.at("nodes").get<double>() *
          cluster.at("workers_per_node").get<double>();
+}
+
+/// How far a candidate is behind the first, as the last column of the table.
+std::string distance(const Standing& s, const Advice& advice) {
+  if (!s.why.empty()) return "not compared";
+  if (advice.leaves_open(s)) return leads(s, advice) ? "tie" : "not ranked";
+  return &s == &advice.standings.front() || !is_there(s) ? "-" : percent(behind(s, advice));
+}
+
+/// Seconds to three digits, and without an exponent.
+std::string three_digits(double seconds) {
+  const int whole = seconds > 0 ? static_cast<int>(std::floor(std::log10(seconds))) : 0;
+  return fmt::format("{:.{}f}", seconds, std::max(0, 2 - whole));
 }
 
 Lines standing_lines(const Advice& advice, const Contest& contest) {
@@ -61,9 +74,8 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     const Candidate& c = contest.candidates()[s.candidate];
     auto& line = lines.emplace_back(std::vector<std::string>{
         s.why.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
-    const bool there = std::isfinite(s.cost_s);
-    if (accuracy)
-      line.push_back(there ? fmt::format("{:.4g}", s.cost_s) : s.why.empty() ? "never" : "-");
+    const bool there = is_there(s);
+    if (accuracy) line.push_back(there ? s.cost.text(three_digits) : s.why.empty() ? "never" : "-");
     if (s.summary.is_null()) {
       line.insert(line.end(), {"failed", "-", "-"});
       continue;
@@ -73,36 +85,39 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     line.push_back(now.samples_per_s.is_number()
                        ? fmt::format("{:.0f}{}", now.samples_per_s.get<double>(), paces_of(s))
                        : "-");
-    line.push_back(!s.why.empty()     ? "not compared"
-                   : i == 0 || !there ? "-"
-                                      : percent(behind(s, advice)));
+    line.push_back(distance(s, advice));
   }
   return lines;
 }
 
 std::string verdict(const Advice& advice, const Contest& contest) {
-  const auto name = [&](std::size_t place) {
-    return full_name(contest.candidates()[advice.standings[place].candidate]);
-  };
-  const std::size_t level = tied(advice);
-  if (!std::isfinite(advice.standings.front().cost_s))
+  const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
+  const Standing& first = advice.standings.front();
+  if (!is_there(first))
     return contest.target().accuracy
                ? fmt::format("no candidate reaches {}\n", contest.target().text())
                : "no run of a candidate shows what its algorithm costs\n";
-  if (advice.standings.size() == 1 || !std::isfinite(advice.standings[1].cost_s))
-    return fmt::format("best: {}\n", name(0));
-  const std::string margin = percent(behind(advice.standings[1], advice));
-  if (level == 1)
-    return fmt::format("best: {}\nrunner-up: {}, {} behind\n", name(0), name(1), margin);
-  std::string text = fmt::format("tie, within {:g} %: {}", 100 * kTie, name(0));
-  for (std::size_t i = 1; i < level; ++i) text += "; " + name(i);
+  const std::vector<const Standing*> level = advice.leaders();
+  if (level.size() == 1) {
+    const auto second = std::ranges::find_if(advice.standings, [&](const Standing& s) {
+      return &s != &first && is_there(s) && !advice.leaves_open(s);
+    });
+    if (second == advice.standings.end()) return fmt::format("best: {}\n", name(first));
+    return fmt::format("best: {}\nrunner-up: {}, {} behind\n", name(first), name(*second),
+                       percent(behind(*second, advice)));
+  }
+  std::string text = contest.target().accuracy ? "tie, as far as evaluations tell: "
+                                               : fmt::format("tie, within {:g} %: ", 100 * kTie);
+  for (const Standing* s : level)
+    text += fmt::format("{}{}{}", s == level.front() ? "" : "; ", name(*s),
+                        s->cost.coarse() ? " ~" : "");
   return text + "\n";
 }
 
 /// That those who are first owe it to workers who do not wait for the slowest, and who would be
 /// first if all went at the slowest one's pace.
 std::string uneven_paces(const Advice& advice, const Contest& contest) {
-  if (contest.target().accuracy || !std::isfinite(advice.standings.front().cost_s)) return "";
+  if (contest.target().accuracy || !std::isfinite(advice.standings.front().cost.time_s)) return "";
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
   const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s, contest); };
   std::string text;
@@ -115,7 +130,7 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
           pace_text(slow(s)));
   if (text.empty()) return "";
   const auto best = std::ranges::max_element(advice.standings, {}, [&](const Standing& s) {
-    return std::isfinite(s.cost_s) ? slow(s) : 0;
+    return std::isfinite(s.cost.time_s) ? slow(s) : 0;
   });
   return text + fmt::format(
                     "at the pace of each one's slowest worker, {} is first with {} "
@@ -132,10 +147,10 @@ std::string where_nics_differ(const Advice& advice, const Contest& contest) {
   if (advice.holds_where_nics_differ()) text = where + ", it is still first\n";
   else text = fmt::format("warning: {}, {} is first\n", where, name(advice.unequal.front()));
   for (const Unequal& u : advice.unequal)
-    if (u.changes())
-      text +=
-          fmt::format("warning: {}, {} takes {:+.3g} to {:+.3g} %; rely on that\n", where, name(u),
-                      100 * (u.least_s / u.equal_s - 1), 100 * (u.most_s / u.equal_s - 1));
+    if (u.changes)
+      text += fmt::format("warning: {}, {} takes {:+.3g} to {:+.3g} %; rely on that\n", where,
+                          name(u), 100 * (u.least_s / u.equal.time_s - 1),
+                          100 * (u.most_s / u.equal.time_s - 1));
   return text;
 }
 
@@ -169,7 +184,7 @@ Lines outlook_lines(const Advice& advice, const Contest& contest, const Advisor&
 
 Json standing_json(const Standing& s, const Advice& advice, const Contest& contest) {
   const Candidate& c = contest.candidates()[s.candidate];
-  const bool there = std::isfinite(s.cost_s);
+  const bool there = is_there(s);
   Json j = {{"algorithm", c.name},
             {"settings", c.coordinates},
             {"trigram", c.trigram},
@@ -177,9 +192,14 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
             {"step_s", nullptr},
             {"samples_per_s", nullptr},
             {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
-            {"behind", there ? Json(behind(s, advice)) : Json()},
+            {"tied", leads(s, advice) && advice.leaders().size() > 1},
+            {"behind", there && !advice.leaves_open(s) ? Json(behind(s, advice)) : Json()},
             {"not_compared", s.why.empty() ? Json() : Json(s.why)}};
-  if (contest.target().accuracy) j["time_to_accuracy_s"] = there ? Json(s.cost_s) : Json();
+  if (contest.target().accuracy) {
+    j["time_to_accuracy_s"] = there ? Json(s.cost.time_s) : Json();
+    j["after_s"] = there ? Json(s.cost.after_s) : Json();
+    j["coarse"] = there && s.cost.coarse();
+  }
   if (s.summary.is_null()) return j;
   const Pace now = pace(s.summary);
   j["step_s"] = now.step_s;
@@ -207,13 +227,13 @@ Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advis
 /// Shares of what it costs where NICs are equal; null where it does not get there.
 Json unequal_json(const Unequal& u, const Contest& contest) {
   const auto more = [&u](double cost_s) {
-    return std::isfinite(cost_s) ? Json(cost_s / u.equal_s - 1) : Json();
+    return std::isfinite(cost_s) ? Json(cost_s / u.equal.time_s - 1) : Json();
   };
   return {{"settings", contest.candidates()[u.candidate].coordinates},
           {"bandwidth_jitter", kNicsDiffer},
           {"least_more", more(u.least_s)},
           {"most_more", more(u.most_s)},
-          {"changes", u.changes()}};
+          {"changes", u.changes}};
 }
 
 /// What the answer is about, and what it ignores.
@@ -239,9 +259,11 @@ std::string caveats(const Contest& contest) {
   return text;
 }
 
-/// Candidates that are not compared, and why.
-std::string left_out(const Advice& advice, const Contest& contest) {
+/// What marks mean, and which candidates are not compared, and why.
+std::string notes(const Advice& advice, const Contest& contest) {
   std::string text;
+  if (std::ranges::any_of(advice.standings, [](const Standing& s) { return s.cost.coarse(); }))
+    text += kCoarseLegend;
   for (const Standing& s : advice.standings)
     if (!s.why.empty())
       text += fmt::format("not compared: {}: {}\n", full_name(contest.candidates()[s.candidate]),
@@ -255,7 +277,7 @@ std::string left_out(const Advice& advice, const Contest& contest) {
 std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   constexpr std::size_t kTexts = 4;
   std::string text = heading(contest) + caveats(contest) + "\n" +
-                     aligned(standing_lines(advice, contest), kTexts) + left_out(advice, contest) +
+                     aligned(standing_lines(advice, contest), kTexts) + notes(advice, contest) +
                      "\n" + verdict(advice, contest) + uneven_paces(advice, contest) +
                      where_nics_differ(advice, contest);
   if (!advice.outlooks.empty())
@@ -267,7 +289,7 @@ std::string advice_table(const Advice& advice, const Contest& contest, const Adv
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   Json j = {{"target", contest.target().text()},    {"ignored", ignored(contest)},
             {"cluster", contest.cluster()},         {"warnings", contest.warnings()},
-            {"assumed", contest.assumed()},         {"tie", tied(advice) > 1},
+            {"assumed", contest.assumed()},         {"tie", advice.leaders().size() > 1},
             {"candidates", Json::array()},          {"left_out", contest.left_out()},
             {"where_nics_differ", Json::array()},   {"flips", Json::array()},
             {"results", advisor.results().string()}};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -17,6 +18,7 @@
 #include "experiments/cli/paces.h"
 #include "experiments/cli/text_table.h"
 #include "experiments/results/exchanges.h"
+#include "experiments/results/reached.h"
 
 namespace trigram {
 namespace {
@@ -111,7 +113,9 @@ void arrange(std::vector<Row>& rows) {
   for (Row& row : rows) groups[setting_of(row)].push_back(&row);
   for (auto& [setting, group] : groups) {
     const bool alone = group.size() == 1;
-    std::erase_if(group, [](const Row* row) { return !row->incomparable.empty(); });
+    std::erase_if(group, [](const Row* row) {
+      return !row->incomparable.empty() || statistics(*row, "step_s").count == 0;
+    });
     if (alone || group.empty()) continue;
     const auto best = std::min_element(group.begin(), group.end(), [](Row* a, Row* b) {
       return statistics(*a, "step_s").mean < statistics(*b, "step_s").mean;
@@ -136,19 +140,15 @@ void name_options(std::vector<Row>& rows) {
   }
 }
 
-/// Whether fewer than five evaluations tell the value; accuracy.py marks the same in reports.
-bool is_coarse(const Row& row, const Column& column) {
-  if (!column.from) return false;
-  const double value = statistics(row, column.key).mean;
-  return value - statistics(row, column.from).mean > value / 5 * (1 + 1e-9);
+/// The interval in which the value of a column lies, where it is known so far alone.
+std::optional<Reached> interval(const Row& row, const Column& column) {
+  if (!column.from || statistics(row, column.from).count == 0) return std::nullopt;
+  return Reached{statistics(row, column.from).mean, statistics(row, column.key).mean};
 }
 
-/// The value of a column, from where it may begin.
-std::string interval(const Row& row, const Column& column, double value) {
-  const std::string text = fmt::format(fmt::runtime(column.format), value * column.scale);
-  if (!column.from || statistics(row, column.from).count == 0) return text;
-  const double begin = statistics(row, column.from).mean * column.scale;
-  return fmt::format(fmt::runtime(column.format), begin) + "–" + text;
+bool is_coarse(const Row& row, const Column& column) {
+  const auto within = interval(row, column);
+  return within && within->coarse();
 }
 
 /// Those of the slowest and of the fastest worker, where they differ much.
@@ -167,11 +167,13 @@ std::string paces(const Row& row) {
 std::string cell(const Row& row, const Column& column) {
   const Statistics s = statistics(row, column.key);
   if (s.count == 0) return "-";
-  std::string text = interval(row, column, s.mean);
-  if (s.count > 1)
-    text += " ± " + fmt::format(fmt::runtime(column.format), s.spread * column.scale);
+  const auto show = [&column](double value) {
+    return fmt::format(fmt::runtime(column.format), value * column.scale);
+  };
+  const auto within = interval(row, column);
+  std::string text = within ? within->text(show) : show(s.mean);
+  if (s.count > 1) text += " ± " + show(s.spread);
   if (column.key == std::string("samples_per_s")) text += paces(row);
-  if (is_coarse(row, column)) text += " ~";
   if (row.wins && column.key == std::string("step_s")) text += " *";
   if (!row.incomparable.empty() && column.key == std::string("step_s")) text += " !";
   return text;
@@ -265,10 +267,9 @@ std::string comparison_table(const std::vector<Json>& manifests) {
     return std::any_of(std::begin(kColumns), std::end(kColumns),
                        [&r](const Column& column) { return is_coarse(r, column); });
   });
-  std::string text =
-      aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
-      (marked ? "* shortest step at this setting\n" : "") +
-      (coarse ? "~ fewer than five evaluations until then; a smaller eval_every tells more\n" : "");
+  std::string text = aligned(lines, static_cast<std::size_t>(algorithm - lines[0].begin()) + 1) +
+                     (marked ? "* shortest step at this setting\n" : "") +
+                     (coarse ? kCoarseLegend : "");
   std::set<std::string> notes;
   for (const Row& row : rows)
     if (!row.incomparable.empty())

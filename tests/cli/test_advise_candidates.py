@@ -115,7 +115,7 @@ class Candidates(CommandTest):
         stopped = self.advise(*self.candidates(post), "--set", "/steps=30")
         self.assertIn("all of its warm-up of 30", stopped["candidates"][0]["not_compared"])
 
-    def test_what_is_accurate_without_an_exchange_is_not_first(self) -> None:
+    def test_what_is_accurate_without_an_exchange_is_judged_at_its_first(self) -> None:
         chosen = self.candidates(
             "gradient_allreduce",
             {"name": "local_sgd", "sync_every": 10},
@@ -124,10 +124,20 @@ class Candidates(CommandTest):
             eval_every=2,
         )
         advice = self.advise(*chosen, "--target", "accuracy=0.1")
-        self.assertEqual(
-            [c["algorithm"] for c in advice["candidates"]], ["gradient_allreduce", "local_sgd"]
-        )
-        self.assertIsNone(advice["candidates"][1]["time_to_accuracy_s"])
+        by_name = {c["algorithm"]: c for c in advice["candidates"]}
+        local = by_name["local_sgd"]
+        self.assertIsNone(local["not_compared"])
+        self.assertAlmostEqual(local["time_to_accuracy_s"], 10 * local["step_s"])
+        never = self.advise(*self.candidates(
+            "gradient_allreduce",
+            {"name": "local_sgd", "sync_every": 30},
+            workload="fashion_mnist",
+            until_steady=False,
+            eval_every=2,
+        ), "--target", "accuracy=0.1")
+        self.assertEqual(never["candidates"][0]["algorithm"], "gradient_allreduce")
+        self.assertIn("fewer than the 30", never["candidates"][1]["not_compared"])
+        self.assertIsNone(never["candidates"][1]["time_to_accuracy_s"])
 
     def test_runs_say_how_long_a_cycle_is_and_their_table_marks_them(self) -> None:
         config = {

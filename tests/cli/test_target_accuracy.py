@@ -170,7 +170,7 @@ class InTheSimulator(TargetTest):
         time = f"{target['after_s']:.2f}–{target['time_s']:.2f}"
         self.assertEqual(row.removesuffix(" ~").split()[-2:], [f"{target['epochs']:.2f}", time])
         coarse = target["after_s"] < 0.8 * target["time_s"]
-        self.assertEqual((row[-2:] == " ~", "~ fewer than five evaluations" in printed), (coarse, coarse))
+        self.assertEqual((row[-2:] == " ~", "~ coarse: fewer than five evaluations" in printed), (coarse, coarse))
         table = self.trigram("table", self.results).stdout
         self.assertRegex(table, r"to 80% \(\w+\) +epochs")
         self.assertIn(f"{target['epochs']:.2f}", table)
