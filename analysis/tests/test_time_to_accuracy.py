@@ -69,6 +69,36 @@ def test_an_accuracy_of_the_first_evaluation_is_coarse(tmp_path):
     assert [p["least"] for p in report_data.data(comparison)["points"]] == [{0: 0}, {0: 200}]
 
 
+def test_a_bound_of_few_evaluations_is_no_best_beside_what_more_tell(tmp_path):
+    write(tmp_path, "bytegrad", 1.0, evaluated(5, 45))
+    write(tmp_path, "decentralized", 4.0, evaluated(100, 5))
+    assert to_target(tmp_path) == {"bytegrad": "40.0–45.0 *", "decentralized/shift_one": "≤400 ~"}
+    assert first(tmp_path) == ["bytegrad"]
+    (said,) = verdict.verdicts(compare(tmp_path))
+    assert "bytegrad is first to 82% accuracy, between 40.0 s and 45.0 s; too few evaluations tell when " \
+           "decentralized/shift_one is there." in said.text
+
+
+def test_a_coarse_interval_that_ends_first_ties(tmp_path):
+    write(tmp_path, "bytegrad", 1.0, evaluated(3, 50))
+    write(tmp_path, "decentralized", 1.0, evaluated(25, 30))
+    assert to_target(tmp_path) == {"bytegrad": "48.0–51.0 *", "decentralized/shift_one": "25.0–50.0 ~ *"}
+    assert first(tmp_path) == ["decentralized/shift_one", "bytegrad"]
+
+
+def test_a_star_is_explained_where_there_is_one(tmp_path):
+    write(tmp_path / "two", "bytegrad", 1.0, evaluated(5, 45))
+    write(tmp_path / "two", "decentralized", 4.0, evaluated(5, 45))
+    assert "* best of its setting" in table.build(compare(tmp_path / "two")).notes
+    write(tmp_path / "apart", "bytegrad", 1.0, evaluated(5, 45))
+    write(tmp_path / "apart", "decentralized", 4.0, evaluated(5, 45))
+    path = tmp_path / "apart" / "decentralized-1" / "manifest.json"
+    path.write_text(path.read_text().replace("1Gbps", "9Gbps").replace("1.0Gbps", "9Gbps"))
+    built = table.build(compare(tmp_path / "apart"))
+    assert not any(cell.best for row in built.rows for cell in row)
+    assert "* best of its setting" not in built.notes
+
+
 def test_enough_evaluations_are_not_coarse(tmp_path):
     write(tmp_path, "bytegrad", 1.0, evaluated(10, 41))
     assert to_target(tmp_path) == {"bytegrad": "40.0–50.0"}
@@ -81,6 +111,18 @@ def test_figures_show_the_interval(tmp_path):
     fig = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "time_to_accuracy")
     ends = [bar.get_paths()[0].vertices[:, 0].tolist() for bar in fig.axes[0].collections]
     assert ends == [[100, 105], [200, 205]]
+
+
+def test_figures_mark_times_as_tables_do(tmp_path):
+    write(tmp_path, "bytegrad", 0.01, evaluated(50, 5))
+    write(tmp_path, "decentralized", 1.0, evaluated(5, 205))
+    fig = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "time_to_accuracy")
+    assert [text.get_text() for text in fig.axes[0].texts] == ["≤500 ms ~", "200–205 s"]
+    assert any(text.get_text().startswith("~ coarse: ") for text in fig.texts)
+    enough = tmp_path / "enough"
+    write(enough, "bytegrad", 1.0, evaluated(5, 105))
+    fig = next(fig for stem, _, fig in plots.figures(compare(enough)) if stem == "time_to_accuracy")
+    assert not any("coarse" in text.get_text() for text in fig.texts)
 
 
 @pytest.mark.parametrize("accuracies", [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import astuple, dataclass
+from typing import Callable
 
 from .results import Run
 
@@ -29,6 +30,18 @@ def is_coarse(least: float, value: float) -> bool:
     """Whether evaluations lie too far apart to tell when an accuracy was reached: of those that are evenly spread,
     fewer than five until then."""
     return value - least > _COARSE * value * (1 + 1e-9)
+
+
+COARSE_LEGEND = ("~ coarse: fewer than five evaluations until then, too few to rank what may be as early; "
+                 "a smaller eval_every or a higher accuracy tells more")
+
+
+def interval(least: float, value: float, show: Callable[[float], str], unit: str = "") -> str:
+    """A time that lies in an interval: "47.1–51.4 s", "≤14.7 s ~" where it is coarse and was reached at the first
+    evaluation."""
+    begin, end = show(least), show(value)
+    text = f"≤{end}" if least == 0 else end if begin == end else f"{begin}–{end}"
+    return text + f" {unit}" * bool(unit) + " ~" * is_coarse(least, value)
 
 
 def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:

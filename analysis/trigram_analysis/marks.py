@@ -6,8 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from . import shortfall, style
+from .accuracy import COARSE_LEGEND, interval
 from .caveats import remarks
-from .comparison import Comparison
+from .comparison import Comparison, Point
+from .table import seconds_unit
 
 
 def hollow(ax: Axes, styles: style.Styles, algorithm: str, places: list[tuple[float, float]]) -> None:
@@ -30,3 +32,21 @@ def footnote(fig: Figure, comparison: Comparison) -> None:
         lines.append("; ".join(said))
     if lines:
         fig.text(0.01, -0.02, "\n".join(lines), fontsize=8, va="top")
+
+
+def interval_of(point: Point, target: float) -> str:
+    """When a point that gets there reached an accuracy, as tables show it."""
+    found = point.reached(target)
+    unit = seconds_unit(found.time_s)
+    return interval(found.after_s, found.time_s, unit.show, unit.name)
+
+
+def coarse(point: Point, target: float) -> str:
+    """The mark of what few evaluations tell; else empty."""
+    found = point.reached(target)
+    return "~" if found and found.coarse else ""
+
+
+def coarse_footnote(fig: Figure, comparison: Comparison, target: float) -> None:
+    if any(coarse(p, target) for p in comparison.points):
+        fig.text(0.01, -0.08, COARSE_LEGEND, fontsize=8, va="top")

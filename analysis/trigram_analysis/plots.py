@@ -19,6 +19,7 @@ from .accuracy import accuracy_curve
 from .comparison import Comparison, Point, Setting
 
 Value = Callable[[Point], float | None]
+Text = Callable[[Point], str]
 Spread = Callable[[Point], tuple[float, float] | None]  # how far a value may lie below and above
 
 MAX_PANELS = 6
@@ -74,8 +75,12 @@ def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | 
         found = point.reached(target)
         return found and (found.time_s - found.after_s, 0.0)
 
-    return _against_axis(comparison, styles, measures.time_to(target).value, since_the_evaluation_before,
-                         f"{_time(comparison)} to {units.percent(target)} accuracy")
+    fig = _against_axis(comparison, styles, measures.time_to(target).value, since_the_evaluation_before,
+                        f"{_time(comparison)} to {units.percent(target)} accuracy",
+                        text=lambda p: marks.interval_of(p, target), mark=lambda p: marks.coarse(p, target))
+    if fig is not None:
+        marks.coarse_footnote(fig, comparison, target)
+    return fig
 
 
 def _time(comparison: Comparison) -> str:
@@ -83,20 +88,21 @@ def _time(comparison: Comparison) -> str:
 
 
 def _against_axis(comparison: Comparison, styles: style.Styles,
-                  value: Value, spread: Spread, label: str, floor: float | None = None) -> Figure | None:
-    """`value` against the numeric axis, one panel per combination of the other axes; bars where
-    there is no numeric axis."""
+                  value: Value, spread: Spread, label: str, floor: float | None = None,
+                  text: Text | None = None, mark: Text = lambda point: "") -> Figure | None:
+    """`value` against the numeric axis, one panel per combination of the other axes, with `mark` beside a point; bars,
+    with the value as `text`, where there is no numeric axis."""
     if all(value(p) is None for p in comparison.points):
         return None
     axis = comparison.numeric_axis()
     if axis is None or len({s[axis] for s in comparison.settings}) < 2:
-        return _bars(comparison, styles, value, spread, label)
+        return _bars(comparison, styles, value, spread, label, text or (lambda p: units.seconds(value(p))))
     panels = _panels(sorted({_without(s, axis) for s in comparison.settings},
                             key=lambda s: [v.order for v in s]))
     fig, axes = style.figure(1, len(panels), width=max(6.4, 3.4 * len(panels)), height=3.8,
                              sharey=True)
     for ax, others in zip(axes, panels):
-        _lines(ax, comparison, styles, axis, others, value, spread)
+        _lines(ax, comparison, styles, axis, others, value, spread, mark)
         if floor:
             ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
         _set_title(ax, _join(comparison, others, axis))
@@ -109,7 +115,7 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
 
 
 def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, others: Setting,
-           value: Value, spread: Spread) -> None:
+           value: Value, spread: Spread, mark: Text) -> None:
     factor = units.AXIS[_dimension(comparison, axis)][0]
     for algorithm in comparison.algorithms:
         points = [p for p in comparison.points
@@ -121,13 +127,16 @@ def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, ot
         short = [p for p in points if p.shortfall]
         ax.plot(x, y, label=marks.marked(comparison, algorithm), **styles.line(algorithm))
         marks.hollow(ax, styles, algorithm, [(p.setting[axis].number * factor, value(p)) for p in short])
+        for place in zip(x, y, map(mark, points)):
+            ax.annotate(place[2], place[:2], xytext=(5, 3), textcoords="offset points", color=style.INK)
         errors = [spread(p) for p in points]
         if any(errors):
             ax.errorbar(x, y, yerr=list(zip(*(e or (0, 0) for e in errors))), fmt="none", capsize=3,
                         color=styles.colour(algorithm))
 
 
-def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Spread, label: str) -> Figure:
+def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Spread, label: str,
+          text: Text) -> Figure:
     points = [p for s in comparison.settings for p in comparison.at(s) if value(p) is not None]
     names = [textwrap.fill(_row_label(comparison, p), _LETTERS_OF_ROW) for p in points]
     lines = max((name.count("\n") for name in names), default=0) + 1
@@ -137,7 +146,7 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Sp
     for row, point in enumerate(points):
         ax.barh(row, value(point), color=styles.colour(point.algorithm), height=0.7,
                 xerr=_error(spread(point)), ecolor=style.INK, hatch="//" if point.shortfall else None)
-        ax.annotate(units.seconds(value(point)), (value(point), row), xytext=(4, 0),
+        ax.annotate(text(point), (value(point), row), xytext=(4, 0),
                     textcoords="offset points", va="center", color=style.INK)
     ax.set_yticks(range(len(points)), names)
     ax.invert_yaxis()

@@ -9,14 +9,14 @@ from typing import Callable, Literal
 import pandas as pd
 
 from . import measures, shortfall, units
-from .accuracy import best_accuracy, is_coarse
+from .accuracy import COARSE_LEGEND, best_accuracy, interval
 from .caveats import caveats
 from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
 from .printable import printable
 from .results import Run
-from .winner_map import contenders
+from .winner_map import contenders, leaders
 
 BASELINE = "gradient_allreduce"
 
@@ -93,14 +93,14 @@ def build(comparison: Comparison, brief: bool = False) -> Table:
     keys = [axis.title for axis in comparison.axes] + ["algorithm"]
     titles = [f"{c.title} ({u.name})" if u.name else c.title for c, u in columns]
     helps = [""] * len(keys) + [c.help for c, _ in columns]
-    return Table(keys + titles, helps, len(keys), rows, _notes(comparison))
+    return Table(keys + titles, helps, len(keys), rows, _notes(comparison, rows))
 
 
 def _columns(comparison: Comparison) -> list[Column]:
     longest_step_s = max((s for p in comparison.points if (s := p.mean("step_s"))), default=0.0)
 
     def per_step(_: float) -> Unit:
-        return _seconds(longest_step_s)
+        return seconds_unit(longest_step_s)
 
     columns = [
         _measured("step", "step_s", per_step, "mean time of a step", "low", rate=True),
@@ -124,13 +124,13 @@ def _columns(comparison: Comparison) -> list[Column]:
     ]
     target = comparison.target
     if target is not None:
-        columns.append(_within(f"to {units.percent(target)}", measures.time_to(target), _seconds,
+        columns.append(_within(f"to {units.percent(target)}", measures.time_to(target), seconds_unit,
                                f"time of the first evaluation at {units.percent(target)} or more, "
                                "from that of the one before"))
     if comparison.declared_target is not None:
         columns.append(_within("epochs", measures.epochs_to(comparison.declared_target), _plain(2),
                                "passes over the training data until then"))
-    return columns + [_measured("total", "time_s", _seconds, "time of the whole run", brief=False)]
+    return columns + [_measured("total", "time_s", seconds_unit, "time of the whole run", brief=False)]
 
 
 def _measured(title: str, key: str, unit: Callable[[float], Unit], help: str,
@@ -151,7 +151,7 @@ def _marks(point: Point) -> str:
     return (" †" if point.oversubscribed else "") + (f" {shortfall.MARK}" if point.shortfall else "")
 
 
-def _seconds(largest: float) -> Unit:
+def seconds_unit(largest: float) -> Unit:
     if largest >= 1:
         return Unit("s")
     return Unit("ms", 1e3) if largest >= 1e-3 else Unit("µs", 1e6)
@@ -188,8 +188,7 @@ def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
     if column.better is None or len(points) < 2:
         return set()
     if column.within:
-        ranked = contenders(points, column.within)
-        return {c.algorithm for c in ranked if c.may_be_first(ranked[0])}
+        return {c.algorithm for c in leaders(contenders(points, column.within))}
     values = {p.algorithm: v for p in points if not p.lack(column.rate) and (v := column.value(p)) is not None}
     best = unit.show((min if column.better == "low" else max)(values.values())) if values else None
     return {name for name, value in values.items() if unit.show(value) == best}
@@ -202,19 +201,13 @@ def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
     spread = column.spread(point)
     text = unit.show(value) + ("" if spread is None else unit.show_spread(spread, value))
     least = column.within and column.within.least(point)
-    return Cell((text if least is None else _interval(unit, least, value)) + column.beside(point), value, best)
+    return Cell((text if least is None else interval(least, value, unit.show)) + column.beside(point), value, best)
 
 
-def _interval(unit: Unit, least: float, value: float) -> str:
-    begin, end = unit.show(least), unit.show(value)
-    text = f"≤{end}" if least == 0 else end if begin == end else f"{begin}–{end}"
-    return text + (" ~" if is_coarse(least, value) else "")
-
-
-def _notes(comparison: Comparison) -> list[str]:
+def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
     seeds = {len(p.runs) for p in comparison.points}
     simulated = {run.simulated for run in comparison.runs}
-    notes = ["* best of its setting"] if len(comparison.algorithms) > 1 else []
+    notes = ["* best of its setting"] if any(cell.best for row in rows for cell in row) else []
     if simulated == {True}:
         notes.append("times are simulated")
     elif simulated == {False}:
@@ -267,7 +260,7 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     if any(found):
         notes.append(f"{units.percent(target)} is reached between two evaluations, as shown")
     if any(each.coarse for each in found if each):
-        notes.append("~ coarse: fewer than five evaluations until then; a smaller eval_every tells more")
+        notes.append(COARSE_LEGEND)
     return notes
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from . import units
 from .comparison import Comparison, Point, Setting
 from .measures import time_to
-from .winner_map import TIE, Contender, contenders
+from .winner_map import TIE, Contender, contenders, leaders
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,18 @@ def _fastest_step(contenders: list[Point]) -> str:
     best, name = ranked[0]
     if len(ranked) == 1:
         return f"{name} takes {units.seconds(best)} per step; nothing to compare it with."
-    leaders = _leaders(ranked)
-    if len(leaders) == len(ranked):
+    fastest = _fastest(ranked)
+    if len(fastest) == len(ranked):
         return f"All steps take {units.seconds(best)}, within {TIE:.0%}."
-    first = f"{_listed(leaders)} {'has' if len(leaders) == 1 else 'share'} the fastest step: "
+    first = f"{_listed(fastest)} {'has' if len(fastest) == 1 else 'share'} the fastest step: "
     if best == 0:  # nothing is any number of times as fast
         return f"{first}{units.seconds(best)}."
-    others = [ranked[len(leaders)]] + [ranked[-1]] * (len(ranked) - len(leaders) > 1)
+    others = [ranked[len(fastest)]] + [ranked[-1]] * (len(ranked) - len(fastest) > 1)
     factors = [f"{t / best:.2f}× faster than {other}" for t, other in others]
     return f"{first}{units.seconds(best)}, {', '.join(factors)}."
 
 
-def _leaders(ranked: list[tuple[float, str]]) -> list[str]:
+def _fastest(ranked: list[tuple[float, str]]) -> list[str]:
     """Who is first, ties included."""
     return [name for time, name in ranked if time <= ranked[0][0] * (1 + TIE)]
 
@@ -67,12 +67,15 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
     ranked = contenders(points, time_to(target))
     if not ranked:
         return f"None reaches {units.percent(target)} accuracy."
-    leaders = [c.algorithm for c in ranked if c.may_be_first(ranked[0])]
-    first = (f"{_listed(leaders)} {'is' if len(leaders) == 1 else 'are'} first to "
-             f"{units.percent(target)} accuracy, {_when(ranked[0])}")
+    first = leaders(ranked)
+    unranked = [c.algorithm for c in ranked if c.may_be_first(ranked[0]) and c not in first]
+    text = (f"{_listed([c.algorithm for c in first])} {'is' if len(first) == 1 else 'are'} first to "
+            f"{units.percent(target)} accuracy, {_when(ranked[0])}")
+    if unranked:
+        text += f"; too few evaluations tell when {_listed(unranked)} {'is' if len(unranked) == 1 else 'are'} there"
     there = {c.algorithm for c in ranked}
     missed = [p.algorithm for p in points if p.algorithm not in there]
-    return first + (f"; {', '.join(missed)} never gets there." if missed else ".")
+    return text + (f"; {', '.join(missed)} never gets there." if missed else ".")
 
 
 def _when(best: Contender) -> str:

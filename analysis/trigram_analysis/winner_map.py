@@ -29,9 +29,8 @@ def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner
     if not ranked:
         return None
     best = ranked[0]
-    leaders = [c for c in ranked if c.may_be_first(best)]
-    behind = [c for c in ranked if c not in leaders]
-    return Winner([c.algorithm for c in leaders], best.value, behind[0].algorithm if behind else None,
+    behind = [c for c in ranked if not c.may_be_first(best)]
+    return Winner([c.algorithm for c in leaders(ranked)], best.value, behind[0].algorithm if behind else None,
                   _factor(best.value, behind[0].value) if behind else None, best.coarse)
 
 
@@ -49,6 +48,14 @@ class Contender:
     @property
     def coarse(self) -> bool:
         return is_coarse(self.least, self.value)
+
+
+def leaders(ranked: list[Contender]) -> list[Contender]:
+    """The first of contenders, and those that may be it as well. What is coarse is not among them where it ends later
+    than what is not: it cannot be ranked."""
+    able = [c for c in ranked if c.may_be_first(ranked[0])]
+    told = min((c.value for c in able if not c.coarse), default=float("inf"))
+    return [c for c in able if not c.coarse or c.value <= told * (1 + TIE)]
 
 
 def contenders(points: list[Point], measure: Measure) -> list[Contender]:

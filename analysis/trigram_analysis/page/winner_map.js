@@ -9,16 +9,19 @@ const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 
   : Math.max(Math.abs(a), Math.abs(b)) / Math.min(Math.abs(a), Math.abs(b));
 
 /** {leaders, value, runnerUp, margin, coarse, ranked} among `points`, or null. Who falls short takes no part; a value
- *  that is known to lie in an interval, of which it is the end, ties with those that it may be lower than. */
+ *  that is known to lie in an interval, of which it is the end, ties with those that it may be lower than, but where it
+ *  is coarse and ends later than one that is not. */
 export function winner(points, m, better) {
   const ranked = points.filter(p => p.values[m] !== null && !p.apart.includes(m))
     .sort((a, b) => better === "high" ? b.values[m] - a.values[m] : a.values[m] - b.values[m]);
   if (!ranked.length) return null;
   const value = ranked[0].values[m], least = p => p.least[m] ?? p.values[m];
   const leads = p => factor(value, p.values[m]) <= 1 + TIE || least(p) < Math.min(value, p.values[m]);
-  const leaders = ranked.filter(leads), behind = ranked.find(p => !leads(p));
-  const coarse = value - least(ranked[0]) > COARSE * value * (1 + 1e-9);
-  return {ranked, leaders, value, coarse, runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
+  const isCoarse = p => p.values[m] - least(p) > COARSE * p.values[m] * (1 + 1e-9);
+  const able = ranked.filter(leads), behind = ranked.find(p => !leads(p));
+  const told = Math.min(...able.filter(p => !isCoarse(p)).map(p => p.values[m]));
+  const leaders = able.filter(p => !isCoarse(p) || p.values[m] <= told * (1 + TIE));
+  return {ranked, leaders, value, coarse: isCoarse(ranked[0]), runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
 }
 
 export function startMap(host, view) {
