@@ -204,14 +204,18 @@ void Advisor::make(const Plan& plan, const Place& place) {
       missing.runs.push_back(run);
   if (missing.runs.empty()) return;
   if (!options_.quiet)
-    std::fputs(fmt::format(
-                   "bandwidth {}, latency {}{}{}: {} run{}\n", bandwidth_.text(place.bandwidth),
-                   latency_.text(place.latency),
-                   place.step_time == 1 ? "" : ", step time " + step_time_.text(place.step_time),
-                   place.draw == 0 ? "" : fmt::format(", NICs differ by {:g} %", 100 * kNicsDiffer),
-                   missing.runs.size(), missing.runs.size() == 1 ? "" : "s")
-                   .c_str(),
-               stderr);
+    std::fputs(
+        fmt::format("bandwidth {}, latency {}{}{}: {} run{}\n", bandwidth_.text(place.bandwidth),
+                    latency_.text(place.latency),
+                    place.step_time == 1 ? "" : ", step time " + step_time_.text(place.step_time),
+                    place.draw == 0
+                        ? ""
+                        : fmt::format(", {} differ by {:g} %",
+                                      has_one_node(contest_.cluster()) ? "ports" : "NICs",
+                                      100 * kNicsDiffer),
+                    missing.runs.size(), missing.runs.size() == 1 ? "" : "s")
+            .c_str(),
+        stderr);
   const int code = SweepRunner(missing, options_.runner, options_.quiet).run();
   if (code == kInterrupted) throw Stopped{code};
 }

@@ -90,8 +90,10 @@ void check_relaxations(const std::vector<std::string>& words) {
       unknown_name("--only", "relaxation", word, known);
 }
 
-void check_algorithms(const std::vector<std::string>& names, const Plan& plan) {
+void check_algorithms(const std::vector<std::string>& names, const Plan& plan,
+                      const std::vector<UnfitRun>& unfit) {
   std::set<std::string> known;
+  for (const UnfitRun& run : unfit) known.insert(name_in(run.coordinates));
   for (const PlannedRun& run : plan.runs) known.insert(run.experiment.algorithm_entry().name);
   for (const std::string& name : names)
     if (!known.contains(name))
@@ -105,29 +107,50 @@ Contest::Contest(const Question& question)
   std::vector<UnfitRun> unfit;
   const Plan plan = plan_fit_runs(config_, settings_, unfit);
   check_relaxations(question.relaxations);
-  check_algorithms(question.algorithms, plan);
+  check_algorithms(question.algorithms, plan, unfit);
   const PlannedRun& first = plan.runs.front();
   cluster_ = first.resolved.at("cluster");
+  if (first.experiment.cluster.ranks() == 1)
+    throw ConfigError("--cluster",
+                      "has one worker, which communicates with nobody: there is nothing to advise "
+                      "on; expected two workers or more");
   if (!first.experiment.world().simulated)
     throw ConfigError("/runtime", "advice is from simulations; expected \"sim\"");
   if (target().accuracy) trained_ = first.resolved.at("workload").at("name");
   times_ = first.workload->layer_times().value_or(LayerTimes{});
-  warnings_ = first.warnings;
-  assumed_ = first.assumed;
+  warnings_ = with_flags(first.warnings);
+  assumed_ = with_flags(first.assumed);
   for (const PlannedRun& run : plan.runs) add(run);
   leave_out_doubles(plan);
   for (const UnfitRun& run : unfit)
-    left_out_.push_back(fmt::format("{}: {}", describe(run.coordinates), in_one_line(run.why)));
+    if (is_asked_for(name_in(run.coordinates)))
+      left_out_.push_back(fmt::format("{}: {}", describe(run.coordinates), in_one_line(run.why)));
   leave_out_unlisted(unfit);
-  if (candidates_.empty())
-    throw ConfigError("--only", "no candidate is all of this; expected fewer words");
+  if (!candidates_.empty()) return;
+  if (question.relaxations.empty())
+    throw ConfigError("--algorithms", fmt::format("no candidate is for the cluster; {}",
+                                                  fmt::join(left_out_, "; ")));
+  throw ConfigError("--only", "no candidate is all of this; expected fewer words");
+}
+
+/// Sentences that ask for a measured step, by the option of advice that takes it.
+std::vector<std::string> Contest::with_flags(std::vector<std::string> sentences) const {
+  for (std::string& sentence : sentences)
+    for (const std::string& option : {step_time_pointer(), std::string("a measured step_time")})
+      if (const auto at = sentence.find(option); at != std::string::npos)
+        sentence.replace(at, option.size(), "--step-time");
+  return sentences;
+}
+
+bool Contest::is_asked_for(const std::string& algorithm) const {
+  const auto& names = question_.algorithms;
+  return names.empty() || std::find(names.begin(), names.end(), algorithm) != names.end();
 }
 
 void Contest::add(const PlannedRun& run) {
   check_coordinates(run.coordinates);
   const AlgorithmEntry& entry = run.experiment.algorithm_entry();
-  const auto& names = question_.algorithms;
-  if (!names.empty() && std::find(names.begin(), names.end(), entry.name) == names.end()) return;
+  if (!is_asked_for(entry.name)) return;
   const std::string trigram = to_string(entry.trigram_of(run.experiment.algorithm));
   for (const std::string& word : question_.relaxations)
     if (!has_word(trigram, word)) return;

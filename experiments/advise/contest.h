@@ -51,6 +51,8 @@ class Contest {
   Plan plan(const Json& at, const std::vector<std::size_t>& candidates) const;
 
  private:
+  std::vector<std::string> with_flags(std::vector<std::string> sentences) const;
+  bool is_asked_for(const std::string& algorithm) const;
   void add(const PlannedRun& run);
   void leave_out_doubles(const Plan& plan);
   void leave_out_unlisted(const std::vector<UnfitRun>& unfit);

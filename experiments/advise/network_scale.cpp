@@ -32,26 +32,49 @@ std::vector<double> quantities_in(const Json& value, Dimension dimension) {
 /// What factors add to the digits of a description is noise beyond six of them.
 double to_six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
+/// A quantity as settings have it, to six digits; bandwidths in bits, as everything else in advice.
+std::string written(double value, Dimension dimension) {
+  if (dimension != Dimension::bandwidth) return format_quantity(to_six_digits(value), dimension);
+  const double bits = to_six_digits(8 * value);
+  for (const auto& [size, name] : {std::pair{1e9, "Gbps"}, {1e6, "Mbps"}, {1e3, "kbps"}})
+    if (bits >= size) return fmt::format("{}{}", to_six_digits(bits / size), name);
+  return fmt::format("{}bps", bits);
+}
+
 }  // namespace
 
+bool has_one_node(const Json& cluster) { return cluster.at("nodes") == 1; }
+
 NetworkScale::NetworkScale(const Json& cluster, Dimension dimension) : dimension_(dimension) {
-  const Json& inter = cluster.at("inter");
-  const char* key = dimension == Dimension::bandwidth ? "bandwidth" : "latency";
-  parts_.push_back({child("/cluster/inter", key), inter.at(key)});
-  if (dimension == Dimension::bandwidth && inter.contains("shaping")) {
-    parts_.push_back({"/cluster/inter/shaping/rate", inter.at("shaping").at("rate")});
-    const auto nic = quantity_of(parts_[0].value, dimension);
-    nic_ = quantity_of(parts_[1].value, dimension) < nic ? 1 : 0;
-  }
-  const Json topology = cluster.value("topology", Json());
-  if (topology.is_object())
-    for (const auto& [option, value] : topology.items())
-      if (!quantities_in(value, dimension).empty())
-        parts_.push_back({child("/cluster/topology", option), value});
+  if (has_one_node(cluster)) take_fabric(cluster.at("intra"));
+  else take_network(cluster);
   from_zero_ = std::all_of(parts_.begin(), parts_.end(), [dimension](const Part& part) {
     const auto all = quantities_in(part.value, dimension);
     return std::all_of(all.begin(), all.end(), [](double quantity) { return quantity == 0; });
   });
+}
+
+void NetworkScale::take_fabric(const Json& intra) {
+  const bool is_bandwidth = dimension_ == Dimension::bandwidth;
+  for (const char* key : {is_bandwidth ? "bandwidth" : "latency", "bridge_bandwidth"})
+    if (quantity_of(intra.value(key, Json()), dimension_))
+      parts_.push_back({child("/cluster/intra", key), intra.at(key)});
+}
+
+void NetworkScale::take_network(const Json& cluster) {
+  const Json& inter = cluster.at("inter");
+  const char* key = dimension_ == Dimension::bandwidth ? "bandwidth" : "latency";
+  parts_.push_back({child("/cluster/inter", key), inter.at(key)});
+  if (dimension_ == Dimension::bandwidth && inter.contains("shaping")) {
+    parts_.push_back({"/cluster/inter/shaping/rate", inter.at("shaping").at("rate")});
+    const auto nic = quantity_of(parts_[0].value, dimension_);
+    nic_ = quantity_of(parts_[1].value, dimension_) < nic ? 1 : 0;
+  }
+  const Json topology = cluster.value("topology", Json());
+  if (topology.is_object())
+    for (const auto& [option, value] : topology.items())
+      if (!quantities_in(value, dimension_).empty())
+        parts_.push_back({child("/cluster/topology", option), value});
 }
 
 NetworkScale::NetworkScale(std::string pointer, double seconds)
@@ -61,7 +84,7 @@ NetworkScale::NetworkScale(std::string pointer, double seconds)
 Json NetworkScale::scaled(const Json& value, double factor) const {
   if (factor == 1) return value;
   if (const auto quantity = quantity_of(value, dimension_))
-    return format_quantity(to_six_digits(*quantity * factor), dimension_);
+    return written(*quantity * factor, dimension_);
   if (!value.is_array()) return value;
   Json all = Json::array();
   for (const Json& item : value) all.push_back(scaled(item, factor));

@@ -7,9 +7,14 @@
 
 namespace trigram {
 
+/// Whether a cluster description in canonical form has a single node, so that all messages pass the
+/// fabric inside it.
+bool has_one_node(const Json& cluster);
+
 /// The bandwidth, or the latency, of the network between nodes as one thing that can be changed:
 /// of NICs, of token buckets at them, and of the links of a topology that say their own. What
-/// software takes (`transport`) and the fabric inside nodes stay.
+/// software takes (`transport`) and the fabric inside nodes stay. Of a cluster of one node it is
+/// the fabric inside: ports, and the host bridge where it has its own bandwidth.
 class NetworkScale {
  public:
   /// Of a cluster description in canonical form.
@@ -23,9 +28,9 @@ class NetworkScale {
   /// Whether what is described is zero, so that only `factor` 0 leaves it as it is.
   bool from_zero() const { return from_zero_; }
 
-  /// "7.9 Gbps", of NICs; with those of a topology's links where they say their own.
+  /// "7.9 Gbps", of NICs or ports; with those of a topology's links where they say their own.
   std::string text(double factor) const;
-  /// That of a NIC, in base units.
+  /// That of a NIC or a port, in base units.
   double value(double factor) const;
 
  private:
@@ -33,6 +38,8 @@ class NetworkScale {
     std::string pointer;
     Json value;  // a text, or a matrix
   };
+  void take_fabric(const Json& intra);
+  void take_network(const Json& cluster);
   Json scaled(const Json& value, double factor) const;
   Dimension dimension_;
   std::vector<Part> parts_;

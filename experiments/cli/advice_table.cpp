@@ -142,7 +142,9 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
 std::string where_nics_differ(const Advice& advice, const Contest& contest) {
   if (advice.unequal.empty()) return "";
   const auto name = [&](const Unequal& u) { return full_name(contest.candidates()[u.candidate]); };
-  const std::string where = fmt::format("where NICs differ by {:g} %", 100 * kNicsDiffer);
+  const std::string where =
+      fmt::format("where {} differ by {:g} %", has_one_node(contest.cluster()) ? "ports" : "NICs",
+                  100 * kNicsDiffer);
   std::string text;
   if (advice.holds_where_nics_differ()) text = where + ", it is still first\n";
   else text = fmt::format("warning: {}, {} is first\n", where, name(advice.unequal.front()));
@@ -159,9 +161,10 @@ const char* quantity_name(Quantity of) {
   return of == Quantity::bandwidth ? "bandwidth" : "latency";
 }
 
-const char* title_of(Quantity of) {
+std::string title_of(Quantity of, const Contest& contest) {
   if (of == Quantity::step_time) return "a step's computation";
-  return of == Quantity::bandwidth ? "bandwidth between nodes" : "latency between nodes";
+  return fmt::format("{} {}", quantity_name(of),
+                     has_one_node(contest.cluster()) ? "inside the node" : "between nodes");
 }
 
 /// " (x0.079)", but for latencies that are none now.
@@ -175,7 +178,7 @@ Lines outlook_lines(const Advice& advice, const Contest& contest, const Advisor&
     const NetworkScale& scale = advisor.scale(o.of);
     const double factor = o.flip ? o.flip->flips : o.limit;
     const char* way = o.flip ? (o.more ? "above" : "below") : (o.more ? "up to" : "down to");
-    lines.push_back({title_of(o.of), scale.text(scale.from_zero() ? 0 : 1),
+    lines.push_back({title_of(o.of, contest), scale.text(scale.from_zero() ? 0 : 1),
                      fmt::format("{} {}{}", way, scale.text(factor), factor_text(scale, factor)),
                      o.flip ? full_name(contest.candidates()[o.flip->first]) : "the same"});
   }

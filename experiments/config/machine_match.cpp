@@ -25,6 +25,12 @@ bool same_machine(const AcceleratorRates& measured, const AcceleratorRates& clus
          same_rates(measured, cluster);
 }
 
+/// The rates that are not known of an accelerator.
+std::string missing_of(const AcceleratorRates& rates) {
+  if (rates.flops_per_s > 0) return "memory_bandwidth";
+  return rates.memory_Bps > 0 ? "flops" : "flops and memory_bandwidth";
+}
+
 /// Why times are not scaled although they are to be; or how to have them scaled.
 std::string remedy(const Json& workload, const LayerTimes& times, const AcceleratorRates& cluster) {
   const std::string pointer = adaptation_pointer(workload);
@@ -37,18 +43,17 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
         "to them; {}",
         measured);
   if (!times.measured_on.known())
-    return fmt::format(
-        "they cannot be scaled, as the profile does not say the flops and "
-        "memory_bandwidth of {}; {}",
-        times.measured_on.name, measured);
+    return fmt::format("they cannot be scaled, as the profile does not say {} of {}; {}",
+                       missing_of(times.measured_on), times.measured_on.name, measured);
   if (!times.has_flops)
     return fmt::format("they cannot be scaled, as the profile does not say its layers' FLOPs; {}",
                        measured);
   if (!cluster.known())
     return fmt::format(
-        "they cannot be scaled, as the cluster does not say flops and "
-        "memory_bandwidth of {} in /cluster/accelerator; say them, or {}",
-        cluster.name, measured);
+        "they cannot be scaled, as the cluster does not say {0} of {1} in /cluster/accelerator; "
+        "say "
+        "{0}, or {2}",
+        missing_of(cluster), cluster.name, measured);
   return options.contains("accelerator")
              ? measured
              : fmt::format("{}, or set {}/accelerator to \"cluster\", which scales them", measured,

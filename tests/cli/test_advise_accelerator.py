@@ -83,6 +83,7 @@ class OtherAccelerator(CommandTest):
         self.assertIn("measured on P100 (10 TFLOP/s, 500 GB/s); on A100", said)
         self.assertIn("for 18 ms in place of 60 ms", said)
         self.assertIn("6 to 30 ms", said)
+        self.assertIn("give --step-time to say otherwise", said)
 
     def test_the_order_is_looked_for_at_both_ends_of_what_is_uncertain(self) -> None:
         flips = [f for f in self.advise(A100)["flips"] if f["quantity"] == "step_time"]
@@ -115,8 +116,9 @@ class OtherAccelerator(CommandTest):
     def test_what_cannot_be_scaled_is_a_warning(self) -> None:
         cases: list[tuple[dict[str, Any], dict[str, Any], str]] = [
             ({"name": "A100"}, {}, "the cluster does not say flops and memory_bandwidth of A100"),
-            (A100 | {"flops": "15.7TFLOP/s"}, {}, "the cluster does not say flops"),
-            (A100, {"flops": None}, "the profile does not say the flops and memory_bandwidth of P100"),
+            (A100 | {"flops": "15.7TFLOP/s"}, {}, "the cluster does not say flops of A100"),
+            (A100 | {"memory_bandwidth": "900GB/s"}, {}, "the cluster does not say memory_bandwidth of A100"),
+            (A100, {"flops": None}, "the profile does not say flops of P100"),
             (A100, {"tensors": [PROFILE["tensors"][0] | {"forward_flops": None, "backward_flops": None}]},  # type: ignore[index]
              "the profile does not say its layers' FLOPs"),
             ({"name": "P100", "flops": "21TFLOP/s", "memory_bandwidth": "732GB/s"}, {}, "another form or precision"),
@@ -129,7 +131,8 @@ class OtherAccelerator(CommandTest):
                 (warning,) = advice["warnings"]
                 self.assertIn("layer times of one are those of P100", warning)
                 self.assertIn(expected, warning)
-                self.assertIn("/workload/step_time", warning)
+                self.assertIn("give --step-time, a step's computation as measured there", warning)
+                self.assertNotIn("/workload", warning)
                 self.assertIn("warning: layer times", self.trigram(*self.arguments(accelerator)).stdout)
                 limits = {f["limit_factor"] for f in advice["flips"] if f["quantity"] == "step_time"}
                 self.assertEqual(limits, {0.5, 2})

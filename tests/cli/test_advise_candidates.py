@@ -80,6 +80,30 @@ class Candidates(CommandTest):
         first = self.trigram(*self.arguments(*few, *training)).stdout.splitlines()[0]
         self.assertIn("until fashion_mnist is 10 % accurate, timed as one", first)
 
+    def test_what_nobody_asked_for_is_not_left_out(self) -> None:
+        advice = self.advise("--algorithms", "gradient_allreduce,bytegrad")
+        self.assertNotIn("wagma", "\n".join(advice["left_out"]))
+        advice = self.advise("--algorithms", "gradient_allreduce,wagma")
+        self.assertIn("wagma", "\n".join(advice["left_out"]))
+
+    def test_a_single_node_has_no_network_between_nodes(self) -> None:
+        inside = {"bandwidth": "10Gbps", "latency": "5us"}
+        self.write({"nodes": 1, "workers_per_node": 2, "intra": inside}, "two.json")
+        few = ("--algorithms", "gradient_allreduce,bytegrad")
+        done = self.trigram(*self.arguments(*few))
+        self.assertRegex(done.stdout, r"bandwidth inside the node +10 Gbps +down to 9.09 Gbps")
+        self.assertRegex(done.stdout, r"latency inside the node +5 us +up to 5.5 us")
+        self.assertIn("where ports differ by 1 %", done.stdout)
+        for output in (done.stdout, done.stderr):
+            self.assertNotIn("between nodes", output)
+            self.assertNotIn("NICs", output)
+            self.assertNotIn("inter/", output)
+
+    def test_one_worker_needs_no_advice(self) -> None:
+        self.write({"nodes": 1, "workers_per_node": 1}, "two.json")
+        err = self.trigram(*self.arguments(), code=2).stderr
+        self.assertIn("--cluster: has one worker, which communicates with nobody", err)
+
     def test_who_never_communicates_never_wins(self) -> None:
         chosen = self.candidates("gradient_allreduce", NEVER)
         advice = self.advise(*chosen)

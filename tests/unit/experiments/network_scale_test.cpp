@@ -85,6 +85,31 @@ TEST(NetworkScale, LatenciesFromZero) {
   EXPECT_EQ(latency.text(16), "16 us");
 }
 
+TEST(NetworkScale, OfTheFabricOfASingleNode) {
+  const Json alone = {{"nodes", 1},
+                      {"workers_per_node", 4},
+                      {"intra",
+                       {{"bandwidth", "16GB/s"},
+                        {"latency", "5us"},
+                        {"kind", "pcie"},
+                        {"bridge_bandwidth", "20GB/s"}}}};
+  const Json half = NetworkScale(described(alone), Dimension::bandwidth).at(0.5);
+  ASSERT_EQ(half.size(), 2);
+  expect_value(half.at("/cluster/intra/bandwidth"), 8e9, Dimension::bandwidth);
+  expect_value(half.at("/cluster/intra/bridge_bandwidth"), 10e9, Dimension::bandwidth);
+  const Json twice = NetworkScale(described(alone), Dimension::duration).at(2);
+  ASSERT_EQ(twice.size(), 1);
+  expect_value(twice.at("/cluster/intra/latency"), 10e-6, Dimension::duration);
+}
+
+/// As they are read elsewhere in advice.
+TEST(NetworkScale, WritesBandwidthsInBits) {
+  const NetworkScale bandwidth(described(), Dimension::bandwidth);
+  EXPECT_EQ(bandwidth.at(1.0 / 64).at("/cluster/inter/bandwidth"), "156.25Mbps");
+  EXPECT_EQ(bandwidth.at(1.6).at("/cluster/inter/bandwidth"), "16Gbps");
+  EXPECT_EQ(bandwidth.at(1.0 / 3).at("/cluster/inter/bandwidth"), "3.33333Gbps");
+}
+
 TEST(NetworkScale, ReadsWell) {
   EXPECT_EQ(readable(12.5e9, Dimension::bandwidth), "100 Gbps");
   EXPECT_EQ(readable(0.999999999e9 / 8, Dimension::bandwidth), "1 Gbps");
