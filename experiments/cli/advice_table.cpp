@@ -58,12 +58,6 @@ std::string distance(const Standing& s, const Advice& advice) {
   return &s == &advice.standings.front() || !is_there(s) ? "-" : percent(behind(s, advice));
 }
 
-/// Seconds to three digits, and without an exponent.
-std::string three_digits(double seconds) {
-  const int whole = seconds > 0 ? static_cast<int>(std::floor(std::log10(seconds))) : 0;
-  return fmt::format("{:.{}f}", seconds, std::max(0, 2 - whole));
-}
-
 Lines standing_lines(const Advice& advice, const Contest& contest) {
   const auto& accuracy = contest.target().accuracy;
   Lines lines = {{"", "algorithm", "settings", "trigram"}};
@@ -75,7 +69,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     auto& line = lines.emplace_back(std::vector<std::string>{
         s.why.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
     const bool there = is_there(s);
-    if (accuracy) line.push_back(there ? s.cost.text(three_digits) : s.why.empty() ? "never" : "-");
+    if (accuracy) line.push_back(there ? s.cost.text() : s.why.empty() ? "never" : "-");
     if (s.summary.is_null()) {
       line.insert(line.end(), {"failed", "-", "-"});
       continue;

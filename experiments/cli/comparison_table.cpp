@@ -171,7 +171,7 @@ std::string cell(const Row& row, const Column& column) {
     return fmt::format(fmt::runtime(column.format), value * column.scale);
   };
   const auto within = interval(row, column);
-  std::string text = within ? within->text(show) : show(s.mean);
+  std::string text = within ? within->text() : show(s.mean);
   if (s.count > 1) text += " ± " + show(s.spread);
   if (column.key == std::string("samples_per_s")) text += paces(row);
   if (row.wins && column.key == std::string("step_s")) text += " *";

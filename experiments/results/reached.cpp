@@ -1,5 +1,7 @@
 #include "experiments/results/reached.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +10,12 @@ namespace {
 
 /// The share of the time that an interval makes up where it is the fifth of equal ones.
 constexpr double kCoarse = 1.0 / 5, kRounding = 1e-9;
+
+/// Without an exponent.
+std::string three_digits(double seconds) {
+  const int whole = seconds > 0 ? static_cast<int>(std::floor(std::log10(seconds))) : 0;
+  return fmt::format("{:.{}f}", seconds, std::max(0, 2 - whole));
+}
 
 }  // namespace
 
@@ -19,8 +27,8 @@ bool Reached::may_precede(const Reached& best) const {
   return time_s <= (1 + kTie) * best.time_s || after_s < std::min(time_s, best.time_s);
 }
 
-std::string Reached::text(const std::function<std::string(double)>& show) const {
-  const std::string begin = show(after_s), end = show(time_s);
+std::string Reached::text() const {
+  const std::string begin = three_digits(after_s), end = three_digits(time_s);
   const std::string interval = after_s == 0 ? "≤" + end : begin == end ? end : begin + "–" + end;
   return interval + (coarse() ? " ~" : "");
 }

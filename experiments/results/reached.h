@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 
 namespace trigram {
@@ -20,8 +19,8 @@ struct Reached {
   /// Whether it may have come before `best`, which came to be at the latest before all others, or
   /// ties with it.
   bool may_precede(const Reached& best) const;
-  /// "47.1–51.4", "≤14.7 ~" where it is coarse and there was no evaluation before.
-  std::string text(const std::function<std::string(double)>& show) const;
+  /// To three digits: "47.1–51.4", "≤14.7 ~" where it is coarse and there was no evaluation before.
+  std::string text() const;
 };
 
 /// What "~" means, as a line below a table.

@@ -1,14 +1,11 @@
 #include "experiments/results/reached.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <limits>
 
 namespace trigram {
 namespace {
-
-std::string to_a_digit(double value) { return fmt::format("{:.1f}", value); }
 
 TEST(Reached, IsCoarseWhereFewerThanFiveEvaluationsTell) {
   EXPECT_TRUE((Reached{3, 4}.coarse()));
@@ -32,10 +29,12 @@ TEST(Reached, ValuesThatAreKnownTieWithinAPerCent) {
 }
 
 TEST(Reached, IsWrittenAsAnInterval) {
-  EXPECT_EQ((Reached{47.11, 51.42}.text(to_a_digit)), "47.1–51.4");
-  EXPECT_EQ((Reached{0, 14.7}.text(to_a_digit)), "≤14.7 ~");
-  EXPECT_EQ((Reached{3, 4}.text(to_a_digit)), "3.0–4.0 ~");
-  EXPECT_EQ((Reached{47.11, 47.12}.text(to_a_digit)), "47.1");
+  EXPECT_EQ((Reached{47.11, 51.42}.text()), "47.1–51.4");
+  EXPECT_EQ((Reached{0, 14.7}.text()), "≤14.7 ~");
+  EXPECT_EQ((Reached{3, 4}.text()), "3.00–4.00 ~");
+  EXPECT_EQ((Reached{47.11, 47.12}.text()), "47.1");
+  EXPECT_EQ((Reached{0.00123, 0.0014}.text()), "0.00123–0.00140");
+  EXPECT_EQ((Reached{1230, 1234}.text()), "1230–1234");
 }
 
 }  // namespace

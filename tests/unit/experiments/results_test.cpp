@@ -187,6 +187,29 @@ TEST(ComparisonTable, NamesOptionsOnlyWhereNamesAreEqual) {
             "* shortest step at this setting\n");
 }
 
+TEST(ComparisonTable, ExplainsAStarWhereThereIsOne) {
+  Json first = manifest("first", "1Gbps", 1, 0.001), second = manifest("second", "1Gbps", 1, 0.002);
+  for (Json* one : {&first, &second}) {
+    (*one)["summary"]["step_s"] = nullptr;
+    (*one)["summary"]["loss"] = 0.5;
+  }
+  EXPECT_EQ(comparison_table({first, second}),
+            "bandwidth  algorithm   loss\n"
+            "1Gbps      first      0.500\n"
+            "1Gbps      second     0.500\n");
+}
+
+/// A time to an accuracy is known as far as evaluations tell.
+TEST(ComparisonTable, ShowsWhenAnAccuracyWasReachedAsAnInterval) {
+  Json bound = manifest("bound", "1Gbps", 1, 0.001), fine = manifest("fine", "1Gbps", 1, 0.002);
+  bound["summary"]["target"] = {{"time_s", 4.0}, {"after_s", 0.0}};
+  fine["summary"]["target"] = {{"time_s", 5.0}, {"after_s", 4.5}};
+  EXPECT_THAT(comparison_table({bound, fine}),
+              testing::AllOf(testing::HasSubstr("1.00 *             ≤4.00 ~\n"),
+                             testing::HasSubstr("2.00           4.50–5.00\n"),
+                             testing::HasSubstr("\n~ coarse: fewer than five evaluations")));
+}
+
 /// The shortest step of a run that did not communicate wins nothing.
 TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
   Json silent = manifest("silent", "1Gbps", 1, 0.001), brief = manifest("brief", "1Gbps", 1, 0.002);
