@@ -15,7 +15,6 @@ from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
 from .printable import printable
-from .results import Run
 from .winner_map import contenders, leaders
 
 BASELINE = "gradient_allreduce"
