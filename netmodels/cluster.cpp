@@ -202,9 +202,7 @@ FieldTable<Cluster> cluster_fields() {
       .field("bandwidth_jitter", &Cluster::bandwidth_jitter, number(0, 0.99),
              "each NIC and port is faster or slower by up to this fraction, drawn evenly")
       .field("jitter_seed", &Cluster::jitter_seed, integer(0),
-             "seed of the draw for bandwidth_jitter")
-      .only_where([](const Cluster& c) { return c.bandwidth_jitter > 0; },
-                  "has no effect here; expected a \"bandwidth_jitter\" above 0 beside it");
+             "seed of the draw for bandwidth_jitter");
 }
 
 Cluster parse_cluster(const Json& j, const std::string& pointer) {

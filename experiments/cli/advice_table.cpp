@@ -115,13 +115,13 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
   const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s, contest); };
   std::string text;
-  for (std::size_t i = 0; i < tied(advice); ++i)
-    if (const Standing& s = advice.standings[i]; is_uneven(s))
+  for (const Standing* s : advice.leaders())
+    if (is_uneven(*s))
       text += fmt::format(
           "warning: {}: its slowest worker makes {} samples/s, its fastest {}, and none waits for "
           "the other; at the slowest one's pace, all would make {}\n",
-          name(s), pace_text(pace_of(s, "slowest")), pace_text(pace_of(s, "fastest")),
-          pace_text(slow(s)));
+          name(*s), pace_text(pace_of(*s, "slowest")), pace_text(pace_of(*s, "fastest")),
+          pace_text(slow(*s)));
   if (text.empty()) return "";
   const auto best = std::ranges::max_element(advice.standings, {}, [&](const Standing& s) {
     return std::isfinite(s.cost.time_s) ? slow(s) : 0;
