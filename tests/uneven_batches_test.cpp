@@ -18,8 +18,11 @@ Training published(const std::string& workload, const std::string& name) {
   training.algorithm = {{"name", "gradient_allreduce"}, {"overlap", false}};
   training.cluster = small_cluster(4);
   training.cluster.inter = {1e12, 1e-6};
-  training.cluster.accelerator = {
-      .flops_per_s = 1e24, .memory_Bps = 1e21, .launch_overhead_s = 0, .overlap_slowdown = 1};
+  training.cluster.accelerator = {.name = "",
+                                  .flops_per_s = 1e24,
+                                  .memory_Bps = 1e21,
+                                  .launch_overhead_s = 0,
+                                  .overlap_slowdown = 1};
   training.cluster.run_times.kind = RunTimes::Shape::published;
   training.cluster.run_times.name = name;
   training.steps = 20;
