@@ -27,6 +27,9 @@ SILENT: dict[str, str] = {
     "/algorithm/graph/.* of adpsgd of (butterfly|base_k)": (
         "of these graphs of 8 workers one alone has two sides that only meet each other"
     ),
+    "/workload/accelerator/.* of ddppo": (
+        "the profile has no rates of its accelerator: a warning says that it cannot be scaled"
+    ),
     "/workload/values of replay": "what a replay learns is nothing; it takes memory, or does not",
     "/algorithm/allreduce/compute_capability of (half_precision_allreduce|decentralized|moshpit|async_model_average|eager_sgd|wagma) of nccl": (
         "it decides between tree and ring for a narrow range of lengths, which theirs are not in; others' are"
