@@ -160,7 +160,7 @@ class Candidates(CommandTest):
             eval_every=2,
         ), "--target", "accuracy=0.1")
         self.assertEqual(never["candidates"][0]["algorithm"], "gradient_allreduce")
-        self.assertIn("fewer than the 30", never["candidates"][1]["not_compared"])
+        self.assertIn("made 1 of the 30 steps", never["candidates"][1]["not_compared"])
         self.assertIsNone(never["candidates"][1]["time_to_accuracy_s"])
 
     def test_runs_say_how_long_a_cycle_is_and_their_table_marks_them(self) -> None:
