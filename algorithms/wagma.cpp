@@ -28,10 +28,8 @@ namespace {
 
 struct Options {
   Execution execution;
-  bool through_host = false;
-  std::int64_t tau = 10;
-  std::int64_t group_size = 0;
-  bool dynamic = true;
+  bool through_host = false, dynamic = true;
+  std::int64_t tau = 10, group_size = 0;
   AllreduceSpec group_allreduce = AllreduceAlgorithm::recursive_doubling;
   AllreduceSpec allreduce;
   std::optional<CodecSpec> codec;
