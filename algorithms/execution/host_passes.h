@@ -13,10 +13,10 @@ inline constexpr const char* kThroughHost =
     "Average models on the host: the worker waits while they pass it, at the accelerator's "
     "host_bandwidth in simulated time";
 
-/// The work of a rank's host for models that are averaged there (`through_host`): it copies them out
-/// of the framework, adds those of other ranks, and copies the result back. An exchange counts the
-/// bytes, on whichever stream it runs; the worker, which has no model to compute on meanwhile, pays
-/// for them (Cost::Kind::host) before its next step. Copies share their count.
+/// The work of a rank's host for models that are averaged there (`through_host`): it copies them
+/// out of the framework, adds those of other ranks, and copies the result back. An exchange counts
+/// the bytes, on whichever stream it runs; the worker, which has no model to compute on meanwhile,
+/// pays for them (Cost::Kind::host) before its next step. Copies share their count.
 class HostPasses {
  public:
   /// Counts nothing unless models are averaged on the host.
