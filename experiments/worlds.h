@@ -20,7 +20,7 @@ struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   std::string unavailable;  // why this build or machine cannot run it; empty when it can
   /// Whether, with resolved options, real time passes as on the cluster's network; empty: never.
   std::function<bool(const Json& options)> emulates = {};
-  bool one_order = false;  // ranks must issue the data operations of all streams in one order
+  bool one_order = false;   // ranks must issue the data operations of all streams in one order
   std::string absent = {};  // why this build lacks it, on any machine; empty when it has it
 };
 

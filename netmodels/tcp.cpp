@@ -32,8 +32,7 @@ FieldTable<Tcp> tcp_fields() {
 Json tcp_schema(const FieldTable<Tcp>& fields) {
   Json schema = fields.schema();
   const Json defaults = fields.dump(linux_tcp());
-  for (const auto& [name, value] : defaults.items())
-    schema["properties"][name]["default"] = value;
+  for (const auto& [name, value] : defaults.items()) schema["properties"][name]["default"] = value;
   return schema;
 }
 

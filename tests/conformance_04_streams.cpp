@@ -13,8 +13,7 @@ namespace trigram::test {
 namespace {
 
 class Streams : public WorldTest {};
-INSTANTIATE_TEST_SUITE_P(Conformance04, Streams, every_variant(1, 2, 4, 7),
-                         world_test_name);
+INSTANTIATE_TEST_SUITE_P(Conformance04, Streams, every_variant(1, 2, 4, 7), world_test_name);
 
 TEST_P(Streams, TasksRunOneAfterTheOther) {
   run([](Context ctx) {

@@ -11,8 +11,7 @@ namespace trigram::test {
 namespace {
 
 class ControlTest : public WorldTest {};
-INSTANTIATE_TEST_SUITE_P(Conformance06, ControlTest, every_variant(1, 2, 3, 8),
-                         world_test_name);
+INSTANTIATE_TEST_SUITE_P(Conformance06, ControlTest, every_variant(1, 2, 3, 8), world_test_name);
 
 TEST_P(ControlTest, MessagesArriveFromEverySource) {
   run([](Context ctx) {

@@ -20,9 +20,8 @@ TEST(SimAbsent, says_what_to_install) {
 }
 
 TEST(SimAbsent, still_knows_its_options) {
-  EXPECT_EQ(
-      sim_fields().dump({}),
-      (Json{{"network_model", "alpha_beta"}, {"fidelity", "message"}}));
+  EXPECT_EQ(sim_fields().dump({}),
+            (Json{{"network_model", "alpha_beta"}, {"fidelity", "message"}}));
 }
 
 }  // namespace

@@ -77,9 +77,8 @@ TEST(ThroughHost, LeavesWeightsAsTheyAre) {
       training.world = world;
       training.workload = {{"name", "quadratic"}, {"dimension", 101}, {"tensors", 7}};
       training.cluster = small_cluster(3, 2);
-      training.algorithm = {{"name", "parameter_server"},
-                            {"partition", "24B"},
-                            {"hierarchical", hierarchical}};
+      training.algorithm = {
+          {"name", "parameter_server"}, {"partition", "24B"}, {"hierarchical", hierarchical}};
       if (hierarchical) training.algorithm["segment"] = "8B";
       const auto plain = train(training).weights;
       training.algorithm["through_host"] = true;

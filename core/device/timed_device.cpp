@@ -61,8 +61,8 @@ class Prices final : public Codec {
   CodecLaunches launches_;
 };
 
-// An inner codec that needs fewer passes or launches than CodecLaunches says is not cheaper: the cost
-// model does not depend on how a device implements it.
+// An inner codec that needs fewer passes or launches than CodecLaunches says is not cheaper: the
+// cost model does not depend on how a device implements it.
 class TimedCodec final : public Codec {
  public:
   TimedCodec(std::unique_ptr<Codec> inner, Device& device, Stream& stream)

@@ -47,7 +47,8 @@ struct Words {
   }
 };
 
-__device__ __forceinline__ void stage_chunk(Staged& staged, const Chunk& chunk, const Words& words) {
+__device__ __forceinline__ void stage_chunk(Staged& staged, const Chunk& chunk,
+                                            const Words& words) {
   const bool aligned = is_aligned(chunk.x, 16);
 #pragma unroll 4
   for (int i = 0; i < kWords; ++i) {
@@ -201,8 +202,8 @@ bool has_shared_memory() {
 
 /// Whether the code that runs knows of clusters. It is the PTX version that says for which
 /// __CUDA_ARCH__ a kernel was compiled, as cluster.h asks for it. The binary's does not: PTX of
-/// compute_80 that the driver compiles on a Hopper is a binary for 90, in which each block still takes
-/// itself for a cluster of its own.
+/// compute_80 that the driver compiles on a Hopper is a binary for 90, in which each block still
+/// takes itself for a cluster of its own.
 bool code_has_clusters() {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, kKernels[0][0]), "cudaFuncGetAttributes");

@@ -56,8 +56,7 @@ struct WireRing {
   }
 
   static __device__ __forceinline__ void copy(std::uint32_t (&to)[kWords][kThreads],
-                                              const std::byte* from, unsigned first,
-                                              unsigned end) {
+                                              const std::byte* from, unsigned first, unsigned end) {
     const bool aligned = is_aligned(from, 4);
 #pragma unroll 4
     for (int i = 0; i < kWords; ++i) {

@@ -104,7 +104,8 @@ TEST(ProfileOptions, OperationsGoWithTheBatch) {
   Profile profile;
   profile.batch = 4;
   profile.tensors = {{"a", 1, 1, 2, 400, 800}};
-  const Profile other = adapted(profile, {.step_s = 6, .batch = 6, .accelerator = {}, .buckets = {}});
+  const Profile other =
+      adapted(profile, {.step_s = 6, .batch = 6, .accelerator = {}, .buckets = {}});
   EXPECT_EQ(other.tensors[0].forward_flops, 600);
   EXPECT_EQ(other.tensors[0].backward_flops, 1200);
   EXPECT_DOUBLE_EQ(other.tensors[0].forward_s, 2);
