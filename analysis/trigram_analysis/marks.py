@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from . import shortfall, style
 from .accuracy import COARSE_LEGEND, interval
 from .caveats import remarks
+from .column_unit import seconds_unit
 from .comparison import Comparison, Point
-from .table import seconds_unit
 
 
 def hollow(ax: Axes, styles: style.Styles, algorithm: str, places: list[tuple[float, float]]) -> None:

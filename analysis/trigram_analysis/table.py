@@ -11,6 +11,7 @@ import pandas as pd
 from . import measures, shortfall, units
 from .accuracy import COARSE_LEGEND, best_accuracy, interval
 from .caveats import caveats
+from .column_unit import Unit, bytes_unit, percent_unit, plain_unit, seconds_unit
 from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
@@ -25,27 +26,6 @@ class Cell:
     text: str
     sort: float | str  # what a reader's click sorts by
     best: bool = False
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One unit for a whole column, so that its numbers compare at a glance."""
-
-    name: str
-    factor: float = 1.0
-    decimals: int | None = None  # None: three significant digits, at most three places
-
-    def decimals_of(self, value: float) -> int:
-        if self.decimals is not None:
-            return self.decimals
-        return min(units.decimals(value * self.factor), 3)
-
-    def show(self, value: float) -> str:
-        text = f"{value * self.factor:,.{self.decimals_of(value)}f}"
-        return text if text.strip("-0.") else text.lstrip("-")  # no negative zero
-
-    def show_spread(self, spread: float, value: float) -> str:
-        return f" ±{spread * self.factor:.{self.decimals_of(value)}f}"
 
 
 @dataclass(frozen=True)
@@ -103,22 +83,22 @@ def _columns(comparison: Comparison) -> list[Column]:
 
     columns = [
         _measured("step", "step_s", per_step, "mean time of a step", "low", rate=True),
-        Column("speed-up", lambda p: _speedup(comparison, p), _plain(2),
+        Column("speed-up", lambda p: _speedup(comparison, p), plain_unit(2),
                f"step time of {BASELINE} over this one's, same setting"),
         _measured("compute", "compute_s", per_step,
                   "computation on the main stream, per step and worker", brief=False),
         _measured("exposed", "exposed_s", per_step,
                   "communication that computation waits for, per step and worker"),
-        Column("samples/s", lambda p: p.mean("samples_per_s"), _plain(),
+        Column("samples/s", lambda p: p.mean("samples_per_s"), plain_unit(),
                "of all workers together; under priced_as, samples of the model that times are of, unless a warning says otherwise", brief=False,
                beside=_paces),
-        Column("sent/step", lambda p: p.mean(lambda run: run.per_step("bytes_inter")), _bytes,
+        Column("sent/step", lambda p: p.mean(lambda run: run.per_step("bytes_inter")), bytes_unit,
                "bytes between nodes, all workers together"),
-        Column("stale", _staleness, _plain(1), "mean age of an applied update, in steps"),
-        _measured("loss", "loss", _plain(3), "of the training batches, at the end"),
-        _measured("accuracy", "accuracy", _percent, "of the mean model on the test set, at the end",
+        Column("stale", _staleness, plain_unit(1), "mean age of an applied update, in steps"),
+        _measured("loss", "loss", plain_unit(3), "of the training batches, at the end"),
+        _measured("accuracy", "accuracy", percent_unit, "of the mean model on the test set, at the end",
                   "high"),
-        _measured("worst worker", "worker_accuracy_min", _percent,
+        _measured("worst worker", "worker_accuracy_min", percent_unit,
                   "lowest accuracy of a worker's own model, at the end", brief=False),
     ]
     target = comparison.target
@@ -127,7 +107,7 @@ def _columns(comparison: Comparison) -> list[Column]:
                                f"time of the first evaluation at {units.percent(target)} or more, "
                                "from that of the one before"))
     if comparison.declared_target is not None:
-        columns.append(_within("epochs", measures.epochs_to(comparison.declared_target), _plain(2),
+        columns.append(_within("epochs", measures.epochs_to(comparison.declared_target), plain_unit(2),
                                "passes over the training data until then"))
     return columns + [_measured("total", "time_s", seconds_unit, "time of the whole run", brief=False)]
 
@@ -148,27 +128,6 @@ def _within(title: str, measure: Measure, unit: Callable[[float], Unit], help: s
 
 def _marks(point: Point) -> str:
     return (" †" if point.oversubscribed else "") + (f" {shortfall.MARK}" if point.shortfall else "")
-
-
-def seconds_unit(largest: float) -> Unit:
-    if largest >= 1:
-        return Unit("s")
-    return Unit("ms", 1e3) if largest >= 1e-3 else Unit("µs", 1e6)
-
-
-def _bytes(largest: float) -> Unit:
-    for limit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if largest >= limit:
-            return Unit(name, 1 / limit)
-    return Unit("B")
-
-
-def _percent(largest: float) -> Unit:
-    return Unit("%", 100.0, 1)
-
-
-def _plain(decimals: int | None = None) -> Callable[[float], Unit]:
-    return lambda largest: Unit("", 1.0, decimals)
 
 
 def _speedup(comparison: Comparison, point: Point) -> float | None:

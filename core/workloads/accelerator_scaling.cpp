@@ -10,8 +10,8 @@
 namespace trigram {
 namespace {
 
-/// Figures of the same accelerator differ so much at most, as sources round them. Those of its
-/// forms differ more: a P100 has 9.3 TFLOP/s with PCIe and 10.6 with SXM, a V100 14 and 15.7.
+/// Sources that round the figures of one accelerator differ by this factor at most. Its forms
+/// differ by more: a P100 has 9.3 TFLOP/s with PCIe and 10.6 with SXM, a V100 has 14 and 15.7.
 constexpr double kSameRates = 1.05;
 
 std::set<std::string> words_of(const std::string& name) {

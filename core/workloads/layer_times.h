@@ -19,8 +19,8 @@ std::string text_of(const AcceleratorRates& accelerator);
 /// Whether both are the same machine by name: one name holds all words of the other, whatever the
 /// case ("NVIDIA A100-SXM4-80GB" is an "A100").
 bool same_accelerator(const AcceleratorRates& a, const AcceleratorRates& b);
-/// Whether rates that both say differ by a twentieth at most, as rounded figures of one machine do.
-/// Those of two forms of it (PCIe, SXM) or of two precisions differ more.
+/// Whether the rates that both give differ by 5 % at most, as rounded figures of one machine do.
+/// The rates of a machine's other forms (PCIe, SXM) or of another precision differ by more.
 bool same_rates(const AcceleratorRates& a, const AcceleratorRates& b);
 
 /// Whose layer times a workload computes with.

@@ -36,6 +36,11 @@ std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
 
 }  // namespace
 
+const char* quantity_name(Quantity of) {
+  if (of == Quantity::step_time) return "step_time";
+  return of == Quantity::bandwidth ? "bandwidth" : "latency";
+}
+
 void Unequal::add(const Reached& draw) {
   const double most = 1 + kTie + kNicsDiffer;
   least_s = std::min(least_s, draw.time_s);
@@ -49,7 +54,7 @@ std::vector<const Standing*> Advice::leaders() const {
   std::vector<const Standing*> found;
   double told_s = never().time_s;
   for (const Standing& s : standings) {
-    if (std::isinf(s.cost.time_s) || !s.cost.may_precede(standings.front().cost)) continue;
+    if (!s.gets_there() || !s.cost.may_precede(standings.front().cost)) continue;
     found.push_back(&s);
     if (!s.cost.coarse()) told_s = std::min(told_s, s.cost.time_s);
   }
@@ -59,9 +64,17 @@ std::vector<const Standing*> Advice::leaders() const {
   return found;
 }
 
+bool Advice::leads(const Standing& standing) const {
+  return std::ranges::any_of(leaders(), [&](const Standing* s) { return s == &standing; });
+}
+
+double Advice::behind(const Standing& standing) const {
+  return standing.cost.time_s / standings.front().cost.time_s - 1;
+}
+
 bool Advice::leaves_open(const Standing& standing) const {
   const bool exact = standing.cost.after_s == standing.cost.time_s;
-  if (exact || std::isinf(standing.cost.time_s)) return false;
+  if (exact || !standing.gets_there()) return false;
   if (&standing == &standings.front()) return leaders().size() > 1;
   return standing.cost.may_precede(standings.front().cost);
 }
@@ -90,7 +103,7 @@ Advice Advisor::advise() {
   std::stable_sort(
       advice.standings.begin(), advice.standings.end(),
       [](const Standing& a, const Standing& b) { return a.cost.time_s < b.cost.time_s; });
-  if (std::isinf(advice.standings.front().cost.time_s)) {
+  if (!advice.standings.front().gets_there()) {
     if (!failed_) return advice;  // nobody gets there: that is the answer
     throw Stopped{kRunFailed};
   }
@@ -130,9 +143,7 @@ std::vector<Unequal> Advisor::where_nics_differ(const std::vector<Standing>& sta
     Place place = unchanged();
     place.draw = draw;
     const std::vector<Standing> there = stand(place, candidates);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      found[i].add(there[i].cost);
-    }
+    for (std::size_t i = 0; i < found.size(); ++i) found[i].add(there[i].cost);
   }
   std::ranges::stable_sort(found, {}, [](const Unequal& u) { return u.mean.time_s; });
   return found;
@@ -154,7 +165,8 @@ Outlook Advisor::look(Outlook outlook, std::size_t winner) {
      : outlook.of == Quantity::latency ? place.latency
                                        : place.step_time) = factor;
     std::vector<double> found;
-    // Nobody is ahead of the winner as long as evaluations leave open who is first.
+    // Evaluations tell intervals: a candidate is ahead of the winner once its interval ends before
+    // the winner's begins.
     for (const Standing& s : stand(place, candidates))
       found.push_back(s.candidate == winner ? s.cost.after_s : s.cost.time_s);
     return found;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,10 +22,14 @@ struct Standing {
   std::string id;   // of its run
   Json summary;     // of its run; null when it failed
   std::string why;  // it is not compared: its run does not show what the algorithm costs
+
+  bool gets_there() const { return std::isfinite(cost.time_s); }
 };
 
 /// What is changed to see where the order flips.
 enum class Quantity { bandwidth, latency, step_time };
+/// "bandwidth", "latency" or "step_time".
+const char* quantity_name(Quantity of);
 
 /// How far one of them was changed in one way, and where the order flips.
 struct Outlook {
@@ -57,6 +62,9 @@ struct Advice {
   /// The first and those that may be it as well, as far as evaluations tell, or tie with it. What
   /// is coarse is not among them where it ends later than what is not.
   std::vector<const Standing*> leaders() const;
+  bool leads(const Standing& standing) const;
+  /// By which share more a candidate costs than the first.
+  double behind(const Standing& standing) const;
   /// Whether evaluations leave open by how much a candidate is behind the first, if at all.
   bool leaves_open(const Standing& standing) const;
   /// Of the first and those close behind, the best there first; empty where NICs differ as it is.

@@ -228,6 +228,11 @@ void Contest::plan_alike(const Json& at, const Candidate& like,
   }
 }
 
+std::string Contest::ignored() const {
+  if (!target().accuracy) return "how much is learned in a step is ignored";
+  return fmt::format("what {} learns may differ from what your model does", trained_);
+}
+
 Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates) const {
   std::map<std::size_t, PlannedRun> runs;
   for (const std::size_t c : candidates)

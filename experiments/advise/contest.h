@@ -39,6 +39,8 @@ class Contest {
   std::string name() const { return question_.name(); }
   /// What is trained for an accuracy; otherwise empty.
   const std::string& trained() const { return trained_; }
+  /// What the answer leaves out of account, as a sentence.
+  std::string ignored() const;
   /// Of the profile, as runs compute with them on the network as it is.
   const LayerTimes& times() const { return times_; }
   /// Why computation may take another time on the cluster than in the runs.

@@ -32,13 +32,32 @@ std::vector<double> quantities_in(const Json& value, Dimension dimension) {
 /// What factors add to the digits of a description is noise beyond six of them.
 double to_six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
+struct Unit {
+  double size;
+  const char* name;
+};
+
+/// The largest unit that leaves a number of at least 1; bandwidths are in bits per second.
+Unit unit_of(double number, Dimension dimension) {
+  static const std::vector<Unit> bandwidths = {{1e12, "Tbps"}, {1e9, "Gbps"}, {1e6, "Mbps"}};
+  static const std::vector<Unit> durations = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  const std::vector<Unit>& units = dimension == Dimension::bandwidth ? bandwidths : durations;
+  constexpr double kRounding = 1 - 1e-9;
+  for (const Unit& unit : units)
+    if (number >= unit.size * kRounding) return unit;
+  return units.back();
+}
+
+double in_bits(double value, Dimension dimension) {
+  return dimension == Dimension::bandwidth ? 8 * value : value;
+}
+
 /// A quantity as settings have it, to six digits; bandwidths in bits, as everything else in advice.
 std::string written(double value, Dimension dimension) {
   if (dimension != Dimension::bandwidth) return format_quantity(to_six_digits(value), dimension);
-  const double bits = to_six_digits(8 * value);
-  for (const auto& [size, name] : {std::pair{1e9, "Gbps"}, {1e6, "Mbps"}, {1e3, "kbps"}})
-    if (bits >= size) return fmt::format("{}{}", to_six_digits(bits / size), name);
-  return fmt::format("{}bps", bits);
+  const double number = in_bits(value, dimension);
+  const Unit unit = unit_of(number, dimension);
+  return fmt::format("{}{}", to_six_digits(number / unit.size), unit.name);
 }
 
 }  // namespace
@@ -119,20 +138,9 @@ std::string NetworkScale::text(double factor) const {
 }
 
 std::string readable(double value, Dimension dimension) {
-  struct Unit {
-    double size;
-    const char* name;
-  };
-  static const std::vector<Unit> bandwidths = {{1e12, "Tbps"}, {1e9, "Gbps"}, {1e6, "Mbps"}};
-  static const std::vector<Unit> durations = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-  const bool is_bandwidth = dimension == Dimension::bandwidth;
-  const double number = is_bandwidth ? 8 * value : value;
-  const std::vector<Unit>& units = is_bandwidth ? bandwidths : durations;
-  constexpr double kRounding = 1 - 1e-9;
-  for (const Unit& unit : units)
-    if (number >= unit.size * kRounding)
-      return fmt::format("{:.3g} {}", number / unit.size, unit.name);
-  return fmt::format("{:.3g} {}", number / units.back().size, units.back().name);
+  const double number = in_bits(value, dimension);
+  const Unit unit = unit_of(number, dimension);
+  return fmt::format("{:.3g} {}", number / unit.size, unit.name);
 }
 
 }  // namespace trigram

@@ -30,7 +30,7 @@ class NetworkScale {
 
   /// "7.9 Gbps", of NICs or ports; with those of a topology's links where they say their own.
   std::string text(double factor) const;
-  /// That of a NIC or a port, in base units.
+  /// The bandwidth or latency of a NIC or a port, in base units.
   double value(double factor) const;
 
  private:

@@ -25,7 +25,7 @@ struct Pace {
 };
 Pace pace(const Json& summary);
 
-/// What never comes to be.
+/// The cost of what never reaches its target: infinite.
 Reached never();
 
 /// What a finished run, given its summary, costs in seconds: the less, the better. For throughput

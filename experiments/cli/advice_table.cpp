@@ -17,17 +17,6 @@ std::string full_name(const Candidate& c) {
   return c.settings.empty() ? c.name : c.name + " " + c.settings;
 }
 
-bool is_there(const Standing& standing) { return std::isfinite(standing.cost.time_s); }
-
-/// By which share more a candidate costs than the best one.
-double behind(const Standing& standing, const Advice& advice) {
-  return standing.cost.time_s / advice.standings.front().cost.time_s - 1;
-}
-
-bool leads(const Standing& standing, const Advice& advice) {
-  return std::ranges::any_of(advice.leaders(), [&](const Standing* s) { return s == &standing; });
-}
-
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 double pace_of(const Standing& s, const char* who) {
@@ -54,8 +43,8 @@ double at_the_slowest_pace(const Standing& s, const Contest& contest) {
 /// How far a candidate is behind the first, as the last column of the table.
 std::string distance(const Standing& s, const Advice& advice) {
   if (!s.why.empty()) return "not compared";
-  if (advice.leaves_open(s)) return leads(s, advice) ? "tie" : "not ranked";
-  return &s == &advice.standings.front() || !is_there(s) ? "-" : percent(behind(s, advice));
+  if (advice.leaves_open(s)) return advice.leads(s) ? "tie" : "not ranked";
+  return &s == &advice.standings.front() || !s.gets_there() ? "-" : percent(advice.behind(s));
 }
 
 Lines standing_lines(const Advice& advice, const Contest& contest) {
@@ -68,7 +57,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     const Candidate& c = contest.candidates()[s.candidate];
     auto& line = lines.emplace_back(std::vector<std::string>{
         s.why.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
-    const bool there = is_there(s);
+    const bool there = s.gets_there();
     if (accuracy) line.push_back(there ? s.cost.text() : s.why.empty() ? "never" : "-");
     if (s.summary.is_null()) {
       line.insert(line.end(), {"failed", "-", "-"});
@@ -87,18 +76,18 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
 std::string verdict(const Advice& advice, const Contest& contest) {
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
   const Standing& first = advice.standings.front();
-  if (!is_there(first))
+  if (!first.gets_there())
     return contest.target().accuracy
                ? fmt::format("no candidate reaches {}\n", contest.target().text())
                : "no run of a candidate shows what its algorithm costs\n";
   const std::vector<const Standing*> level = advice.leaders();
   if (level.size() == 1) {
     const auto second = std::ranges::find_if(advice.standings, [&](const Standing& s) {
-      return &s != &first && is_there(s) && !advice.leaves_open(s);
+      return &s != &first && s.gets_there() && !advice.leaves_open(s);
     });
     if (second == advice.standings.end()) return fmt::format("best: {}\n", name(first));
     return fmt::format("best: {}\nrunner-up: {}, {} behind\n", name(first), name(*second),
-                       percent(behind(*second, advice)));
+                       percent(advice.behind(*second)));
   }
   std::string text = contest.target().accuracy ? "tie, as far as evaluations tell: "
                                                : fmt::format("tie, within {:g} %: ", 100 * kTie);
@@ -111,7 +100,7 @@ std::string verdict(const Advice& advice, const Contest& contest) {
 /// That those who are first owe it to workers who do not wait for the slowest, and who would be
 /// first if all went at the slowest one's pace.
 std::string uneven_paces(const Advice& advice, const Contest& contest) {
-  if (contest.target().accuracy || !std::isfinite(advice.standings.front().cost.time_s)) return "";
+  if (contest.target().accuracy || !advice.standings.front().gets_there()) return "";
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
   const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s, contest); };
   std::string text;
@@ -123,9 +112,8 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
           name(*s), pace_text(pace_of(*s, "slowest")), pace_text(pace_of(*s, "fastest")),
           pace_text(slow(*s)));
   if (text.empty()) return "";
-  const auto best = std::ranges::max_element(advice.standings, {}, [&](const Standing& s) {
-    return std::isfinite(s.cost.time_s) ? slow(s) : 0;
-  });
+  const auto best = std::ranges::max_element(
+      advice.standings, {}, [&](const Standing& s) { return s.gets_there() ? slow(s) : 0; });
   return text + fmt::format(
                     "at the pace of each one's slowest worker, {} is first with {} "
                     "samples/s\n",
@@ -148,11 +136,6 @@ std::string where_nics_differ(const Advice& advice, const Contest& contest) {
                           name(u), 100 * (u.least_s / u.equal.time_s - 1),
                           100 * (u.most_s / u.equal.time_s - 1));
   return text;
-}
-
-const char* quantity_name(Quantity of) {
-  if (of == Quantity::step_time) return "step_time";
-  return of == Quantity::bandwidth ? "bandwidth" : "latency";
 }
 
 std::string title_of(Quantity of, const Contest& contest) {
@@ -179,74 +162,14 @@ Lines outlook_lines(const Advice& advice, const Contest& contest, const Advisor&
   return lines;
 }
 
-Json standing_json(const Standing& s, const Advice& advice, const Contest& contest) {
-  const Candidate& c = contest.candidates()[s.candidate];
-  const bool there = is_there(s);
-  Json j = {{"algorithm", c.name},
-            {"settings", c.coordinates},
-            {"trigram", c.trigram},
-            {"run", s.id},
-            {"step_s", nullptr},
-            {"samples_per_s", nullptr},
-            {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
-            {"tied", leads(s, advice) && advice.leaders().size() > 1},
-            {"behind", there && !advice.leaves_open(s) ? Json(behind(s, advice)) : Json()},
-            {"not_compared", s.why.empty() ? Json() : Json(s.why)}};
-  if (contest.target().accuracy) {
-    j["time_to_accuracy_s"] = there ? Json(s.cost.time_s) : Json();
-    j["after_s"] = there ? Json(s.cost.after_s) : Json();
-    j["coarse"] = there && s.cost.coarse();
-  }
-  if (s.summary.is_null()) return j;
-  const Pace now = pace(s.summary);
-  j["step_s"] = now.step_s;
-  j["samples_per_s"] = now.samples_per_s;
-  return j;
-}
-
-Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advisor) {
-  const NetworkScale& scale = advisor.scale(o.of);
-  const std::string unit = o.of == Quantity::bandwidth ? "_Bps" : "_s";
-  const auto put = [&](Json& j, const std::string& key, double factor) {
-    if (!scale.from_zero()) j[key + "_factor"] = factor;
-    j[key + unit] = scale.value(factor);
-  };
-  Json j = {
-      {"quantity", quantity_name(o.of)}, {"direction", o.more ? "up" : "down"}, {"first", nullptr}};
-  put(j, "limit", o.limit);
-  if (!o.flip) return j;
-  put(j, "holds", o.flip->holds);
-  put(j, "flips", o.flip->flips);
-  j["first"] = contest.candidates()[o.flip->first].coordinates;
-  return j;
-}
-
-/// Shares of what it costs where NICs are equal; null where it does not get there.
-Json unequal_json(const Unequal& u, const Contest& contest) {
-  const auto more = [&u](double cost_s) {
-    return std::isfinite(cost_s) ? Json(cost_s / u.equal.time_s - 1) : Json();
-  };
-  return {{"settings", contest.candidates()[u.candidate].coordinates},
-          {"bandwidth_jitter", kNicsDiffer},
-          {"least_more", more(u.least_s)},
-          {"most_more", more(u.most_s)},
-          {"changes", u.changes}};
-}
-
-/// What the answer is about, and what it ignores.
-std::string ignored(const Contest& contest) {
-  const auto& accuracy = contest.target().accuracy;
-  if (!accuracy) return "how much is learned in a step is ignored";
-  return fmt::format("what {} learns may differ from what your model does", contest.trained());
-}
-
 std::string heading(const Contest& contest) {
   const auto& accuracy = contest.target().accuracy;
   if (!accuracy)
     return fmt::format("by throughput alone: {}; --target accuracy=A asks for it\n",
-                       ignored(contest));
+                       contest.ignored());
   return fmt::format("by the time until {} is {:g} % accurate, timed as {}: {}\n",
-                     contest.trained(), 100 * *accuracy, contest.times().profile, ignored(contest));
+                     contest.trained(), 100 * *accuracy, contest.times().profile,
+                     contest.ignored());
 }
 
 std::string caveats(const Contest& contest) {
@@ -281,21 +204,6 @@ std::string advice_table(const Advice& advice, const Contest& contest, const Adv
     text += "\n" + aligned(outlook_lines(advice, contest, advisor), kTexts);
   return text +
          fmt::format("\nresults: {0}\nreport:  trigram report {0}\n", advisor.results().string());
-}
-
-Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
-  Json j = {{"target", contest.target().text()},    {"ignored", ignored(contest)},
-            {"cluster", contest.cluster()},         {"warnings", contest.warnings()},
-            {"assumed", contest.assumed()},         {"tie", advice.leaders().size() > 1},
-            {"candidates", Json::array()},          {"left_out", contest.left_out()},
-            {"where_nics_differ", Json::array()},   {"flips", Json::array()},
-            {"results", advisor.results().string()}};
-  for (const Standing& s : advice.standings)
-    j["candidates"].push_back(standing_json(s, advice, contest));
-  for (const Unequal& u : advice.unequal)
-    j["where_nics_differ"].push_back(unequal_json(u, contest));
-  for (const Outlook& o : advice.outlooks) j["flips"].push_back(outlook_json(o, contest, advisor));
-  return j;
 }
 
 }  // namespace trigram

@@ -9,7 +9,4 @@ namespace trigram {
 /// What advice comes to, for people: candidates in order, and what would change that order.
 std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor);
 
-/// The same for programs (docs/formats.md).
-Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor);
-
 }  // namespace trigram

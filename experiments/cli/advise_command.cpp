@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "experiments/cli/advice_json.h"
 #include "experiments/cli/advice_table.h"
 #include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"

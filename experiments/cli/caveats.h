@@ -7,8 +7,8 @@
 
 namespace trigram {
 
-/// A line for each warning and each assumption of these runs. One that not all of them have says
-/// whose it is, by what is swept.
+/// A line for each warning and each assumption of these runs. A sentence that only some runs have
+/// is followed by the swept values that tell those runs from the others.
 std::string caveats(const std::vector<Json>& manifests);
 
 /// Which of these runs took simulated time and which real time, as a line; empty where all took the

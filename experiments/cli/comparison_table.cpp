@@ -140,7 +140,7 @@ void name_options(std::vector<Row>& rows) {
   }
 }
 
-/// The interval in which the value of a column lies, where it is known so far alone.
+/// The interval in which the value of a column lies; empty where the value is known exactly.
 std::optional<Reached> interval(const Row& row, const Column& column) {
   if (!column.from || statistics(row, column.from).count == 0) return std::nullopt;
   return Reached{statistics(row, column.from).mean, statistics(row, column.key).mean};
@@ -151,7 +151,7 @@ bool is_coarse(const Row& row, const Column& column) {
   return within && within->coarse();
 }
 
-/// Those of the slowest and of the fastest worker, where they differ much.
+/// The paces of the slowest and of the fastest worker; empty where no run reports uneven paces.
 std::string paces(const Row& row) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   double slowest = kNone, fastest = 0;
@@ -188,7 +188,8 @@ bool applies(const Column& column, const std::vector<Row>& rows) {
   });
 }
 
-/// Which steps means are over where they are not over all, and how to read uneven paces.
+/// Lines that say which steps the means are over, where that is not all, and how to read uneven
+/// paces.
 std::string parts_of_runs(const std::vector<Row>& rows) {
   std::map<std::string, std::set<std::string>> over;  // whose
   bool uneven = false;
@@ -207,7 +208,8 @@ std::string parts_of_runs(const std::vector<Row>& rows) {
   return text;
 }
 
-/// What each row has at a pointer: values that are called alike with their options, too.
+/// The label of each row for a swept pointer. Values that share a name are shown with their
+/// options.
 std::vector<std::string> labels_at(const std::string& pointer, const std::vector<Row>& rows) {
   std::map<std::string, std::set<Json>> alike;
   for (const Row& row : rows)

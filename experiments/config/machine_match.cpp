@@ -51,8 +51,7 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
   if (!cluster.known())
     return fmt::format(
         "they cannot be scaled, as the cluster does not say {0} of {1} in /cluster/accelerator; "
-        "say "
-        "{0}, or {2}",
+        "say {0}, or {2}",
         missing_of(cluster), cluster.name, measured);
   return options.contains("accelerator")
              ? measured

@@ -27,7 +27,7 @@ struct Plan {
   std::vector<PlannedRun> runs;  // in the order of the sweep
 };
 
-/// What the runs do not take into account, each sentence once.
+/// The warnings of all runs, each sentence once.
 std::vector<std::string> warnings_of(const Plan& plan);
 
 /// Where the runs of a plan are to be made.

@@ -37,8 +37,7 @@ std::string rates_warning(const Experiment& experiment) {
   if (said.empty()) return "";
   return fmt::format(
       "accelerator not emulated: in the world {} codecs, copies and sums take the time of {}, "
-      "which "
-      "does not depend on {} in /cluster/accelerator; --world sim predicts times with {}",
+      "which does not depend on {} in /cluster/accelerator; --world sim predicts times with {}",
       experiment.world().name, experiment.world().processes ? "its machines" : "this machine",
       fmt::join(said, ", "), said.size() == 1 ? "it" : "them");
 }
@@ -49,7 +48,7 @@ bool sends_priced_sizes(const Experiment& experiment) {
   return experiment.cluster.ranks() == 1 || experiment.runtime.value("padded", true);
 }
 
-/// What of a profile the run does not make.
+/// Warnings about the parts of a profile (computation, message sizes) that the run does not make.
 std::vector<std::string> profile_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload) {
   const auto times = workload.layer_times();

@@ -6,7 +6,7 @@
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
 
-// What a run in real time makes of what its configuration describes.
+// How much of its configuration a run in real time carries out.
 
 namespace trigram {
 
@@ -17,10 +17,10 @@ bool computes_layers(const Experiment& experiment);
 /// message sizes of the profile.
 bool makes_what_is_priced(const Experiment& experiment);
 
-/// What is described and not made, as sentences that say how to have it: the cluster's network, its
-/// accelerator's rates, the computation and the message sizes of a profile. None for a simulated
-/// run. `coordinates` are those of the run in its sweep: options of the network that are swept are
-/// named.
+/// Sentences about the parts of the configuration that the run does not carry out, and how to have
+/// them: the cluster's network, its accelerator's rates, the computation and the message sizes of a
+/// profile. There are none for a simulated run. `coordinates` say where in its sweep the run is, so
+/// that swept options of the network can be named.
 std::vector<std::string> real_time_warnings(const Experiment& experiment,
                                             const WorkloadFactory& workload,
                                             const Json& coordinates);

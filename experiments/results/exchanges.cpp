@@ -12,7 +12,7 @@ long counted_steps(const Json& manifest) {
                              : manifest.at("experiment").at("steps").get<long>();
 }
 
-/// As programs said it that did not write it down.
+/// For manifests of older programs, which have no `shortfall`.
 std::string lack_by_counts(const Json& manifest) {
   const Json& summary = manifest.at("summary");
   const Json& cluster = manifest.at("experiment").at("cluster");

@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// What of two runs is compared: their means per step, or when they came to an accuracy.
+/// What a comparison of runs is about: means per step, or the time until an accuracy is reached.
 enum class Compared { rates, accuracy };
 
 /// Why a finished run, given its manifest, does not show what its algorithm costs, as its summary

@@ -7,17 +7,17 @@ namespace trigram {
 /// Times that differ by less than this share are ties.
 constexpr double kTie = 0.01;
 
-/// When an accuracy was reached, or what else took how long. An accuracy is reached between two
-/// evaluations: after `after_s`, the time of the last that was not as accurate (0: there was none),
-/// and by `time_s`. What is known exactly has both equal; what never came to be, both infinite.
-/// In seconds; accuracy.py and winner_map.py have the same rule for tables and reports.
+/// How long something took, in seconds, as far as that is known. An accuracy is reached between two
+/// evaluations: after `after_s`, the time of the last one below it (0: there was none), and by
+/// `time_s`. Both are equal where the time is known exactly, and infinite where it was never
+/// reached. accuracy.py and winner_map.py have the same rule for tables and reports.
 struct Reached {
   double after_s = 0, time_s = 0;
 
   /// Whether evaluations are too far apart to tell: of evenly spread ones, fewer than five.
   bool coarse() const;
-  /// Whether it may have come before `best`, which came to be at the latest before all others, or
-  /// ties with it.
+  /// Whether it may have been reached before `best`, the one whose `time_s` is the least, or ties
+  /// with it.
   bool may_precede(const Reached& best) const;
   /// To three digits: "47.1–51.4", "≤14.7 ~" where it is coarse and there was no evaluation before.
   std::string text() const;

@@ -20,28 +20,32 @@ std::string without_exchange(const Experiment& e, const Algorithm& algorithm, co
   return "";
 }
 
+Cycle cycle_of(const Algorithm& algorithm, const Experiment& e) {
+  return algorithm.cycle(e.cluster.layout()).value_or(Cycle{.exact = false});
+}
+
+long least_steps(const Algorithm& algorithm, const Cycle& cycle) {
+  if (cycle.exact || algorithm.exchanges_by_time()) return cycle.steps;
+  return std::max(cycle.steps, kLeastExchanges * algorithm.exchange_every());
+}
+
 }  // namespace
 
 Cycle rated_cycle(const Experiment& e) {
-  return e.algorithm_entry()
-      .make(e.algorithm)
-      ->cycle(e.cluster.layout())
-      .value_or(Cycle{.exact = false});
+  return cycle_of(*e.algorithm_entry().make(e.algorithm), e);
 }
 
 long least_rated_steps(const Experiment& e) {
-  const Cycle cycle = rated_cycle(e);
   const auto algorithm = e.algorithm_entry().make(e.algorithm);
-  if (cycle.exact || algorithm->exchanges_by_time()) return cycle.steps;
-  return std::max(cycle.steps, kLeastExchanges * algorithm->exchange_every());
+  return least_steps(*algorithm, cycle_of(*algorithm, e));
 }
 
 Json shortfall(const Experiment& e, const Json& summary) {
   if (e.cluster.layout().ranks() == 1) return nullptr;
   const auto algorithm = e.algorithm_entry().make(e.algorithm);
-  const Cycle cycle = rated_cycle(e);
+  const Cycle cycle = cycle_of(*algorithm, e);
   const long steps = summary.at("steps"), rated = steps - cycle.from;
-  const long every = algorithm->exchange_every(), least = least_rated_steps(e);
+  const long every = algorithm->exchange_every(), least = least_steps(*algorithm, cycle);
   const auto lacks = [](const char* of, const std::string& why) {
     return Json{{"why", why}, {"of", of}};
   };

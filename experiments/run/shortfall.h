@@ -6,8 +6,7 @@ namespace trigram {
 
 /// How many exchanges a run needs for its means per step to say anything, where time or chance
 /// decide what is exchanged. A mean over n of them is off by their deviation over sqrt(n), and it
-/// lacks the last of those that go on in the background, which is 1/n: ten bound the latter at 10
-/// %.
+/// lacks the one that is still under way in the background, a share of 1/n, which is 10 % for ten.
 constexpr long kLeastExchanges = 10;
 
 /// The cycle over which an experiment's means per step are taken: the algorithm's own, or single
@@ -18,9 +17,10 @@ Cycle rated_cycle(const Experiment& experiment);
 /// costs.
 long least_rated_steps(const Experiment& experiment);
 
-/// What a finished run, given its summary, lacks to show what its algorithm costs: {"why", "of"},
-/// or null. "why" follows the name of the algorithm. "of" says what must not be compared: "rates",
-/// its means per step, or "run", nothing of it, as its workers have not exchanged what they are to.
+/// Why a finished run, given its summary, does not show what its algorithm costs: {"why", "of"}, or
+/// null where it does. "why" is a phrase that follows the name of the algorithm. "of" says what
+/// must not be compared: "rates", the means per step, or "run", everything, since its workers have
+/// not exchanged what the algorithm has them exchange.
 Json shortfall(const Experiment& experiment, const Json& summary);
 
 }  // namespace trigram

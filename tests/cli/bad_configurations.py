@@ -32,6 +32,11 @@ CASES = {
         "/cluster/stragglers/delay",
         "expected a \"count\" above 0",
     ),
+    "a seed of run times that are not drawn": (
+        experiment(cluster=changed_cluster(run_times={"kind": "constant", "seed": 5})),
+        "/cluster/run_times/seed",
+        "constant times are not drawn",
+    ),
     "run times that do not vary": (
         experiment(cluster=changed_cluster(run_times={"kind": "lognormal"})),
         "/cluster/run_times/variation",

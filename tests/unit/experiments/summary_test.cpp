@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace trigram {
 namespace {
 
@@ -29,16 +31,22 @@ TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
   EXPECT_EQ(with_server["bytes_inter"], 30);
 }
 
-TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
+/// Of a run of one step, which two workers end at `end_s`.
+Json samples_per_s_of_a_step(const std::vector<double>& end_s, std::size_t batch,
+                             std::optional<std::size_t> priced_batch) {
   Summary summary;
   StepRecord record;
-  record.time_s = 4;
-  record.end_s = {1, 4};
+  record.time_s = std::ranges::max(end_s);
+  record.end_s = end_s;
   record.batches = {1, 1};
   summary.add(record);
-  std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) rank.batch = 6;
-  EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 6.0 / 1 + 6.0 / 4);
+  std::vector<RankResult> ranks(end_s.size());
+  for (RankResult& rank : ranks) rank.batch = batch;
+  return summary.to_json(ranks, std::nullopt, priced_batch)["samples_per_s"];
+}
+
+TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
+  EXPECT_EQ(samples_per_s_of_a_step({1, 4}, 6, std::nullopt), 6.0 / 1 + 6.0 / 4);
 }
 
 /// The means of a run whose steps take 4 s at first, then 1, 1 and 3 s by turns.
@@ -122,15 +130,7 @@ TEST(Summary, CountsTheMiniBatchesOfEachWorker) {
 }
 
 TEST(Summary, CountsSamplesOfTheModelThatTimesAreOf) {
-  Summary summary;
-  StepRecord record;
-  record.time_s = 2;
-  record.end_s = {2, 2};
-  record.batches = {1, 1};
-  summary.add(record);
-  std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) rank.batch = 32;
-  EXPECT_EQ(summary.to_json(ranks, std::nullopt, 6)["samples_per_s"], 2 * 6 / 2);
+  EXPECT_EQ(samples_per_s_of_a_step({2, 2}, 32, 6), 2 * 6 / 2);
 }
 
 }  // namespace

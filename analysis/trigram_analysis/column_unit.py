@@ -1,0 +1,50 @@
+"""The unit of a column of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from . import units
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One unit for a whole column, so that its numbers compare at a glance."""
+
+    name: str
+    factor: float = 1.0
+    decimals: int | None = None  # None: three significant digits, at most three places
+
+    def decimals_of(self, value: float) -> int:
+        if self.decimals is not None:
+            return self.decimals
+        return min(units.decimals(value * self.factor), 3)
+
+    def show(self, value: float) -> str:
+        text = f"{value * self.factor:,.{self.decimals_of(value)}f}"
+        return text if text.strip("-0.") else text.lstrip("-")  # no negative zero
+
+    def show_spread(self, spread: float, value: float) -> str:
+        return f" ±{spread * self.factor:.{self.decimals_of(value)}f}"
+
+
+def seconds_unit(largest: float) -> Unit:
+    if largest >= 1:
+        return Unit("s")
+    return Unit("ms", 1e3) if largest >= 1e-3 else Unit("µs", 1e6)
+
+
+def bytes_unit(largest: float) -> Unit:
+    for limit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if largest >= limit:
+            return Unit(name, 1 / limit)
+    return Unit("B")
+
+
+def percent_unit(largest: float) -> Unit:
+    return Unit("%", 100.0, 1)
+
+
+def plain_unit(decimals: int | None = None) -> Callable[[float], Unit]:
+    return lambda largest: Unit("", 1.0, decimals)

@@ -1,0 +1,79 @@
+#include "experiments/cli/advice_json.h"
+
+#include <cmath>
+
+namespace trigram {
+namespace {
+
+Json standing_json(const Standing& s, const Advice& advice, const Contest& contest) {
+  const Candidate& c = contest.candidates()[s.candidate];
+  const bool there = s.gets_there();
+  Json j = {{"algorithm", c.name},
+            {"settings", c.coordinates},
+            {"trigram", c.trigram},
+            {"run", s.id},
+            {"step_s", nullptr},
+            {"samples_per_s", nullptr},
+            {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
+            {"tied", advice.leads(s) && advice.leaders().size() > 1},
+            {"behind", there && !advice.leaves_open(s) ? Json(advice.behind(s)) : Json()},
+            {"not_compared", s.why.empty() ? Json() : Json(s.why)}};
+  if (contest.target().accuracy) {
+    j["time_to_accuracy_s"] = there ? Json(s.cost.time_s) : Json();
+    j["after_s"] = there ? Json(s.cost.after_s) : Json();
+    j["coarse"] = there && s.cost.coarse();
+  }
+  if (s.summary.is_null()) return j;
+  const Pace now = pace(s.summary);
+  j["step_s"] = now.step_s;
+  j["samples_per_s"] = now.samples_per_s;
+  return j;
+}
+
+Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advisor) {
+  const NetworkScale& scale = advisor.scale(o.of);
+  const std::string unit = o.of == Quantity::bandwidth ? "_Bps" : "_s";
+  const auto put = [&](Json& j, const std::string& key, double factor) {
+    if (!scale.from_zero()) j[key + "_factor"] = factor;
+    j[key + unit] = scale.value(factor);
+  };
+  Json j = {
+      {"quantity", quantity_name(o.of)}, {"direction", o.more ? "up" : "down"}, {"first", nullptr}};
+  put(j, "limit", o.limit);
+  if (!o.flip) return j;
+  put(j, "holds", o.flip->holds);
+  put(j, "flips", o.flip->flips);
+  j["first"] = contest.candidates()[o.flip->first].coordinates;
+  return j;
+}
+
+/// Shares of what it costs where NICs are equal; null where it does not get there.
+Json unequal_json(const Unequal& u, const Contest& contest) {
+  const auto more = [&u](double cost_s) {
+    return std::isfinite(cost_s) ? Json(cost_s / u.equal.time_s - 1) : Json();
+  };
+  return {{"settings", contest.candidates()[u.candidate].coordinates},
+          {"bandwidth_jitter", kNicsDiffer},
+          {"least_more", more(u.least_s)},
+          {"most_more", more(u.most_s)},
+          {"changes", u.changes}};
+}
+
+}  // namespace
+
+Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
+  Json j = {{"target", contest.target().text()},    {"ignored", contest.ignored()},
+            {"cluster", contest.cluster()},         {"warnings", contest.warnings()},
+            {"assumed", contest.assumed()},         {"tie", advice.leaders().size() > 1},
+            {"candidates", Json::array()},          {"left_out", contest.left_out()},
+            {"where_nics_differ", Json::array()},   {"flips", Json::array()},
+            {"results", advisor.results().string()}};
+  for (const Standing& s : advice.standings)
+    j["candidates"].push_back(standing_json(s, advice, contest));
+  for (const Unequal& u : advice.unequal)
+    j["where_nics_differ"].push_back(unequal_json(u, contest));
+  for (const Outlook& o : advice.outlooks) j["flips"].push_back(outlook_json(o, contest, advisor));
+  return j;
+}
+
+}  // namespace trigram

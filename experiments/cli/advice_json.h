@@ -1,0 +1,10 @@
+#pragma once
+
+#include "experiments/advise/advice.h"
+
+namespace trigram {
+
+/// What advice comes to, for programs (docs/formats.md).
+Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor);
+
+}  // namespace trigram
