@@ -67,18 +67,24 @@ std::int64_t Transport::all_streams(Pattern pattern) const {
 
 bool Transport::takes(std::int64_t held_messages, double held_bytes, double nbytes,
                       Pattern pattern) const {
-  if (held_messages == 0 || is_queued(pattern)) return true;
+  if (held_messages == 0 || is_queued(pattern) || protocol == Protocol::open_mpi) return true;
   if (slots > 0 && held_messages >= slots) return false;
   return held_bytes + nbytes <= static_cast<double>(channels_of(pattern)) * buffer_bytes;
 }
 
 std::int64_t Transport::held_at_once(double nbytes, Pattern pattern) const {
   constexpr double kMany = 1e9;
-  if (is_queued(pattern)) return static_cast<std::int64_t>(kMany);
+  if (announces(nbytes)) return 0;
+  if (is_queued(pattern) || protocol == Protocol::open_mpi) return static_cast<std::int64_t>(kMany);
   const double buffers_bytes = static_cast<double>(channels_of(pattern)) * buffer_bytes;
   const double fit = nbytes > 0 ? std::max(1.0, std::floor(buffers_bytes / nbytes)) : kMany;
   return static_cast<std::int64_t>(
       std::min({fit, kMany, slots > 0 ? static_cast<double>(slots) : kMany}));
+}
+
+double Transport::send_buffer_bytes(double rate_Bps, double latency_s) const {
+  return 2 *
+         std::min(tcp.window_bytes, std::max(tcp.initial_window_bytes, 2 * latency_s * rate_Bps));
 }
 
 double Transport::longest_slice(double nbytes) const {
@@ -117,18 +123,30 @@ double Transport::overhead_s(int messages) const {
 FieldTable<Transport> transport_fields() {
   using Protocol = Transport::Protocol;
   const auto eager = [](const Transport& t) { return t.protocol == Protocol::eager; };
+  const auto open_mpi = [](const Transport& t) { return t.protocol == Protocol::open_mpi; };
+  const auto shared = [](const Transport& t) { return t.protocol != Protocol::open_mpi; };
+  const std::string one_socket =
+      "has no place here: with \"protocol\": \"open_mpi\" two ranks share one socket; expected it "
+      "without";
   const auto lossy = [](const Transport& t) { return t.loss > 0; };
   return FieldTable<Transport>{}
       .field("protocol", &Transport::protocol,
-             one_of<Protocol>({{"eager", Protocol::eager}, {"rendezvous", Protocol::rendezvous}}),
+             one_of<Protocol>({{"eager", Protocol::eager},
+                               {"rendezvous", Protocol::rendezvous},
+                               {"open_mpi", Protocol::open_mpi}}),
              "when a send is over. eager: when the transport has taken the message, as NCCL over "
-             "sockets; rendezvous: when it has been delivered, as MPI's long messages")
+             "sockets; rendezvous: when it has been delivered, as MPI's long messages; open_mpi: "
+             "when the kernel has taken it, which Open MPI over TCP hands a long message when the "
+             "receiver has asked for it")
       .field("buffer", &Transport::buffer_bytes, quantity(Dimension::bytes, true),
              "bytes that an eager transport holds of a connection and channel")
-      .only_where(eager, "is of eager transports; a rendezvous holds nothing: expected it without")
+      .only_where(eager, "is of the protocol \"eager\", others hold nothing; expected it without")
       .field("slots", &Transport::slots, integer(0, 1 << 20),
              "messages that an eager transport holds of a connection; 0: any number")
-      .only_where(eager, "is of eager transports; a rendezvous holds nothing: expected it without")
+      .only_where(eager, "is of the protocol \"eager\", others hold nothing; expected it without")
+      .field("eager_limit", &Transport::eager_limit_bytes, quantity(Dimension::bytes),
+             "longest message that Open MPI sends without being asked for (btl_tcp_eager_limit)")
+      .only_where(open_mpi, "is of Open MPI; expected it with \"protocol\": \"open_mpi\"")
       .field("tcp", &Transport::tcp, tcp_kind(),
              "windows of the streams between nodes: \"none\", \"linux\" with its defaults, or an "
              "object that says what is different from them")
@@ -141,6 +159,7 @@ FieldTable<Transport> transport_fields() {
              "what all messages from one worker to another move at most")
       .field("streams", &Transport::streams, integer(1, 1024),
              "streams (sockets) of a connection, over which every message is split evenly")
+      .only_where(shared, one_socket)
       .field(
           "slice", &Transport::slice_bytes,
           written_where(quantity(Dimension::bytes, true), [](double bytes) { return bytes > 0; }),
@@ -149,6 +168,7 @@ FieldTable<Transport> transport_fields() {
       .field("channels", &Transport::channels, integer(1, 1024),
              "connections between two workers over which messages of rings and trees are split "
              "evenly; other traffic uses one")
+      .only_where(shared, one_socket)
       .field("stream_cap", &Transport::stream_cap_Bps, limit(Dimension::bandwidth),
              "what one stream moves at most")
       .field("variation", &Transport::variation, number(0, 2),

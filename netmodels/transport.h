@@ -35,7 +35,16 @@ struct Transport {
   ///
   /// rendezvous: when the message has been delivered; bytes flow once both sides are there. It is
   /// what MPI does with long messages, whose receives algorithms do not post ahead.
-  enum class Protocol { eager, rendezvous } protocol = Protocol::eager;
+  ///
+  /// open_mpi: as soon as the kernel has the message, which is at once up to `eager_limit_bytes`.
+  /// Beyond that Open MPI over TCP announces the message, its receiver asks for it when it has a
+  /// receive for it, and then the data goes as a whole (mca_pml_ob1_send_request_start_rdma,
+  /// mca_pml_ob1_recv_request_schedule and mca_btl_tcp_put of Open MPI 4.1). All of this goes
+  /// in order on the one socket that two ranks have, so a request waits behind data that goes the
+  /// same way (mca_btl_tcp_endpoint_send).
+  enum class Protocol { eager, rendezvous, open_mpi } protocol = Protocol::eager;
+  /// Of open_mpi: the longest message that is sent without being asked for (btl_tcp_eager_limit).
+  double eager_limit_bytes = 65'536;
   /// What an eager transport holds of a connection: bytes for each channel, and messages. A message
   /// that is longer than the buffer is taken when nothing else is held. The default is NCCL's
   /// buffer of a channel (NCCL_BUFFSIZE, 4 MiB).
@@ -97,6 +106,16 @@ struct Transport {
   bool limits_connections(Rate rate) const;
   /// Streams of all the connections that traffic of a pattern has between two workers.
   std::int64_t all_streams(Pattern pattern) const;
+  /// Whether messages are sent on connections, and the sender does not wait for their delivery.
+  bool has_connections() const { return protocol != Protocol::rendezvous; }
+  /// Whether the receiver of a message between nodes has to ask for it.
+  bool announces(double nbytes) const {
+    return protocol == Protocol::open_mpi && nbytes > eager_limit_bytes;
+  }
+  /// Bytes of a socket that the kernel takes before they leave, on a route of this rate and
+  /// latency: twice the congestion window (tcp_sndbuf_expand, net/ipv4/tcp_input.c), which is here
+  /// as wide as fills the route, at least as wide as it begins and no wider than the window.
+  double send_buffer_bytes(double rate_Bps, double latency_s) const;
   /// Whether an eager connection that holds so many messages and bytes takes one more of `nbytes`.
   bool takes(std::int64_t held_messages, double held_bytes, double nbytes, Pattern pattern) const;
   /// Messages of `nbytes` that an eager connection holds at most.

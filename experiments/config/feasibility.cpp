@@ -65,6 +65,9 @@ void check_emulated(const Experiment& e) {
   refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
   refuse("/cluster/transport/efficiency", transport.efficiency.matters());
   refuse("/cluster/transport/channels", transport.channels > 1);
+  // MPI itself has it.
+  refuse("/cluster/transport/protocol",
+         transport.protocol == Transport::Protocol::open_mpi && !e.world().processes);
 }
 
 /// Links that change with time go together neither with SimGrid's model of TCP nor with flows.
@@ -74,8 +77,8 @@ void check_changing(const Experiment& e) {
     throw ConfigError(
         "/runtime/fidelity",
         "expected \"message\" or \"auto\" where links have a profile or background, "
-        "the accelerator an overlap_slowdown, or the transport slices or the protocol "
-        "\"rendezvous\"");
+        "the accelerator an overlap_slowdown, or the transport slices or another protocol than "
+        "\"eager\"");
   if (e.runtime.at("network_model") != "tcp") return;
   const LinkSpec& nics = e.cluster.inter;
   if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)

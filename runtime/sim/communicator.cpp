@@ -119,6 +119,7 @@ void SimCommunicator::meet(std::span<const Transfer> batch, InFlight* in_flight)
 
 void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight* in_flight) {
   World& world = stream_.world();
+  in_call_ = true;
   for (const Transfer& t : batch) {
     if (t.kind != Transfer::send) continue;
     connection_to(t.peer, t.pattern).forget_delivered();
@@ -127,8 +128,10 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
   }
   Simulation::in_one_switch([&] {
     start(batch, in_flight, Transfer::recv);
+    if (world.announces()) post_receives(batch);
     for (std::size_t i = 0; i < batch.size(); ++i)
       if (batch[i].kind == Transfer::send) send(batch[i], in_flight[i]);
+    if (world.announces()) read_announcements(batch);
   });
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (batch[i].kind == Transfer::recv) finish(batch[i], in_flight[i]);
@@ -139,6 +142,23 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
       stream_.block({.kind = Wait::receiver, .peer = t.peer},
                     [&] { return connection.all_taken(); });
   }
+  in_call_ = false;
+}
+
+Rendezvous& SimCommunicator::rendezvous_of(const Transfer& receive) {
+  return stream_.world().rendezvous(stream_.id(), receive.peer, rank(),
+                                    receive.pattern == Pattern::answer);
+}
+
+/// Asks for what this rank has read of, before it announces anything.
+void SimCommunicator::post_receives(std::span<const Transfer> batch) {
+  for (const Transfer& t : batch)
+    if (t.kind == Transfer::recv) rendezvous_of(t).post_receive(connection_to(t.peer, t.pattern));
+}
+
+void SimCommunicator::read_announcements(std::span<const Transfer> batch) {
+  for (const Transfer& t : batch)
+    if (t.kind == Transfer::recv) rendezvous_of(t).read();
 }
 
 void SimCommunicator::send(const Transfer& transfer, InFlight& in_flight) {

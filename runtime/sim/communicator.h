@@ -31,6 +31,8 @@ class SimCommunicator final : public Communicator {
   bool couples() const override;
   bool untimed() const override;
 
+  /// Whether the rank is in a call that sends or receives on connections.
+  bool in_call() const { return in_call_; }
   /// Returns when all that was sent has been delivered.
   void flush();
   /// Ranks that messages have been sent to which nobody has received.
@@ -70,6 +72,9 @@ class SimCommunicator final : public Communicator {
   void meet(std::span<const Transfer> batch, InFlight* in_flight);
   /// Eager: what is received is waited for, and that what is sent has been taken.
   void receive_and_send(std::span<const Transfer> batch, InFlight* in_flight);
+  Rendezvous& rendezvous_of(const Transfer& receive);
+  void post_receives(std::span<const Transfer> batch);
+  void read_announcements(std::span<const Transfer> batch);
   void send(const Transfer& transfer, InFlight& in_flight);
   simgrid::s4u::Mailbox& mailbox_to(int peer, Pattern pattern) {
     return outward_.last_key == key(peer, pattern) ? *outward_.last
@@ -91,6 +96,7 @@ class SimCommunicator final : public Communicator {
   // Where a call failed, its records stay: SimGrid writes to them when the rest of the batch
   // arrives.
   bool few_abandoned_ = false;
+  bool in_call_ = false;
   std::vector<std::unique_ptr<InFlight[]>> abandoned_;
 };
 

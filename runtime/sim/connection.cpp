@@ -25,7 +25,13 @@ Connection::Connection(SimStream& sender, int destination, bool answers,
       own_latency_s_(sender.world().network().latency(sender.rank(), destination)),
       window_(between_nodes_ && sender.world().has_windows()
                   ? &sender.world().window(sender.receiver(), sender.rank(), destination, answers)
-                  : nullptr) {}
+                  : nullptr),
+      rendezvous_(
+          sender.world().announces()
+              ? &sender.world().rendezvous(sender.receiver(), sender.rank(), destination, answers)
+              : nullptr) {
+  if (rendezvous_) rendezvous_->set_sender(*this);
+}
 
 /// At this date.
 double Connection::latency_s() const {
@@ -35,8 +41,69 @@ double Connection::latency_s() const {
 }
 
 void Connection::send(Message message) {
+  const std::int64_t number = sent_++;
+  const bool announces =
+      between_nodes_ && sender_.world().cluster().transport.announces(message.nbytes);
+  if (announces || !offers_.empty()) {
+    offers_.push_back({std::move(message), !announces});
+    if (announces)
+      send_control([this, number] {
+        const SimStream* receiver = sender_.world().find_stream(sender_.receiver(), destination_);
+        rendezvous_->announced(number, receiver && receiver->communicator().in_call());
+      });
+    return;
+  }
   queue_.push_back(std::move(message));
   advance();
+}
+
+void Connection::send_control(std::function<void()> arrived) {
+  queue_.push_back({.comm = nullptr,
+                    .nbytes = 0,
+                    .pattern = Pattern::collective,
+                    .cap_Bps = std::numeric_limits<double>::infinity(),
+                    .arrived = std::move(arrived)});
+  advance();
+}
+
+void Connection::asked_for() {
+  const auto first = std::find_if(offers_.begin(), offers_.end(),
+                                  [](const Offer& offer) { return !offer.asked_for; });
+  first->asked_for = true;
+  while (!offers_.empty() && offers_.front().asked_for) {
+    queue_.push_back(std::move(offers_.front().message));
+    offers_.pop_front();
+  }
+  advance();
+  watch_send_buffer();
+}
+
+/// Of all messages that have been handed over. What the simulation moves has left a latency before.
+double Connection::unsent_bytes() const {
+  double bytes = 0;
+  for (const Message& m : queue_) bytes += m.nbytes;
+  for (const Started& s : started_) {
+    const double left = s.comm->get_remaining();
+    const double begun_s = Simulation::clock() - (s.earliest_s - s.route_s);
+    bytes += left - std::min(left, rate_Bps_ * std::clamp(begun_s, 0.0, s.route_s));
+  }
+  return bytes;
+}
+
+/// The kernel has the message when no more than its buffer is left of it. How fast it leaves is not
+/// known in advance, so this looks again when it may have at the earliest.
+void Connection::watch_send_buffer() {
+  constexpr double kByte = 1, kMostLooks = 1000;
+  const double buffer =
+      sender_.world().cluster().transport.send_buffer_bytes(rate_Bps_, own_latency_s_);
+  const double unsent = unsent_bytes();
+  fills_send_buffer_ = unsent > buffer + kByte;
+  if (!fills_send_buffer_) {
+    if (all_taken()) sender_.wake();
+    return;
+  }
+  const double wait_s = std::max(unsent - buffer, unsent / kMostLooks) / fastest_Bps_;
+  sender_.world().simulation().at(Simulation::clock() + wait_s, [this] { watch_send_buffer(); });
 }
 
 void Connection::take_what_fits() {
@@ -46,11 +113,11 @@ void Connection::take_what_fits() {
     Message& message = queue_[taken_];
     if (!transport.takes(held_messages_, held_bytes_, message.nbytes, message.pattern)) return;
     ++taken_;
-    ++held_messages_;
+    if (message.comm) ++held_messages_;
     held_bytes_ += message.nbytes;
     message.taken_s = Simulation::clock();
     message.latency_s = world.latency_factor() * latency_s();
-    if (window_) pass_window(message);
+    if (window_ && message.comm) pass_window(message);
   }
 }
 
@@ -81,11 +148,13 @@ void Connection::advance() {
   const bool waited = !all_taken();
   take_what_fits();
   while (taken_ > 0 && idle()) {
-    start(queue_.front());
+    Message next = std::move(queue_.front());
     queue_.pop_front();
     --taken_;
+    start(next);
   }
-  if (taken_ > 0) sender_.world().simulation().watch(*this);
+  // The end of a control message has a date of its own.
+  if (taken_ > 0 && !control_under_way_) sender_.world().simulation().watch(*this);
   if (waited && all_taken()) sender_.wake();
 }
 
@@ -93,12 +162,24 @@ void Connection::start(Message& message) {
   World& world = sender_.world();
   const double now_s = Simulation::clock();
   const double left_s =
-      busy_s_ + (now_s == message.taken_s
-                     ? message.latency_s
-                     : std::max(0.0, message.taken_s + message.latency_s - now_s));
+      (message.comm ? busy_s_ : 0) +
+      (now_s == message.taken_s ? message.latency_s
+                                : std::max(0.0, message.taken_s + message.latency_s - now_s));
+  if (!message.comm) return start_control(left_s, std::move(message.arrived));
   if (std::isfinite(message.cap_Bps)) message.comm->set_rate(message.cap_Bps);
   world.simulation().start(*message.comm, left_s / world.latency_factor());
-  started_.push_back({std::move(message.comm), now_s + left_s});
+  started_.push_back({std::move(message.comm), now_s + left_s, latency_s()});
+}
+
+void Connection::start_control(double left_s, std::function<void()> arrived) {
+  if (left_s <= 0) return arrived();
+  control_under_way_ = true;
+  sender_.world().simulation().at(Simulation::clock() + left_s, [this, arrived] {
+    control_under_way_ = false;
+    arrived();
+    advance();
+    sender_.wake();  // it may flush
+  });
 }
 
 /// A message of no bytes has nothing left from the start.
@@ -108,6 +189,7 @@ bool Connection::Started::delivered() const {
 }
 
 bool Connection::idle() const {
+  if (control_under_way_) return false;
   return std::count_if(started_.begin(), started_.end(),
                        [](const Started& s) { return !s.delivered(); }) < at_once_;
 }
@@ -142,11 +224,17 @@ void Connection::forget_delivered() {
 }
 
 void Connection::flush() {
-  while (!started_.empty()) {
-    const simgrid::s4u::CommPtr first = started_.front().comm;
-    first->wait();
-    sender_.world().halt_if_ended();
-    std::erase_if(started_, [&](const Started& s) { return s.comm == first; });
+  while (true) {
+    while (!started_.empty()) {
+      const simgrid::s4u::CommPtr first = started_.front().comm;
+      first->wait();
+      sender_.world().halt_if_ended();
+      std::erase_if(started_, [&](const Started& s) { return s.comm == first; });
+    }
+    if (!rendezvous_ || queue_.empty()) return;
+    // What is behind a control message starts when that has arrived.
+    sender_.block({.kind = Wait::receiver, .peer = destination_},
+                  [&] { return queue_.empty() || !started_.empty(); });
   }
 }
 

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
 #include <vector>
 
 #include "core/communicator.h"
 #include "netmodels/tcp.h"
+#include "runtime/sim/rendezvous.h"
 
 namespace trigram::sim {
 
@@ -21,15 +23,21 @@ class SimStream;
 /// begins to move when its own latency is over and the one before has arrived, after the time that
 /// the connection is busy with it (Transport::per_message_s). Where it has to wait for the window
 /// meanwhile, it moves as slowly as makes up for that.
+///
+/// Where the receiver has to ask for a message (Transport::announces), an announcement takes its
+/// place, and the message joins the others when the request for it arrives. Announcements and
+/// requests have no bytes and wait for the messages before them. Messages behind one that has not
+/// been asked for wait for it, so that receivers get them in order.
 class Connection {
  public:
   struct Message {
-    simgrid::s4u::CommPtr comm;  // prepared, not started
+    simgrid::s4u::CommPtr comm;  // prepared, not started; null for a control message
     double nbytes;               // on the wire
     Pattern pattern;
     double cap_Bps;  // what it moves at most
     // Once it has been taken: when that was, and how long until it begins to move.
     double taken_s = 0, latency_s = 0;
+    std::function<void()> arrived = {};  // of a control message
   };
 
   /// `answers`: of Pattern::answer.
@@ -44,7 +52,9 @@ class Connection {
   /// Hands a message over. It starts now if it can.
   void send(Message message);
   /// The transport has taken all messages.
-  bool all_taken() const { return taken_ == queue_.size(); }
+  bool all_taken() const {
+    return taken_ == queue_.size() && offers_.empty() && !fills_send_buffer_;
+  }
   /// Forgets messages that have been delivered. Only the sender's actor may: SimGrid keeps a list
   /// of what each actor has started, which it cleans when that actor waits.
   void forget_delivered();
@@ -55,6 +65,10 @@ class Connection {
 
   /// The receiver has received a message of `nbytes`.
   void received(double nbytes);
+  /// Sends a message without bytes, of which nobody but `arrived` hears.
+  void send_control(std::function<void()> arrived);
+  /// The receiver has asked for the first message that it has not asked for yet.
+  void asked_for();
   /// Starts what can start.
   void advance();
   /// Another message can start: as few are under way as the connection carries beside each other.
@@ -71,9 +85,18 @@ class Connection {
   struct Started {
     simgrid::s4u::CommPtr comm;
     double earliest_s;  // before which it is not delivered, since its latency is not over
+    double route_s;     // the latency of its route
     bool delivered() const;
   };
+  /// A message that has been announced, or that has to stay behind such a one.
+  struct Offer {
+    Message message;
+    bool asked_for;
+  };
   void take_what_fits();
+  void start_control(double left_s, std::function<void()> arrived);
+  void watch_send_buffer();
+  double unsent_bytes() const;
   void pass_window(Message& message);
   void start(Message& message);
   double latency_s() const;
@@ -94,6 +117,12 @@ class Connection {
   std::int64_t held_messages_ = 0;  // taken, not received
   double held_bytes_ = 0;
   TcpWindow* const window_;  // null where messages need not wait for one
+  // Of transports that announce messages.
+  std::deque<Offer> offers_;
+  std::int64_t sent_ = 0;           // messages, in all
+  bool control_under_way_ = false;  // and nothing else then
+  bool fills_send_buffer_ = false;  // with a message that the sender waits for
+  Rendezvous* const rendezvous_;    // null for other transports
 };
 
 }  // namespace trigram::sim

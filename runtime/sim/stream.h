@@ -69,6 +69,7 @@ class alignas(64) SimStream final : public Stream {
 
   World& world() const { return world_; }
   SimCommunicator& communicator() { return communicator_; }
+  const SimCommunicator& communicator() const { return communicator_; }
   int rank() const { return rank_; }
   StreamId id() const { return id_; }
   StreamId receiver() const { return receiver_; }

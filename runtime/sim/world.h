@@ -12,6 +12,7 @@
 #include "runtime/sim/inbox.h"
 #include "runtime/sim/overlap.h"
 #include "runtime/sim/parcel.h"
+#include "runtime/sim/rendezvous.h"
 #include "runtime/sim/simulation.h"
 
 namespace trigram::sim {
@@ -42,6 +43,10 @@ class World {
                         std::function<void(SimStream&)> body, StreamId receiver);
   /// A stream of a rank that has been added.
   SimStream& stream(StreamId id, int rank);
+  /// The same; null before it has been added.
+  const SimStream* find_stream(StreamId id, int rank) {
+    return group(id).streams[static_cast<std::size_t>(rank)];
+  }
   std::size_t streams_per_rank() const { return groups_.size(); }
   /// The stream whose actor is running; null outside all streams.
   SimStream* current() const;
@@ -69,22 +74,27 @@ class World {
     return network_->latency(route_, network_->latency_factor(date_s));
   }
   const Layout& layout() const { return layout_; }
-  bool eager() const { return cluster_.transport.protocol == Transport::Protocol::eager; }
+  bool eager() const { return cluster_.transport.has_connections(); }
+  /// Whether receivers ask for long messages.
+  bool announces() const { return cluster_.transport.protocol == Transport::Protocol::open_mpi; }
+  /// Of the connection from one rank to another on which `stream` receives, or of the one for its
+  /// answers.
+  Rendezvous& rendezvous(StreamId stream, int source, int destination, bool answers) {
+    return rendezvous_[stream][direction(source, destination, answers)];
+  }
   /// Whether connections see to their windows message by message; else a window is a rate.
   bool has_windows() const { return cluster_.transport.tcp.exists() && rate() == Rate::burst; }
   /// Of connections, as links and messages are limited to it. Slices travel beside one another, on
   /// streams of which nothing is kept.
   Rate rate() const { return rate_of(cluster_.transport); }
   static Rate rate_of(const Transport& transport) {
-    const bool eager = transport.protocol == Transport::Protocol::eager;
-    return eager && !transport.limits_messages() ? Rate::burst : Rate::sustained;
+    return transport.has_connections() && !transport.limits_messages() ? Rate::burst
+                                                                       : Rate::sustained;
   }
   /// The window of the connection from one rank to another on which `stream` receives, or of the
   /// one for its answers.
   TcpWindow& window(StreamId stream, int source, int destination, bool answers) {
-    const auto from = static_cast<std::uint64_t>(source);
-    const auto to = static_cast<std::uint64_t>(destination);
-    return windows_[stream][from << 32 | to << 1 | (answers ? 1 : 0)];
+    return windows_[stream][direction(source, destination, answers)];
   }
   /// What SimGrid multiplies the latency of a route by.
   double latency_factor() const {
@@ -117,6 +127,11 @@ class World {
     Message message;
   };
 
+  static std::uint64_t direction(int source, int destination, bool answers) {
+    const auto from = static_cast<std::uint64_t>(source);
+    const auto to = static_cast<std::uint64_t>(destination);
+    return from << 32 | to << 1 | (answers ? 1 : 0);
+  }
   void run_actor(SimStream& stream, const std::function<void(SimStream&)>& body);
   [[noreturn]] void halt() const;
   [[noreturn]] void fail(std::exception_ptr failure);
@@ -140,6 +155,7 @@ class World {
   std::vector<simgrid::s4u::ActorPtr> main_actors_;
   std::unordered_map<StreamId, Group> groups_;
   std::unordered_map<StreamId, std::unordered_map<std::uint64_t, TcpWindow>> windows_;  // by ranks
+  std::unordered_map<StreamId, std::unordered_map<std::uint64_t, Rendezvous>> rendezvous_;
   std::map<double, std::vector<Delivery>> deliveries_;  // by date, then in order of posting
   std::exception_ptr failure_;
   bool ended_ = false;

@@ -182,8 +182,8 @@ class Networks(NetworkTest):
         tcp = ("network_model", "tcp", 'expected "alpha_beta" where links have shaping, a profile or '
                "background")
         fluid = ("fidelity", "fluid", 'expected "message" or "auto" where links have a profile or '
-                 'background, the accelerator an overlap_slowdown, or the transport slices or the protocol '
-                 '"rendezvous"')
+                 'background, the accelerator an overlap_slowdown, or the transport slices or another '
+                 'protocol than "eager"')
         for change, refusals in (
             ({"shaping": {"rate": "1Gbps"}}, [tcp]),
             ({"profile": [{"at": "1s", "bandwidth": 0.5}]}, [tcp, fluid]),
