@@ -49,6 +49,8 @@ def program_of(cells: list[Cell], trigram: Path, folder: Path, netem: bool) -> s
         return (f"GLOO_SOCKET_IFNAME=eth0 {PYTHON} -B {DRIVERS}/gloo_driver.py {collectives}"
                 f" --workers {cells[0].workers} --store 10.77.0.1 {times}")
     if cells[0].stack == "open_mpi":
+        if cells[0].start == "together":
+            times += " --together"
         return f"{PYTHON} -B {DRIVERS}/mpi_driver.py {collectives} {times}"
     emulated = "bandwidth_and_latency" if netem else "bandwidth"
     world = json.dumps({"name": "mpi", "padded": True, "emulated": emulated})
@@ -178,14 +180,20 @@ def measure_missing(cells: list[Cell], options: argparse.Namespace) -> None:
                 out.write(json.dumps(result) + "\n")
 
 
-def predict(cell: Cell, trigram: Path) -> dict[int, float]:
-    """Bytes -> seconds of a collective, one after another, when its connections' windows are open."""
+def predict(cell: Cell, trigram: Path) -> dict[int, tuple[float, ...]]:
+    """Bytes -> seconds of a collective, one after another, when its connections' windows are open:
+    all that may come out, by how far apart its ranks begin."""
+    runs = [predict_one(cell, trigram, chain) for chain in cell.predicted_starts]
+    return {nbytes: tuple(sorted(run[nbytes] for run in runs)) for nbytes in runs[0]}
+
+
+def predict_one(cell: Cell, trigram: Path, chain: str) -> dict[int, float]:
     with tempfile.TemporaryDirectory() as folder:
         cluster = Path(folder) / "cluster.json"
-        cluster.write_text(json.dumps(cell.cluster()))
+        cluster.write_text(json.dumps(cell.predicted_cluster()))
         command = [str(trigram), "bench", cell.predicted_operation, "--algorithm",
                    cell.predicted_algorithm, "--runtime", "sim", "--cluster", str(cluster),
-                   *ladder(cell.sizes).split(), "--json"]
+                   "--chain", chain, *ladder(cell.sizes).split(), "--json"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             fail(2, f"{' '.join(command)}\n{done.stderr}")

@@ -188,6 +188,8 @@ std::vector<BenchEntry> library_entries() {
       made_entry("allreduce", "gloo_ring", kAllreduce, gloo_ring),
       entry("all_to_all", "open_mpi_linear", kAllToAll,
             [](const Place& at) { open_mpi_linear_all_to_all(at.ctx, at.x, at.y); }),
+      entry("all_to_all", "open_mpi_linear_send", kAllToAll,
+            [](const Place& at) { open_mpi_linear_all_to_all_without_put(at.ctx, at.x, at.y); }),
   };
   for (BenchEntry& e : all) {
     e.of_library = true;

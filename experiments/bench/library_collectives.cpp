@@ -19,8 +19,8 @@ std::size_t index(int i) { return static_cast<std::size_t>(i); }
 /// A message that says only that something has come or may come.
 Tensor notice(Context ctx) { return ctx.device->empty(16); }
 
-// Open MPI. `ob1` sends what fits the eager limit of its TCP transport at once. Of a longer message
-// so much goes ahead; the receiver answers when it has a receive for it; then the rest goes
+// Open MPI without `put` (btl_tcp_flags send). Of a message that is longer than the eager limit so
+// much goes ahead; the receiver answers when it has a receive for it; then the rest goes
 // (ompi/mca/pml/ob1/pml_ob1_sendreq.c, mca_pml_ob1_send_request_start_rndv).
 constexpr std::size_t kEagerBytes = 65536;  // btl_tcp_eager_limit, headers included
 constexpr std::size_t kHeaderBytes = 64;
@@ -31,17 +31,11 @@ std::size_t ahead(const Tensor& x) {
 Tensor first(const Tensor& x) { return x.slice(0, ahead(x)); }
 Tensor rest(const Tensor& x) { return x.slice(ahead(x), x.numel() - ahead(x)); }
 
-struct Half {
-  Transfer::Kind kind;
-  Tensor x;
-  int peer;
-};
-
 /// Messages that are all started at once. All are as long.
-void open_mpi_messages(Context ctx, std::span<const Half> halves, Pattern pattern) {
+void transfer_without_put(Context ctx, std::span<const Transfer> messages) {
   std::vector<Transfer> announced, answered, remaining;
   const Tensor said = notice(ctx), heard = notice(ctx);
-  for (const auto& [kind, x, peer] : halves) {
+  for (const auto& [kind, x, peer, pattern] : messages) {
     const bool sends = kind == Transfer::send;
     announced.push_back({kind, first(x), peer, pattern});
     answered.push_back(
@@ -49,14 +43,29 @@ void open_mpi_messages(Context ctx, std::span<const Half> halves, Pattern patter
     remaining.push_back({kind, rest(x), peer, pattern});
   }
   ctx.comm->transfer(announced);
-  if (rest(halves[0].x).numel() == 0) return;
+  if (rest(messages[0].tensor).numel() == 0) return;
   ctx.comm->transfer(answered);
   ctx.comm->transfer(remaining);
 }
 
-void open_mpi_sendrecv(Context ctx, const Tensor& out, int to, const Tensor& in, int from) {
-  const Half halves[] = {{Transfer::recv, in, from}, {Transfer::send, out, to}};
-  open_mpi_messages(ctx, halves, Pattern::collective);
+void sendrecv(Context ctx, const Tensor& out, int to, const Tensor& in, int from) {
+  const Transfer both[] = {{Transfer::recv, in, from, Pattern::collective},
+                           {Transfer::send, out, to, Pattern::collective}};
+  ctx.comm->transfer(both);
+}
+
+/// The messages of coll_tuned_alltoall_algorithm 1, after what stays here.
+std::vector<Transfer> linear_all_to_all(Context ctx, const Tensor& x, const Tensor& y) {
+  const int P = ctx.size(), rank = ctx.rank();
+  const auto part = [&](const Tensor& t, int i) { return t.part(index(i), index(P)); };
+  ctx.device->copy(part(y, rank), part(x, rank));
+  std::vector<Transfer> messages;
+  for (int i = 1; i < P; ++i) {
+    const int to = (rank + i) % P, from = (rank - i + P) % P;
+    messages.push_back({Transfer::recv, part(y, from), from, Pattern::all_to_all});
+    messages.push_back({Transfer::send, part(x, to), to, Pattern::all_to_all});
+  }
+  return messages;
 }
 
 // gloo. A rank says that it has posted a receive; data goes when that has come, and the messages of
@@ -74,11 +83,11 @@ void open_mpi_ring_allreduce(Context ctx, const Tensor& x) {
   const Scratch scratch(ctx, longest_part(x, index(P)));
   for (int s = 0; s < P - 1; ++s) {
     const Tensor mine = part(ctx.rank() - s - 1), arrived = scratch.like(mine);
-    open_mpi_sendrecv(ctx, part(ctx.rank() - s), right, arrived, left);
+    sendrecv(ctx, part(ctx.rank() - s), right, arrived, left);
     accumulate(ctx, Reduce::sum, arrived, mine);
   }
   for (int s = 0; s < P - 1; ++s)
-    open_mpi_sendrecv(ctx, part(ctx.rank() + 1 - s), right, part(ctx.rank() - s), left);
+    sendrecv(ctx, part(ctx.rank() + 1 - s), right, part(ctx.rank() - s), left);
 }
 
 void open_mpi_recursive_doubling_allreduce(Context ctx, const Tensor& x) {
@@ -87,23 +96,18 @@ void open_mpi_recursive_doubling_allreduce(Context ctx, const Tensor& x) {
   const Scratch scratch(ctx, x);
   for (int distance = 1; distance < P; distance *= 2) {
     const int peer = ctx.rank() ^ distance;
-    open_mpi_sendrecv(ctx, x, peer, scratch.like(x), peer);
+    sendrecv(ctx, x, peer, scratch.like(x), peer);
     accumulate(ctx, Reduce::sum, scratch.like(x), x);
   }
 }
 
 void open_mpi_linear_all_to_all(Context ctx, const Tensor& x, const Tensor& y) {
-  const int P = ctx.size(), rank = ctx.rank();
-  const auto part = [&](const Tensor& t, int i) { return t.part(index(i), index(P)); };
-  ctx.device->copy(part(y, rank), part(x, rank));
-  if (P == 1) return;
-  std::vector<Half> halves;
-  for (int i = 1; i < P; ++i) {
-    const int to = (rank + i) % P, from = (rank - i + P) % P;
-    halves.push_back({Transfer::recv, part(y, from), from});
-    halves.push_back({Transfer::send, part(x, to), to});
-  }
-  open_mpi_messages(ctx, halves, Pattern::all_to_all);
+  ctx.comm->transfer(linear_all_to_all(ctx, x, y));
+}
+
+void open_mpi_linear_all_to_all_without_put(Context ctx, const Tensor& x, const Tensor& y) {
+  const auto messages = linear_all_to_all(ctx, x, y);
+  if (!messages.empty()) transfer_without_put(ctx, messages);
 }
 
 GlooRing::GlooRing(Context ctx, const Tensor& x)

@@ -7,9 +7,10 @@
 
 namespace trigram {
 
-// Collectives as other libraries make them over TCP, message by message, with the handshakes of
-// their transports: by these the simulator predicts how long the libraries take. They take a world
-// whose sends do not wait for the receiver (Communicator::buffered).
+// Collectives as other libraries make them over TCP, message by message: by these the simulator
+// predicts how long the libraries take. They take a world whose sends do not wait for the receiver
+// (Communicator::buffered). What Open MPI does with long messages is a property of the transport,
+// Transport::Protocol::open_mpi; the handshakes of gloo, and of Open MPI without `put`, are here.
 
 /// Open MPI 4.1: coll_tuned_allreduce_algorithm 4 (ompi/mca/coll/base/coll_base_allreduce.c).
 void open_mpi_ring_allreduce(Context ctx, const Tensor& x);
@@ -17,6 +18,8 @@ void open_mpi_ring_allreduce(Context ctx, const Tensor& x);
 void open_mpi_recursive_doubling_allreduce(Context ctx, const Tensor& x);
 /// Open MPI 4.1: coll_tuned_alltoall_algorithm 1, all messages at once.
 void open_mpi_linear_all_to_all(Context ctx, const Tensor& x, const Tensor& y);
+/// The same with `--mca btl_tcp_flags send`, over an eager transport.
+void open_mpi_linear_all_to_all_without_put(Context ctx, const Tensor& x, const Tensor& y);
 
 /// The ring of gloo (gloo/allreduce.cc), which PyTorch takes for vectors in the memory of hosts,
 /// for an even number of ranks whose chunks are at most 2 MiB long.

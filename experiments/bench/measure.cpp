@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "algorithms/collectives/exchange.h"
+
 namespace trigram {
 namespace {
 
@@ -40,6 +42,14 @@ void start_together(const Context& ctx, bool simulated) {
   if (early_s > 0) ctx.stream->sleep_for(early_s);
 }
 
+/// Begins when the rank before has sent so much.
+void wait_in_chain(const Context& ctx, std::size_t nbytes) {
+  if (nbytes == 0) return;
+  const Tensor token = ctx.device->empty(nbytes / sizeof(float));
+  if (ctx.rank() > 0) receive(ctx, token, ctx.rank() - 1);
+  if (ctx.rank() + 1 < ctx.size()) send(ctx, token, ctx.rank() + 1);
+}
+
 std::size_t elements(std::size_t bytes, std::size_t ranks) {
   return bytes / sizeof(float) / ranks * ranks;
 }
@@ -54,6 +64,7 @@ Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t co
     wrong = static_cast<std::int64_t>(exercise->wrong());
   }
   start_together(ctx, simulated);
+  wait_in_chain(ctx, ladder.chain_bytes);
   double seconds = seconds_of(ctx, ladder, [&] { exercise->run(); });
   combine(ctx, kResult, seconds, wrong);
   Measured m{entry.operation, entry.algorithm, entry.redop, count * sizeof(float), count};

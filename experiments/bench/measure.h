@@ -13,6 +13,9 @@ struct Ladder {
   std::size_t min_bytes = 8, max_bytes = std::size_t{16} << 20;
   int factor = 4;  // from one size to the next
   int iterations = 20, warm_up = 5;
+  /// Bytes that each rank waits for from the one before it, before it begins; 0: for nothing. Then
+  /// a rank is in a call of its communicator until it begins, as after another collective.
+  std::size_t chain_bytes = 0;
   bool check = true;
   double quantile = 0.5;  // of the iterations: which one counts
   /// Each iteration is as many runs as begin within so many seconds, and their mean. Only for what

@@ -22,7 +22,7 @@ namespace {
 struct Options {
   PlaceOptions place;
   std::vector<std::string> operations, algorithms;
-  std::string min_bytes = "8B", max_bytes = "16MiB";
+  std::string min_bytes = "8B", max_bytes = "16MiB", chain = "0B";
   int factor = 4, iterations = 0, warm_up = -1;
   bool no_check = false, json = false;
 };
@@ -87,6 +87,7 @@ Ladder ladder_of(const Options& options, bool simulated) {
   ladder.iterations = options.iterations > 0 ? options.iterations : simulated ? 1 : 20;
   ladder.warm_up = options.warm_up >= 0 ? options.warm_up : simulated ? 0 : 5;
   ladder.check = !options.no_check;
+  if (options.chain != "0B") ladder.chain_bytes = bytes_in("--chain", options.chain);
   return ladder;
 }
 
@@ -119,6 +120,7 @@ Json options_of(const Bench& bench) {
           {"--factor", bench.ladder.factor},
           {"--iters", bench.ladder.iterations},
           {"--warmup", bench.ladder.warm_up},
+          {"--chain", bench.ladder.chain_bytes},
           {"--no-check", !bench.ladder.check}};
 }
 
@@ -203,6 +205,10 @@ void add_bench_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--warmup", options->warm_up, "Runs before those: 5, simulated 0")
       ->check(CLI::Range(0, 1 << 20));
+  command
+      ->add_option("--chain", options->chain,
+                   "Bytes that each rank waits for from the rank before it, before a row begins")
+      ->capture_default_str();
   command->add_flag("--no-check", options->no_check,
                     "Check no results; simulated tensors then have no values");
   command->add_flag("--json", options->json, "One JSON document");

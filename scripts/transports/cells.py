@@ -22,6 +22,7 @@ class Cell:
     sizes: tuple[int, ...] = SIZES
     place: str = ""  # "vm": although this kernel could
     flags: str = ""  # btl_tcp_flags: "send" for long messages without put
+    start: str = ""  # of ranks, "together"; else as the collective before leaves them
 
     @property
     def factor(self) -> int:
@@ -31,7 +32,8 @@ class Cell:
     def key(self) -> str:
         window = f"{self.window // 1024}KiB" if self.window else "linux"
         return (f"{self.stack}/{self.collective}/{self.label}/4x{self.workers}/{self.mbps}Mbps"
-                f"/{self.latency_ms}ms/{window}" + (f"/{self.place}" if self.place else ""))
+                f"/{self.latency_ms}ms/{window}" + (f"/{self.place}" if self.place else "")
+                + (f"/{self.start}" if self.start else ""))
 
     @property
     def label(self) -> str:
@@ -44,7 +46,8 @@ class Cell:
     @property
     def job(self) -> tuple[Any, ...]:
         """Cells that one job measures."""
-        return (self.stack, self.network, self.algorithm == "recursive_doubling", self.flags)
+        return (self.stack, self.network, self.algorithm == "recursive_doubling", self.flags,
+                self.start)
 
     @property
     def in_vm(self) -> bool:
@@ -59,13 +62,33 @@ class Cell:
             "transport": {"tcp": {"window": f"{self.window}B"} if self.window else "linux"},
         }
 
+    def predicted_cluster(self) -> dict[str, Any]:
+        cluster = self.cluster()
+        if self.asks:
+            cluster["transport"]["protocol"] = "open_mpi"
+        return cluster
+
+    @property
+    def asks(self) -> bool:
+        """Whether long messages go by `put`, when the receiver has asked for them."""
+        return self.stack == "open_mpi" and not self.flags
+
+    @property
+    def predicted_starts(self) -> list[str]:
+        """Values of `--chain` for starts that may come out differently: ranks begin together, or a
+        latency after one another, as short messages of the collective before leave them. Ranks on
+        one CPU reduce one after another, so an allreduce that begins together need not stay so."""
+        known = self.start == "together" and self.collective == "all_to_all"
+        return ["0B", "16B"] if self.asks and not known else ["0B"]
+
     @property
     def predicted_operation(self) -> str:
         return "allreduce" if self.collective == "ddp" else self.collective
 
     @property
     def predicted_algorithm(self) -> str:
-        return self.algorithm if self.stack == "trigram" else f"{self.stack}_{self.algorithm}"
+        own = self.algorithm + (f"_{self.flags}" if self.flags else "")
+        return own if self.stack == "trigram" else f"{self.stack}_{own}"
 
 
 def of_network(mbps: int, latency_ms: int, workers: int, window: int = 0, place: str = "",
@@ -105,6 +128,11 @@ def matrix() -> list[Cell]:
     for latency_ms, workers in ((5, 1), (20, 1), (5, 2)):
         cells.append(Cell("open_mpi", "allreduce", "recursive_doubling", 50, latency_ms, workers,
                           number=3))
+    for latency_ms in (5, 20):
+        network = (50, latency_ms, 1)
+        cells += [Cell("open_mpi", "all_to_all", "linear", *network, number=1, start="together"),
+                  Cell("open_mpi", "allreduce", "recursive_doubling", *network, number=3,
+                       start="together")]
     cells += [cell for mbps in (50, 100, 200, 400) for workers in (1, 2)
               for cell in [*of_network(mbps, 0, workers), all_to_all_without_put(mbps, 0, workers)]]
     return cells

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from typing import Callable
 
 import numpy
@@ -35,8 +36,17 @@ def check(name: str) -> None:
     assert (y == expected).all(), (name, y)
 
 
+def start_together() -> None:
+    """Returns on all ranks at the same time; all read one clock."""
+    begin = MPI.COMM_WORLD.allreduce(time.perf_counter(), MPI.MAX) + 0.2
+    while time.perf_counter() < begin:
+        time.sleep(0)
+
+
 def seconds_of(run: Callable[[], None], options: argparse.Namespace) -> float:
     """Of the slowest rank, the median of repetitions one after another."""
+    if options.together:
+        start_together()
     return MPI.COMM_WORLD.allreduce(median_seconds(run, options.warm_up, options.repeat), MPI.MAX)
 
 
@@ -46,6 +56,8 @@ def main() -> None:
     parser.add_argument("--bytes", type=int, nargs="+", required=True)
     parser.add_argument("--warm-up", type=int, required=True)
     parser.add_argument("--repeat", type=int, required=True)
+    parser.add_argument("--together", action="store_true", help="ranks begin at the same time, not"
+                        " as the collective before leaves them")
     options = parser.parse_args()
     for name in options.collectives:
         check(name)

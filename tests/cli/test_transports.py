@@ -40,26 +40,47 @@ def gloo_s(nbytes: int) -> float:
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
 class Predictions(CommandTest):
-    def seconds(self, operation: str, algorithm: str, nbytes: int) -> float:
-        cluster = self.write(CLUSTER, "cluster.json")
+    def seconds(self, operation: str, algorithm: str, nbytes: int, protocol: str = "eager",
+                chain: str = "0B") -> float:
+        transport = {**CLUSTER["transport"], "protocol": protocol}
+        cluster = self.write({**CLUSTER, "transport": transport}, "cluster.json")
         size = ["--min-bytes", f"{nbytes}B", "--max-bytes", f"{nbytes}B"]
         report = self.trigram("bench", operation, "--algorithm", algorithm, "--runtime", "sim",
-                              "--cluster", cluster, *size, "--json").stdout
+                              "--cluster", cluster, *size, "--chain", chain, "--json").stdout
         (row,) = json.loads(report)["rows"]
         self.assertEqual(row["wrong"], 0)
         return row["time_s"]
 
+    def assert_takes(self, found_s: float, expected_s: float) -> None:
+        self.assertLess(abs(found_s / expected_s - 1), 2e-3, (found_s, expected_s))
+
     def test_open_mpi_asks_before_what_is_longer_than_its_eager_limit(self) -> None:
         for nbytes, latencies in ((128 << 10, 1), (2 << 20, 3)):
             each = nbytes / RANKS / BPS + latencies * LATENCY_S
-            expected = {"open_mpi_ring": 2 * (RANKS - 1) * each}
-            for algorithm, seconds in expected.items():
-                found = self.seconds("allreduce", algorithm, nbytes)
-                self.assertLess(abs(found / seconds - 1), 2e-3, (algorithm, nbytes))
-        found = self.seconds("allreduce", "open_mpi_recursive_doubling", 2 << 20)
-        self.assertLess(abs(found / (2 * ((2 << 20) / BPS + 3 * LATENCY_S)) - 1), 2e-3)
-        found = self.seconds("all_to_all", "open_mpi_linear", 2 << 20)
-        self.assertLess(abs(found / (3 * (2 << 18) / BPS + 3 * LATENCY_S) - 1), 2e-3)
+            self.assert_takes(self.seconds("allreduce", "open_mpi_ring", nbytes, "open_mpi"),
+                              2 * (RANKS - 1) * each)
+        n = 2 << 20
+        self.assert_takes(
+            self.seconds("allreduce", "open_mpi_recursive_doubling", n, "open_mpi"),
+            2 * (n / BPS + 3 * LATENCY_S))
+        together_s = 3 * n / RANKS / BPS + 3 * LATENCY_S
+        self.assert_takes(self.seconds("all_to_all", "open_mpi_linear", n, "open_mpi"), together_s)
+        self.assert_takes(self.seconds("all_to_all", "open_mpi_linear_send", n), together_s)
+
+    def test_directions_take_turns_where_ranks_begin_a_latency_apart(self) -> None:
+        # Rank 0 hears from rank 3 last, and their exchange alone takes twice the bytes.
+        n = 2 << 20
+        seconds = self.seconds("all_to_all", "open_mpi_linear", n, "open_mpi", "16B")
+        self.assertGreater(seconds, 1.5 * 3 * n / RANKS / BPS)
+
+    def test_what_contradicts_the_protocol_is_refused_in_one_line(self) -> None:
+        for option, value in (("buffer", "4MiB"), ("slots", 8), ("streams", 2), ("channels", 2)):
+            transport = {"protocol": "open_mpi", option: value}
+            cluster = self.write({**CLUSTER, "transport": transport}, "cluster.json")
+            refused = self.trigram("bench", "allreduce", "--runtime", "sim", "--cluster", cluster,
+                                   code=2).stderr
+            self.assertEqual(len(refused.splitlines()), 1, refused)
+            self.assertIn(f"/transport/{option}: ", refused)
 
     def test_gloo_has_two_segments_under_way(self) -> None:
         for nbytes in (64 << 10, 512 << 10, 2 << 20):
@@ -93,12 +114,22 @@ class Comparison(CommandTest):
         # all-to-all takes half of that, so it does not come second.
         printed = self.compare([
             self.entry("gloo/allreduce/ring/4x1/50Mbps/0ms/linux", 0.0315, 0.1398, 0.5033),
-            self.entry("open_mpi/all_to_all/linear/4x1/50Mbps/0ms/linux", 0.01573, 0.1664, 0.2517),
+            self.entry("trigram/all_to_all/pairwise/4x1/50Mbps/0ms/linux", 0.01573, 0.1664, 0.2517),
         ])
         self.assertRegex(printed, r"gloo +allreduce/ring +512KiB +4x1 .* 12[56]\.\d +139\.8 +-(9|10)\.\d%")
         self.assertRegex(printed, r"all: 6 times, median error \d\.\d %, greatest -62\.\d %; 1 beyond 30 %")
-        self.assertIn("order: 2 of 3 pairs", printed)
-        self.assertIn("gloo/allreduce/ring/4x1/50Mbps/0ms/linux 512KiB is shorter than open_mpi", printed)
+        self.assertRegex(printed, "order: 2 of 3 pairs .* 0 may come out either way, 1 disagree")
+        self.assertIn("gloo/allreduce/ring/4x1/50Mbps/0ms/linux 512KiB is shorter than trigram", printed)
+
+    def test_what_ranks_that_begin_apart_change_is_said(self) -> None:
+        printed = self.compare([
+            self.entry("trigram/all_to_all/pairwise/4x1/50Mbps/5ms/linux", 0.0207, 0.0679, 0.2567),
+            self.entry("open_mpi/all_to_all/linear/4x1/50Mbps/5ms/linux", 0.0207, 0.1765, 0.2667),
+        ])
+        self.assertRegex(printed, r"open_mpi .* 512KiB .* 77\.9 or 17\d\.\d +176\.5 +[+-]0\.\d%")
+        self.assertRegex(printed, r"open_mpi .* 2MiB .* 266\.7 or .* 266\.7 +[+-]0\.\d%")
+        # 67.9 is shorter than whatever comes out.
+        self.assertIn("order: 1 of 1 pairs", printed)
 
     def test_what_cannot_be_is_said(self) -> None:
         self.assertIn("has nothing that was measured", self.compare([], code=2))
