@@ -163,7 +163,7 @@ def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
 
 
 def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
-    seeds = {len(p.runs) for p in comparison.points}
+    seeds = {len(p.by_seed) for p in comparison.points}
     simulated = {run.simulated for run in comparison.runs}
     notes = ["* best of its setting"] if any(cell.best for row in rows for cell in row) else []
     if simulated == {True}:
@@ -214,7 +214,7 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     notes = []
     if None in found:
         notes.append(f"– an accuracy of {units.percent(target)} is not reached in so many steps"
-                     + (", or not with every seed" if any(len(p.runs) > 1 for p in comparison.points) else ""))
+                     + (", or not with every seed" if any(len(p.by_seed) > 1 for p in comparison.points) else ""))
     if any(found):
         notes.append(f"{units.percent(target)} is reached between two evaluations, as shown")
     if any(each.coarse for each in found if each):
@@ -259,7 +259,7 @@ def as_frame(comparison: Comparison) -> pd.DataFrame:
             record: dict[str, object] = {
                 axis.pointer: value.label for axis, value in zip(comparison.axes, setting)
             }
-            record |= {"algorithm": point.algorithm, "seeds": len(point.runs)}
+            record |= {"algorithm": point.algorithm, "seeds": len(point.by_seed)}
             record |= {column.title: column.value(point) for column in columns}
             record |= {f"{column.title}, from": column.within.least(point) for column in columns if column.within}
             record["shortfall"] = point.shortfall

@@ -30,6 +30,7 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
           {"name", run.experiment.name},
           {"experiment", run.resolved},
           {"sweep", run.coordinates},
+          {"inputs", run.inputs},
           {"status", outcome.ok() ? "done" : "failed"},
           {"error", outcome.ok() ? Json() : Json(outcome.error)},
           {"version", program.number},
