@@ -225,6 +225,25 @@ TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
             "! silent is not compared: it sent nothing between its workers in 10 steps\n");
 }
 
+TEST(Manifest, HasWarningsThatOnlyShowInTheRun) {
+  const Json config = {{"cluster", {{"nodes", 2}}}, {"algorithm", "gradient_allreduce"},
+                       {"workload", "quadratic"},   {"runtime", "threads"},
+                       {"optimizer", "sgd"},        {"steps", 2}};
+  PlannedRun run;
+  run.experiment = experiment_fields("").parse(config, "");
+  run.warnings = {"planned"};
+  const Json links = {{{"link", "between nodes, 0 > 1"}, {"off", 5.67}, {"warning", true}},
+                      {{"link", "inside a node, 0 > 1"}, {"off", 0.01}, {"warning", false}}};
+  const Outcome outcome{.summary = {{"steps", 2}, {"warnings", {"seen"}}}};
+  const Json manifest = make_manifest(run, outcome, {}, links, {});
+  EXPECT_EQ(manifest["warnings"],
+            Json({"planned", "seen",
+                  "network not as described: the emulated link between nodes, 0 > 1 is +567 % off "
+                  "what the cluster says"}));
+  EXPECT_EQ(manifest["summary"], Json({{"steps", 2}}));
+  EXPECT_EQ(manifest["links"], links);
+}
+
 TEST(ComparisonTable, SaysWhatRunsSayOfTheirLength) {
   Json cut = manifest("cut", "1Gbps", 1, 0.002), part = manifest("part", "1Gbps", 1, 0.003);
   cut["summary"]["shortfall"] = {{"why", "made 7 of 8 steps"}, {"of", "rates"}};
