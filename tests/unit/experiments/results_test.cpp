@@ -225,6 +225,20 @@ TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
             "! silent is not compared: it sent nothing between its workers in 10 steps\n");
 }
 
+/// `trigram table` says the same of them.
+TEST(ComparisonTable, SaysWhatTimesOfThisMachineAreWorth) {
+  Json many = manifest("many", "1Gbps", 1, 0.001), few = manifest("few", "1Gbps", 1, 0.002);
+  for (Json* run : {&many, &few}) (*run)["time_kind"] = "wall";
+  many["oversubscribed"] = true;
+  EXPECT_EQ(comparison_table({many, few}),
+            "bandwidth  algorithm  step [ms]\n"
+            "1Gbps      many †        1.00 *\n"
+            "1Gbps      few             2.00\n"
+            "* shortest step at this setting\n"
+            "† more ranks than cores: its times say little about a real cluster\n"
+            "times are wall-clock times of this machine\n");
+}
+
 TEST(Manifest, HasWarningsThatOnlyShowInTheRun) {
   const Json config = {{"cluster", {{"nodes", 2}}}, {"algorithm", "gradient_allreduce"},
                        {"workload", "quadratic"},   {"runtime", "threads"},
