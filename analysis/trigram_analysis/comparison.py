@@ -63,6 +63,11 @@ class Point:
         return None if None in values else statistics.fmean(values)
 
     @property
+    def stopped(self) -> bool:
+        """Whether a run ended where it was as accurate as it was to be: it learned no longer than it had to."""
+        return any(run.target.get("time_s") is not None for run in self.runs)
+
+    @property
     def drawn_run(self) -> Run:
         """The run of which a timeline is drawn: of the lowest seed, and of the earliest step that was recorded."""
         return min(self.runs, key=lambda run: (units.natural(str(run.seed)), run.recorded_step))
