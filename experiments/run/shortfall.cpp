@@ -71,9 +71,10 @@ Json shortfall(const Experiment& e, const Json& summary) {
                  fmt::format("made {} of the {} steps of its cycle{}", rated, cycle.steps, later));
   if (algorithm->exchanges_by_time())
     if (const long made = exchanges(e, summary); made < kLeastExchanges)
-      return lacks("rates", fmt::format("completed {} averages in {} steps, fewer than {}, as time "
-                                        "decides about each{}",
-                                        made, rated, kLeastExchanges, later));
+      return lacks("rates",
+                   fmt::format("completed {} average{} in {} steps, fewer than {}, as time decides "
+                               "about each{}",
+                               made, made == 1 ? "" : "s", rated, kLeastExchanges, later));
   if (rated < least)
     return lacks("rates", fmt::format("made {} of the {} steps of {} exchanges, as time or chance "
                                       "decide about each{}",
