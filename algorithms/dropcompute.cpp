@@ -67,7 +67,7 @@ class DropCompute final : public Algorithm {
   }
 
   std::optional<Cycle> cycle(const Layout&) const override {
-    if (options_.threshold_s) return Cycle{.exact = false};
+    if (options_.threshold_s) return Cycle{.from = kFirst, .exact = false};
     return Cycle{.from = options_.profile_steps, .exact = options_.profile_steps == 0};
   }
 

@@ -70,10 +70,12 @@ FieldTable<Accelerator> accelerator_fields() {
       .field("name", &Accelerator::name,
              written_where(text(), [](const std::string& name) { return !name.empty(); }),
              "name of the accelerator; without one, and without rates, it is taken to be a V100")
-      .field("flops", &Accelerator::flops_per_s, quantity(Dimension::flop_rate, true),
-             "rate of arithmetic, such as \"15.7TFLOP/s\"")
-      .field("memory_bandwidth", &Accelerator::memory_Bps, quantity(Dimension::bandwidth, true),
-             "bandwidth of its memory, such as \"900GB/s\"")
+      .field(
+          "flops", &Accelerator::flops_per_s,
+          written_where(quantity(Dimension::flop_rate, true), [](double rate) { return rate > 0; }),
+          "rate of arithmetic, such as \"15.7TFLOP/s\"; that of a V100 when it is not given")
+      .field("memory_bandwidth", &Accelerator::memory_Bps, bandwidth_if_given(),
+             "bandwidth of its memory, such as \"900GB/s\"; that of a V100 when it is not given")
       .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
              "time that every operation takes besides its work")
       .field("synchronize_overhead", &Accelerator::synchronize_overhead_s,
@@ -157,7 +159,7 @@ double Accelerator::seconds(const Cost& cost) const {
   if (const double own_Bps = rate_Bps(cost.kind); own_Bps > 0)
     return cost.launches * launch_overhead_s + cost.bytes / own_Bps;
   return cost.launches * launch_overhead_s +
-         std::max(cost.bytes / memory_Bps, cost.flops / flops_per_s);
+         std::max(cost.bytes / traffic_Bps(), cost.flops / arithmetic_per_s());
 }
 
 double Cluster::nic_bandwidth(int index) const {

@@ -46,13 +46,16 @@ struct TopologySpec {
   Json options = Json::object();
 };
 
-/// Rates, by default those of a V100, that price the operations of a device: an operation takes the
+/// The rates of arithmetic and of memory of an accelerator that does not say them: a V100's, single
+/// precision (NVIDIA V100 data sheet).
+inline constexpr double kV100FlopsPerS = 15.7e12, kV100MemoryBps = 900e9;
+
+/// Rates that price the operations of a device: an operation takes the
 /// launch overhead plus the larger of its memory time and its arithmetic time (the roofline model),
 /// or its memory traffic at the rate that is given for its kind.
 struct Accelerator {
-  std::string name;  // empty: nobody says
-  double flops_per_s = 15.7e12;
-  double memory_Bps = 900e9;
+  std::string name;                        // empty: nobody says
+  double flops_per_s = 0, memory_Bps = 0;  // 0: nobody says
   double launch_overhead_s = 5e-6;
   /// Seconds from the end of an operation that the host waits for until it has begun the next;
   /// negative: the launch overhead.
@@ -62,6 +65,9 @@ struct Accelerator {
   double codec_Bps = 0, reduction_Bps = 0, copy_Bps = 0, host_Bps = 0;
   /// Computation takes so many times as long while a message of its worker is under way.
   double overlap_slowdown = 1;
+  /// What operations are priced at: the rates that are given, else a V100's.
+  double arithmetic_per_s() const { return flops_per_s > 0 ? flops_per_s : kV100FlopsPerS; }
+  double traffic_Bps() const { return memory_Bps > 0 ? memory_Bps : kV100MemoryBps; }
   double seconds(const Cost& cost) const;
   /// The rate that is given for a kind of operations, or 0.
   double rate_Bps(Cost::Kind kind) const;
@@ -134,7 +140,7 @@ struct Cluster {
   double nic_bandwidth(int index) const;
   double port_bandwidth(int rank) const;
   /// Bytes per second that a rank gives to messages to itself.
-  double loopback_bandwidth() const { return accelerator.memory_Bps; }
+  double loopback_bandwidth() const { return accelerator.traffic_Bps(); }
 };
 
 /// The fields of a cluster description; `parse_cluster` also checks what fields alone cannot.

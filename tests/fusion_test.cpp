@@ -223,7 +223,7 @@ TEST(Synchronize, CostsALaunchPerExchange) {
     training.algorithm["synchronize"] = false;
     const double before_s = train(training).seconds();
     training.algorithm["synchronize"] = true;
-    const double byte_s = 1 / training.cluster.accelerator.memory_Bps;
+    const double byte_s = 1 / training.cluster.accelerator.traffic_Bps();
     EXPECT_NEAR(train(training).seconds() - before_s, 5 * (launch_s + byte_s), 1e-12);
     training.cluster.accelerator.synchronize_overhead_s = 3e-4;
     EXPECT_NEAR(train(training).seconds() - before_s, 5 * 3e-4, 1e-12);

@@ -144,7 +144,7 @@ std::vector<Knob> knobs() {
       {"delays that grow from worker to worker",
        [](Training& t) { t.cluster.skew = {.smallest_s = 0.05, .largest_s = 0.4}; }, true},
       {"a tenth of the memory bandwidth",
-       [](Training& t) { t.cluster.accelerator.memory_Bps /= 10; }, true},
+       [](Training& t) { t.cluster.accelerator.memory_Bps = kV100MemoryBps / 10; }, true},
       {"ten times the launch overhead",
        [](Training& t) { t.cluster.accelerator.launch_overhead_s *= 10; }, true},
       // One alone may end while an average in the background still goes on.

@@ -108,7 +108,7 @@ TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
       const Trained trained = train(training);
       const double bytes = 4.0 * static_cast<double>(trained.model());
       const auto buckets = static_cast<double>(trained.buckets.size());
-      const double back_s = 2 * bytes / training.cluster.accelerator.memory_Bps +
+      const double back_s = 2 * bytes / training.cluster.accelerator.traffic_Bps() +
                             bytes / training.cluster.intra.bandwidth_Bps +
                             buckets * training.cluster.intra.latency_s + (buckets + 1) * 1e-3;
       // Depending on the transport, a sender waits for one latency or for none.

@@ -172,3 +172,43 @@ def test_phantom_runs_have_no_target(sweep):
         edit(path, lambda m: m["summary"].update(accuracy=None, loss=None))
         (path / "metrics.jsonl").unlink()
     assert compare(sweep).target is None
+
+
+def test_contents_of_an_input_file_are_kept_apart(sweep):
+    """An edited profile has the path of the old one."""
+    for path in sorted(sweep.iterdir()):
+        edit(path, lambda m: m.update(inputs={"/home/me/mine.csv": "a" * 64}))
+        algorithm, gbps, _ = path.name.split("-")
+        again = sample.write_run(sweep, f"{path.name}-edited", algorithm, float(gbps))
+        edit(again, lambda m: m.update(inputs={"/home/me/mine.csv": "b" * 64}, started="2026-01-02T00:00:00Z"))
+    c = compare(sweep)
+    assert all(len(point.runs) == 1 for point in c.points)
+    assert {axis.title for axis in c.axes} == {"inter-node bandwidth", "input content"}
+    assert "seeds" not in table.as_text(table.build(c))
+    for label in ("mine.csv aaaaaaa ", "mine.csv bbbbbbb (newest)"):
+        assert label in table.as_text(table.build(c))
+
+
+def test_files_of_several_workloads_are_no_contents_of_one(sweep):
+    for path in sweep.iterdir():
+        edit(path, lambda m: m.update(inputs={"/home/me/mine.csv": "a" * 64}))
+    before = len(compare(sweep).axes)
+    edit(sweep / "bytegrad-1-1", lambda m: m.update(inputs={"/home/me/other.csv": "b" * 64}))
+    assert len(compare(sweep).axes) == before
+
+
+def test_contents_that_older_programs_do_not_say_are_told_apart_by_ids(sweep):
+    """An id is a hash of the experiment and of the content of its input files."""
+    sample.write_run(sweep, "edited", "bytegrad", 1.0)
+    c = compare(sweep)
+    assert all(len(point.runs) == 1 for point in c.points)
+    assert "as run edited read it" in table.as_text(table.build(c))
+
+
+def test_runs_that_differ_in_the_recorded_step_alone_are_no_seeds(sweep):
+    sample.write_run(sweep, "twin", "bytegrad", 1.0)
+    edit(sweep / "twin", lambda m: m["experiment"].update(timeline={"step": 5}))
+    c = compare(sweep)
+    assert [len(point.runs) for point in c.points].count(2) == 1
+    assert all(point.spread("step_s") is None for point in c.points)
+    assert "seeds" not in table.as_text(table.build(c))

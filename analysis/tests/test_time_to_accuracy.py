@@ -144,3 +144,39 @@ def test_a_seed_that_never_gets_there_is_spoken_of(tmp_path):
         write(tmp_path, "decentralized", 2.0, {10: 0.5, 20: 0.86}, seed)
     assert to_target(tmp_path) == {"bytegrad": "–", "decentralized/shift_one": "20.0–40.0 ~ *"}
     assert any("or not with every seed" in note for note in table.build(compare(tmp_path)).notes)
+
+
+def stop(folder: Path, accuracy: float) -> None:
+    """The runs as if they had stopped at an accuracy."""
+    for path in folder.iterdir():
+        manifest = json.loads((path / "manifest.json").read_text())
+        manifest["experiment"]["target_accuracy"] = accuracy
+        manifest["summary"]["target"] = {"accuracy": accuracy, "steps": 9, "epochs": 1.0, "time_s": 9.0}
+        (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_runs_that_stop_at_a_target_have_no_best_final_accuracy(tmp_path):
+    for name in ("stopped", "whole"):
+        write(tmp_path / name, "bytegrad", 1.0, {5: 0.5, 10: 0.725})
+        write(tmp_path / name, "decentralized", 1.0, {5: 0.5, 10: 0.700})
+    stop(tmp_path / "stopped", 0.7)
+    for name, stars in (("stopped", 0), ("whole", 1)):
+        built = table.build(compare(tmp_path / name))
+        column = built.titles.index("accuracy (%)")
+        assert sum(row[column].best for row in built.rows) == stars, name
+    (said,) = verdict.verdicts(compare(tmp_path / "stopped"))
+    assert "Runs stop at 70%, so their final accuracies, 70.0% to 72.5%, rank nothing." in said.text
+    assert "Final accuracy" not in said.text
+    assert {m.key: m.better for m in measures(compare(tmp_path / "stopped"))}["accuracy"] is None
+    assert "Final accuracy: 72.5%" in verdict.verdicts(compare(tmp_path / "whole"))[0].text
+
+
+def test_what_all_reach_by_the_first_evaluation_ranks_nobody(tmp_path):
+    write(tmp_path, "bytegrad", 1.0, evaluated(100, 1))
+    write(tmp_path, "decentralized", 3.0, evaluated(100, 1))
+    assert to_target(tmp_path) == {"bytegrad": "≤100 ~", "decentralized/shift_one": "≤300 ~"}
+    notes = table.build(compare(tmp_path)).notes
+    assert "82% is reached by the first evaluation, which does not tell when before" in notes
+    assert not any("between two evaluations" in note for note in notes)
+    (said,) = verdict.verdicts(compare(tmp_path))
+    assert "reach 82% accuracy by their first evaluations, which do not tell who is first." in said.text

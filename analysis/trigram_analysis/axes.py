@@ -9,13 +9,15 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, Hashable, Iterable
 
-from . import units
+from . import inputs, units
 from .results import Run
 
 _MISSING = "–"
 _NOT_AXES = ("algorithm", "seed", "name", "description", "timeline", "$schema")
 _SEEDS = ("/cluster/jitter_seed",)  # further down; the experiment's own is above. comparison_table.cpp has the same
+_INPUTS = "/inputs"  # the content of input files, which experiments name by their paths alone
 _TITLES = {  # of settings that people name
+    _INPUTS: "input content",
     "/cluster/inter/bandwidth": "inter-node bandwidth",
     "/cluster/inter/latency": "inter-node latency",
     "/cluster/inter/shaping/rate": "inter-node rate",
@@ -71,6 +73,8 @@ class Axes:
     def __init__(self, runs: list[Run]):
         self._runs = runs
         self._leaves = {run.path: dict(_leaves(run.experiment, "")) for run in runs}
+        for path, content in inputs.contents(runs).items():
+            self._leaves[path][_INPUTS] = content
         self._swept = {pointer for run in runs for pointer in run.sweep}
         self._varying_of: dict[tuple[str, str], set[str]] = {}
         self._of_algorithms = [leaf for leaf in self._varying if self._is_of_algorithms(leaf)]
@@ -166,7 +170,7 @@ class Axes:
         return is_function((mine[path].key, others[path].key) for path in mine)
 
     def _value(self, run: Run, axis: Axis) -> Value:
-        found = _lookup(run.experiment, axis.pointer)
+        found = self.leaf(run, axis.pointer) if axis.pointer == _INPUTS else _lookup(run.experiment, axis.pointer)
         found = run.sweep.get(axis.pointer) if found is None else found
         parsed = units.quantity(found)
         if parsed:

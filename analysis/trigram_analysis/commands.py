@@ -117,8 +117,8 @@ def _bound(workload: Any, resolved: Any, cluster: Any) -> Any:
     if "priced_with" in workload:
         bound["priced_with"] = _bound(workload["priced_with"], resolved.get("priced_with"), cluster)
     if workload.get("accelerator") == "cluster" != resolved.get("accelerator"):
-        accelerator = cluster["accelerator"]
-        bound["accelerator"] = {key: accelerator[key] for key in _RATES}
+        given = cluster["accelerator"]  # a V100 need not give its rates
+        bound["accelerator"] = resolved["accelerator"] | {key: given[key] for key in _RATES if key in given}
     return bound
 
 

@@ -19,7 +19,8 @@ from .shortfall import shortfall
 
 @dataclass
 class Point:
-    """The runs of one algorithm at one setting; they differ in their seeds."""
+    """The runs of one algorithm at one setting. They differ in their seeds, or in what results do not depend on, such
+    as the step that is recorded for the timeline."""
 
     setting: Setting
     algorithm: str
@@ -35,8 +36,17 @@ class Point:
         return statistics.stdev(values) if len(values) > 1 else None
 
     def _values(self, measure: str | Callable[[Run], float | None]) -> list[float]:
+        """One for each seed: the mean over the runs that have it."""
         get = measure if callable(measure) else lambda run: run.number(measure)
-        return [v for v in map(get, self.runs) if v is not None and math.isfinite(v)]
+        of_seeds = [[v for v in map(get, runs) if v is not None and math.isfinite(v)] for runs in self.by_seed]
+        return [statistics.fmean(values) for values in of_seeds if values]
+
+    @cached_property
+    def by_seed(self) -> list[list[Run]]:
+        groups: dict[str, list[Run]] = {}
+        for run in self.runs:
+            groups.setdefault(run.seeds, []).append(run)
+        return list(groups.values())
 
     def reached(self, target: float) -> Reached | None:
         """When `target` accuracy is reached, the mean over seeds; None unless every seed got there."""
@@ -51,6 +61,11 @@ class Point:
         """Mean number of epochs to the accuracy that the runs were to end at; as above."""
         values = [run.target.get("epochs") for run in self.runs]
         return None if None in values else statistics.fmean(values)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a run ended where it was as accurate as it was to be: it learned no longer than it had to."""
+        return any(run.target.get("time_s") is not None for run in self.runs)
 
     @property
     def drawn_run(self) -> Run:

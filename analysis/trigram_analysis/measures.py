@@ -43,12 +43,15 @@ def _all(comparison: Comparison) -> Iterator[Measure]:
     for where in ("inter", "intra"):
         yield _of(f"bytes_{where}", f"bytes per step {'between' if where == 'inter' else 'inside'} nodes",
                   "B", _per_step(f"bytes_{where}"), "low", rate=True)
+    # Runs that stop at a target are no longer trained than they have to be.
+    stopped = any(p.stopped for p in comparison.points)
+    low, high = (None, None) if stopped else ("low", "high")
     yield _of("staleness_mean", "staleness (steps)", "", "staleness_mean")
-    yield _of("loss", "training loss at the end", "", "loss", "low")
-    yield _of("accuracy", "accuracy at the end", "share", "accuracy", "high")
+    yield _of("loss", "training loss at the end", "", "loss", low)
+    yield _of("accuracy", "accuracy at the end", "share", "accuracy", high)
     yield _of("worker_accuracy_min", "accuracy of the worst worker", "share", "worker_accuracy_min",
-              "high")
-    yield _of("consensus_distance", "consensus distance at the end", "", "consensus_distance", "low")
+              high)
+    yield _of("consensus_distance", "consensus distance at the end", "", "consensus_distance", low)
     yield _of("time_s", "time of the whole run", "s", "time_s")
 
 

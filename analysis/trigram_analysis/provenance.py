@@ -27,7 +27,7 @@ def version(run: Run) -> str:
 def section(name: str, runs: list[Run]) -> str:
     command = commands.command(name, runs)
     rows = []
-    for key in ("version", "git", "world", "machine", "versions"):
+    for key in ("version", "git", "world", "machine", "versions", "inputs"):
         values = dict.fromkeys(plain(run.manifest.get(key)) for run in runs)
         rows.append((key, "; ".join(list(values)[:20])))
     walls = [w for run in runs if isinstance(w := run.manifest.get("wall_s"), (int, float))]

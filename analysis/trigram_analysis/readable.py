@@ -83,6 +83,8 @@ _TEXT, _NUMBER, _OBJECT = _optional("a text", str), _optional("a number", int, f
 _CHOICE = _optional("a name or an object", str, dict)
 _USED = {
     **{f"/{key}": _TEXT for key in ("id", "name", "version", "git", "started", "finished", "world", "status")},
+    "/inputs": ("an object of texts", lambda value: value is None or (
+        isinstance(value, dict) and all(isinstance(digest, str) for digest in value.values()))),
     "/wall_s": _NUMBER, "/sweep": _OBJECT, "/summary": _OBJECT, "/experiment/cluster": _OBJECT,
     "/experiment/cluster/nodes": _count(1, _MOST_WORKERS),
     "/experiment/cluster/workers_per_node": _count(1, _MOST_WORKERS),

@@ -39,6 +39,11 @@ class Run:
         return _object(self.manifest, "sweep")
 
     @property
+    def inputs(self) -> dict[str, str]:
+        """SHA-256 of each input file by its path; empty where older programs do not say it."""
+        return _object(self.manifest, "inputs")
+
+    @property
     def summary(self) -> dict[str, Any]:
         return _object(self.manifest, "summary")
 
@@ -50,6 +55,11 @@ class Run:
     @property
     def seed(self) -> Any:
         return self.experiment.get("seed")
+
+    @property
+    def seeds(self) -> str:
+        """Its random numbers: runs that differ in nothing else are repetitions."""
+        return json.dumps([self.seed, _object(self.experiment, "cluster").get("jitter_seed")])
 
     @property
     def steps(self) -> int | None:

@@ -16,7 +16,7 @@ from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
 from .printable import printable
-from .winner_map import contenders, leaders
+from .winner_map import contenders, leaders, untold
 
 BASELINE = "gradient_allreduce"
 
@@ -39,6 +39,7 @@ class Column:
     brief: bool = True  # shown in a terminal too, not only in the report
     within: Measure | None = None  # whose values are known to lie in intervals, which are shown
     rate: bool = False  # as of a measure
+    to_the_end: bool = False  # of no rank between runs that stop at a target
     beside: Callable[[Point], str] = lambda point: ""  # follows the value
 
 
@@ -97,7 +98,7 @@ def _columns(comparison: Comparison) -> list[Column]:
         Column("stale", _staleness, plain_unit(1), "mean age of an applied update, in steps"),
         _measured("loss", "loss", plain_unit(3), "of the training batches, at the end"),
         _measured("accuracy", "accuracy", percent_unit, "of the mean model on the test set, at the end",
-                  "high"),
+                  "high", to_the_end=True),
         _measured("worst worker", "worker_accuracy_min", percent_unit,
                   "lowest accuracy of a worker's own model, at the end", brief=False),
     ]
@@ -113,9 +114,11 @@ def _columns(comparison: Comparison) -> list[Column]:
 
 
 def _measured(title: str, key: str, unit: Callable[[float], Unit], help: str,
-              better: Literal["low", "high"] | None = None, brief: bool = True, rate: bool = False) -> Column:
+              better: Literal["low", "high"] | None = None, brief: bool = True, rate: bool = False,
+              to_the_end: bool = False) -> Column:
     spread = (lambda p: None) if not brief else (lambda p: p.spread(key))
-    return Column(title, lambda p: p.mean(key), unit, help, better, spread, brief, rate=rate)
+    return Column(title, lambda p: p.mean(key), unit, help, better, spread, brief, rate=rate,
+                  to_the_end=to_the_end)
 
 
 def _paces(point: Point) -> str:
@@ -143,10 +146,11 @@ def _staleness(point: Point) -> float | None:
 
 def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
     """Who wins a column; ties as displayed share it, and so do values that may be lower than the least."""
-    if column.better is None or len(points) < 2:
+    if column.better is None or len(points) < 2 or (column.to_the_end and any(p.stopped for p in points)):
         return set()
     if column.within:
-        return {c.algorithm for c in leaders(contenders(points, column.within))}
+        ranked = contenders(points, column.within)
+        return set() if untold(ranked) else {c.algorithm for c in leaders(ranked)}
     values = {p.algorithm: v for p in points if not p.lack(column.rate) and (v := column.value(p)) is not None}
     best = unit.show((min if column.better == "low" else max)(values.values())) if values else None
     return {name for name, value in values.items() if unit.show(value) == best}
@@ -163,7 +167,7 @@ def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
 
 
 def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
-    seeds = {len(p.runs) for p in comparison.points}
+    seeds = {len(p.by_seed) for p in comparison.points}
     simulated = {run.simulated for run in comparison.runs}
     notes = ["* best of its setting"] if any(cell.best for row in rows for cell in row) else []
     if simulated == {True}:
@@ -214,9 +218,11 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     notes = []
     if None in found:
         notes.append(f"– an accuracy of {units.percent(target)} is not reached in so many steps"
-                     + (", or not with every seed" if any(len(p.runs) > 1 for p in comparison.points) else ""))
-    if any(found):
-        notes.append(f"{units.percent(target)} is reached between two evaluations, as shown")
+                     + (", or not with every seed" if any(len(p.by_seed) > 1 for p in comparison.points) else ""))
+    if there := [each for each in found if each]:
+        when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in there)
+                else "between two evaluations, as shown")
+        notes.append(f"{units.percent(target)} is reached {when}")
     if any(each.coarse for each in found if each):
         notes.append(COARSE_LEGEND)
     return notes
@@ -259,7 +265,7 @@ def as_frame(comparison: Comparison) -> pd.DataFrame:
             record: dict[str, object] = {
                 axis.pointer: value.label for axis, value in zip(comparison.axes, setting)
             }
-            record |= {"algorithm": point.algorithm, "seeds": len(point.runs)}
+            record |= {"algorithm": point.algorithm, "seeds": len(point.by_seed)}
             record |= {column.title: column.value(point) for column in columns}
             record |= {f"{column.title}, from": column.within.least(point) for column in columns if column.within}
             record["shortfall"] = point.shortfall

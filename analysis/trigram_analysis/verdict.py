@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from . import units
 from .comparison import Comparison, Point, Setting
 from .measures import time_to
-from .winner_map import TIE, Contender, contenders, leaders
+from .winner_map import TIE, Contender, contenders, leaders, untold
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def _verdict(comparison: Comparison, setting: Setting) -> str:
     points = comparison.at(setting)
     compared = [p for p in points if not p.lack(rates=False)]
     sentences = [_fastest_step([p for p in points if not p.shortfall]), _first_to_target(comparison, compared),
-                 _most_accurate(compared),
+                 _most_accurate(comparison, compared),
                  *(f"Not compared{'' if p.lack(rates=False) else ' per step'}: {p.algorithm} {p.shortfall}."
                    for p in points if p.shortfall)]
     return " ".join(s for s in sentences if s) or "No finished run says anything here."
@@ -67,15 +67,19 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
     ranked = contenders(points, time_to(target))
     if not ranked:
         return f"None reaches {units.percent(target)} accuracy."
+    there = {c.algorithm for c in ranked}
+    missed = [p.algorithm for p in points if p.algorithm not in there]
+    never = f"; {', '.join(missed)} never gets there." if missed else "."
+    if untold(ranked):
+        return (f"{_listed([c.algorithm for c in ranked])} reach {units.percent(target)} accuracy by their first "
+                f"evaluations, which do not tell who is first{never}")
     first = leaders(ranked)
     unranked = [c.algorithm for c in ranked if c.may_be_first(ranked[0]) and c not in first]
     text = (f"{_listed([c.algorithm for c in first])} {'is' if len(first) == 1 else 'are'} first to "
             f"{units.percent(target)} accuracy, {_when(ranked[0])}")
     if unranked:
         text += f"; too few evaluations tell when {_listed(unranked)} {'is' if len(unranked) == 1 else 'are'} there"
-    there = {c.algorithm for c in ranked}
-    missed = [p.algorithm for p in points if p.algorithm not in there]
-    return text + (f"; {', '.join(missed)} never gets there." if missed else ".")
+    return text + never
 
 
 def _when(best: Contender) -> str:
@@ -86,11 +90,14 @@ def _when(best: Contender) -> str:
     return when + (", as far as so few evaluations tell" if best.coarse else "")
 
 
-def _most_accurate(contenders: list[Point]) -> str:
+def _most_accurate(comparison: Comparison, contenders: list[Point]) -> str:
     ranked = sorted(((a, p.algorithm) for p in contenders if (a := p.mean("accuracy")) is not None),
                     reverse=True)
     if len(ranked) < 2:
         return ""
     best, worst = ranked[0], ranked[-1]
+    if comparison.target is not None and any(p.stopped for p in contenders):
+        return (f"Runs stop at {units.percent(comparison.target)}, so their final accuracies, {worst[0]:.1%} to "
+                f"{best[0]:.1%}, rank nothing.")
     return (f"Final accuracy: {best[0]:.1%} ({best[1]}) down to {worst[0]:.1%} "
             f"({worst[1]}).")

@@ -58,6 +58,11 @@ def leaders(ranked: list[Contender]) -> list[Contender]:
     return [c for c in able if not c.coarse or c.value <= told * (1 + TIE)]
 
 
+def untold(ranked: list[Contender]) -> bool:
+    """Whether all are there by their first evaluations, which does not tell who is first."""
+    return len(ranked) > 1 and all(c.least == 0 and c.coarse for c in ranked)
+
+
 def contenders(points: list[Point], measure: Measure) -> list[Contender]:
     """The best first. Who falls short takes no part."""
     found = [Contender(p.algorithm, value, _least(measure, p, value)) for p in points

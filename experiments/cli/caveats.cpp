@@ -92,7 +92,8 @@ std::string kinds_of_time(const std::vector<Json>& manifests) {
     const bool wall = m.value("time_kind", "simulated") == "wall";
     (wall ? real : simulated).insert(m.value("world", "?"));
   }
-  if (simulated.empty() || real.empty()) return "";
+  if (real.empty()) return "";
+  if (simulated.empty()) return "times are wall-clock times of this machine\n";
   return fmt::format("times are simulated in the world {}, and of this machine's clock in {}\n",
                      fmt::join(simulated, ", "), fmt::join(real, ", "));
 }

@@ -11,8 +11,8 @@ namespace trigram {
 /// is followed by the swept values that tell those runs from the others.
 std::string caveats(const std::vector<Json>& manifests);
 
-/// Which of these runs took simulated time and which real time, as a line; empty where all took the
-/// same kind.
+/// Which of these runs took simulated time and which real time, as a line; empty where all are
+/// simulated.
 std::string kinds_of_time(const std::vector<Json>& manifests);
 
 }  // namespace trigram

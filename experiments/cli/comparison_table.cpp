@@ -33,6 +33,7 @@ struct Row {
   std::vector<Json> summaries;
   std::string incomparable;  // why it cannot be first; empty: it can
   bool wins = false;
+  bool oversubscribed = false;  // more ranks than cores
 };
 
 struct Column {
@@ -89,6 +90,7 @@ std::vector<Row> rows_of(const std::vector<Json>& manifests) {
       row = rows.end() - 1;
     }
     if (row->incomparable.empty()) row->incomparable = lack_of_exchanges(m);
+    row->oversubscribed = row->oversubscribed || m.value("oversubscribed", false);
     row->summaries.push_back(m["summary"]);
   }
   return rows;
@@ -249,7 +251,7 @@ Lines cells_of(const std::vector<Row>& rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) lines[i + 1].push_back(labels[i]);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    lines[i + 1].push_back(rows[i].algorithm);
+    lines[i + 1].push_back(rows[i].algorithm + (rows[i].oversubscribed ? " †" : ""));
     for (const Column* c : shown) lines[i + 1].push_back(cell(rows[i], *c));
   }
   return lines;
@@ -277,6 +279,8 @@ std::string comparison_table(const std::vector<Json>& manifests) {
     if (!row.incomparable.empty())
       notes.insert(fmt::format("! {} is not compared: it {}\n", row.algorithm, row.incomparable));
   for (const std::string& note : notes) text += note;
+  if (std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.oversubscribed; }))
+    text += "† more ranks than cores: its times say little about a real cluster\n";
   return text + parts_of_runs(rows) + kinds_of_time(manifests) + caveats(manifests);
 }
 

@@ -1,6 +1,7 @@
 #include "experiments/config/machine_match.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "experiments/config/real_time_match.h"
 
@@ -13,9 +14,13 @@ constexpr const char* kUnnamed = "unnamed";
 
 /// Neither its name nor the rates that stand for it.
 bool says_nothing(const Accelerator& accelerator) {
-  const Accelerator defaults;
-  return accelerator.name.empty() && accelerator.flops_per_s == defaults.flops_per_s &&
-         accelerator.memory_Bps == defaults.memory_Bps;
+  return accelerator.name.empty() && accelerator.flops_per_s == 0 && accelerator.memory_Bps == 0;
+}
+
+/// Whether options ask for times as they are on the cluster's accelerator, whose rates may have
+/// been written in (bind_accelerator).
+bool asks_for_scaling(const Json& workload) {
+  return workload.value("priced_with", workload).contains("accelerator");
 }
 
 /// Whether times measured on `measured` are those on the cluster's accelerator, whose name counts
@@ -29,6 +34,14 @@ bool same_machine(const AcceleratorRates& measured, const AcceleratorRates& clus
 std::string missing_of(const AcceleratorRates& rates) {
   if (rates.flops_per_s > 0) return "memory_bandwidth";
   return rates.memory_Bps > 0 ? "flops" : "flops and memory_bandwidth";
+}
+
+/// A V100's rates in place of those that are not known.
+std::string v100_rates(const AcceleratorRates& rates) {
+  std::vector<std::string> taken;
+  if (rates.flops_per_s == 0) taken.push_back(fmt::format("{:.3g} TFLOP/s", kV100FlopsPerS / 1e12));
+  if (rates.memory_Bps == 0) taken.push_back(fmt::format("{:.4g} GB/s", kV100MemoryBps / 1e9));
+  return fmt::format("{}", fmt::join(taken, ", "));
 }
 
 /// Why times are not scaled although they are to be; or how to have them scaled.
@@ -60,24 +73,21 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
 }
 
 /// The profile does not say its accelerator, and the cluster does.
-std::string unsaid(const Json& workload, const LayerTimes& times, const AcceleratorRates& cluster) {
+std::string unsaid(const Json& workload, const LayerTimes& times, const std::string& cluster) {
   return fmt::format(
       "the profile {} does not say what it was measured on, and the cluster's accelerator is {}: "
       "what computation takes there is not known; say its accelerator in the profile (\"{}\" for "
       "one of no machine), or give {}/step_time, a step's computation as measured there",
-      times.profile, text_of(cluster), kUnknown, adaptation_pointer(workload));
+      times.profile, cluster, kUnknown, adaptation_pointer(workload));
 }
 
 }  // namespace
 
 AcceleratorRates rates_of(const Accelerator& accelerator) {
-  const Accelerator defaults;
   AcceleratorRates rates{accelerator.name, accelerator.flops_per_s, accelerator.memory_Bps};
   if (rates.name.empty()) rates.name = says_nothing(accelerator) ? kDefault : kUnnamed;
-  if (rates.name == kDefault || rates.name == kUnnamed) return rates;
-  if (rates.flops_per_s == defaults.flops_per_s) rates.flops_per_s = 0;
-  if (rates.memory_Bps == defaults.memory_Bps) rates.memory_Bps = 0;
-  return rates;
+  if (rates.name != kDefault) return rates;
+  return {kDefault, accelerator.arithmetic_per_s(), accelerator.traffic_Bps()};
 }
 
 std::string text_of(const Accelerator& accelerator) {
@@ -87,10 +97,18 @@ std::string text_of(const Accelerator& accelerator) {
 
 std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload) {
   const Accelerator& accelerator = experiment.cluster.accelerator;
-  const bool depends =
-      experiment.world().simulated || (workload.layer_times() && computes_layers(experiment));
-  if (!says_nothing(accelerator) || !depends) return "";
-  return "accelerator " + text_of(accelerator);
+  const bool simulated = experiment.world().simulated;
+  if (says_nothing(accelerator))
+    return simulated || (workload.layer_times() && computes_layers(experiment))
+               ? "accelerator " + text_of(accelerator)
+               : "";
+  const AcceleratorRates rates = rates_of(accelerator);
+  if (!simulated || rates.known() || same_accelerator(rates, {kDefault})) return "";
+  return fmt::format(
+      "accelerator {0}: the cluster does not say {1} of it, so codecs, optimizers and sums take "
+      "the "
+      "time that they take with {1} of a V100 ({2}); give {1} in /cluster/accelerator",
+      rates.name, missing_of(rates), v100_rates(rates));
 }
 
 std::string adaptation_pointer(const Json& workload) {
@@ -114,11 +132,15 @@ std::vector<std::string> machine_warnings(const Experiment& experiment,
   if (!times || times->measured_here || times->stand_for.name == kUnknown ||
       !computes_layers(experiment))
     return {};
+  const bool asked = asks_for_scaling(experiment.workload);
   if (times->stand_for.name.empty())
-    return experiment.cluster.accelerator.name.empty()
+    return experiment.cluster.accelerator.name.empty() && !asked
                ? std::vector<std::string>{}
-               : std::vector<std::string>{unsaid(experiment.workload, *times, cluster)};
-  if (same_machine(times->stand_for, cluster)) return {};
+               : std::vector<std::string>{
+                     unsaid(experiment.workload, *times, text_of(experiment.cluster.accelerator))};
+  if (same_machine(times->stand_for, cluster) &&
+      !(asked && cluster.name == kUnnamed && !cluster.known()))
+    return {};
   return {fmt::format(
       "layer times of {} are those of {}, batch {}, and the cluster's accelerator is "
       "{}: what computation takes there is not known; {}",

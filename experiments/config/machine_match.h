@@ -10,16 +10,17 @@
 
 namespace trigram {
 
-/// The cluster's accelerator by name and rates. Without a name it is a V100 if rates are left at
-/// their defaults too, and "unnamed" otherwise. A rate is 0 where the cluster names an accelerator
-/// and leaves the rate at its default, which is of another.
+/// The cluster's accelerator by name and rates. Without a name it is a V100 if rates are left out
+/// too, and "unnamed" otherwise. A rate is 0 where the cluster does not say it, unless the
+/// accelerator is a V100.
 AcceleratorRates rates_of(const Accelerator& accelerator);
 
 /// The same in words, with why where it is not the cluster that says so.
 std::string text_of(const Accelerator& accelerator);
 
-/// That the accelerator is taken to be the default one, as a sentence: where the cluster says
-/// nothing of it and times of the run depend on it. Empty otherwise.
+/// Which accelerator or rates are taken for granted, as a sentence: where the cluster says nothing
+/// of its accelerator, or not all of its rates, and times of the run depend on them. Empty
+/// otherwise.
 std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload);
 
 /// Writes the cluster's rates into a workload whose profile is to be scaled to them ("accelerator":

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/data_dir.h"
 #include "experiments/config/config_file.h"
 #include "experiments/config/feasibility.h"
 #include "experiments/config/idle_options.h"
@@ -22,11 +23,19 @@ namespace {
 
 constexpr std::size_t kIdDigits = 12;
 
-/// A workload that several runs share, and the hash of the files that it was read from.
+/// A workload that several runs share, and the hashes of the files that it was read from: one after
+/// the other, and by path.
 struct Loaded {
   std::shared_ptr<const WorkloadFactory> factory;
   std::string content;
+  Json inputs;
 };
+
+/// Files that come with the program have the same path wherever it is installed.
+std::string path_in_manifest(const std::filesystem::path& file) {
+  const auto below = file.lexically_relative(data_dir());
+  return (below.empty() || *below.begin() == ".." ? file : below).string();
+}
 
 /// Loads each workload once, however many runs of the sweep train it.
 class Loader {
@@ -40,8 +49,12 @@ class Loader {
 
  private:
   static Loaded read(const Json& resolved) {
-    Loaded loaded{make_workload_factory(resolved, "/workload"), ""};
-    for (const auto& file : loaded.factory->input_files()) loaded.content += sha256_of_file(file);
+    Loaded loaded{make_workload_factory(resolved, "/workload"), "", Json::object()};
+    for (const auto& file : loaded.factory->input_files()) {
+      const std::string hash = sha256_of_file(file);
+      loaded.content += hash;
+      loaded.inputs[path_in_manifest(file)] = hash;
+    }
     return loaded;
   }
   std::map<std::string, Loaded> loaded_;
@@ -86,6 +99,7 @@ class Planner {
     run.coordinates = point.coordinates;
     const Loaded& loaded = loader_.load(run.experiment.workload);
     run.workload = loaded.factory;
+    run.inputs = loaded.inputs;
     run.warnings = machine_warnings(run.experiment, *run.workload);
     for (std::string& unmade : real_time_warnings(run.experiment, *run.workload, run.coordinates))
       run.warnings.push_back(std::move(unmade));

@@ -20,6 +20,7 @@ struct PlannedRun {
   std::shared_ptr<const WorkloadFactory> workload;  // shared by runs with equal workloads
   std::vector<std::string> warnings;                // what it does not take into account
   std::vector<std::string> assumed;                 // what nobody has measured or said
+  Json inputs;  // SHA-256 of each input file by its path, below the data folder where it lies there
 };
 
 struct Plan {

@@ -15,14 +15,38 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
+namespace {
+
+/// Of an emulated network, those that were found to be another than what was asked for.
+Json warnings_of_links(const Json& links) {
+  Json warnings = Json::array();
+  for (const Json& link : links)
+    if (link.at("warning").get<bool>())
+      warnings.push_back(fmt::format(
+          "network not as described: the emulated link {} is {:+.0f} % off what the cluster says",
+          link.at("link").get<std::string>(), 100 * link.at("off").get<double>()));
+  return warnings;
+}
+
+Json taken(Json& summary, const char* key, Json otherwise) {
+  const auto found = summary.find(key);
+  if (found == summary.end()) return otherwise;
+  Json value = std::move(*found);
+  summary.erase(found);
+  return value;
+}
+
+}  // namespace
+
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
                    const Json& links, const Cores& cores) {
   // Processes of a job measure their links themselves, and say so with their results.
-  Json summary = outcome.summary, found_links = links;
-  if (const auto theirs = summary.find("links"); theirs != summary.end()) {
-    found_links = *theirs;
-    summary.erase(theirs);
-  }
+  Json summary = outcome.summary;
+  const Json found_links = taken(summary, "links", links);
+  Json warnings = run.warnings;
+  for (const Json& more :
+       {taken(summary, "warnings", Json::array()), warnings_of_links(found_links)})
+    warnings.insert(warnings.end(), more.begin(), more.end());
   const Version program = version();
   const World& world = run.experiment.world();
   return {{"schema_version", kManifestSchema},
@@ -30,6 +54,7 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
           {"name", run.experiment.name},
           {"experiment", run.resolved},
           {"sweep", run.coordinates},
+          {"inputs", run.inputs},
           {"status", outcome.ok() ? "done" : "failed"},
           {"error", outcome.ok() ? Json() : Json(outcome.error)},
           {"version", program.number},
@@ -44,7 +69,7 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
           {"oversubscribed", !world.simulated && cores.oversubscribed},
           {"links", found_links},
           {"assumed", run.assumed},
-          {"warnings", run.warnings},
+          {"warnings", warnings},
           {"algorithm_trigram",
            to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},
           {"summary", std::move(summary)}};

@@ -8,6 +8,7 @@
 
 #include "experiments/config/real_time_match.h"
 #include "experiments/run/job_links.h"
+#include "experiments/run/network_changes.h"
 #include "experiments/run/rank_main.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
@@ -62,6 +63,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   StoppingRule* const stopping = steady ? static_cast<StoppingRule*>(steady.get()) : target.get();
   const Workers workers = e.algorithm_entry().workers(e.algorithm, layout);
   Summary summary(rated_cycle(e));
+  NetworkChanges changes(e, [&runtime] { return runtime->credits(); });
   std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
   std::vector<Counters> counted;  // what has arrived in the steps that count
   Collector collector({.ranks = layout.ranks(),
@@ -74,6 +76,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                        .stopping = stopping},
                       [&](const StepRecord& record) {
                         summary.add(record);
+                        changes.add(record);
                         counted = record.arrived;
                         output.step(record);
                       });
@@ -106,6 +109,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
     json["cycle_steps"] = every;
   json["shortfall"] = shortfall(e, json);
   json["world"] = runtime->notes();
+  json["warnings"] = changes.warnings();
   if (simulated) {
     const double bound_s =
         lower_bound(e.cluster, steady ? steady->with_left_out(counted) : counted, results);

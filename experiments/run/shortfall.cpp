@@ -20,6 +20,12 @@ std::string without_exchange(const Experiment& e, const Algorithm& algorithm, co
   return "";
 }
 
+/// How many exchanges that time decides about ended in the steps of the means, each an update of
+/// every worker.
+long exchanges(const Experiment& e, const Json& summary) {
+  return summary.at("rates").at("updates").get<long>() / e.cluster.layout().ranks();
+}
+
 Cycle cycle_of(const Algorithm& algorithm, const Experiment& e) {
   return algorithm.cycle(e.cluster.layout()).value_or(Cycle{.exact = false});
 }
@@ -63,6 +69,12 @@ Json shortfall(const Experiment& e, const Json& summary) {
   if (rated < cycle.steps)
     return lacks("rates",
                  fmt::format("made {} of the {} steps of its cycle{}", rated, cycle.steps, later));
+  if (algorithm->exchanges_by_time())
+    if (const long made = exchanges(e, summary); made < kLeastExchanges)
+      return lacks("rates",
+                   fmt::format("completed {} average{} in {} steps, fewer than {}, as time decides "
+                               "about each{}",
+                               made, made == 1 ? "" : "s", rated, kLeastExchanges, later));
   if (rated < least)
     return lacks("rates", fmt::format("made {} of the {} steps of {} exchanges, as time or chance "
                                       "decide about each{}",

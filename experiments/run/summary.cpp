@@ -63,6 +63,7 @@ void count(StepSums& sums, const StepRecord& record, long times) {
   sums.steps += times;
   sums.mean = sums.mean + times * record.mean;
   sums.sent = sums.sent + times * record.sum;
+  sums.updates += times * record.staleness.updates;
   sums.batches.resize(record.batches.size());
   for (std::size_t rank = 0; rank < sums.batches.size(); ++rank)
     sums.batches[rank] += static_cast<double>(times * record.batches[rank]);
@@ -71,8 +72,9 @@ void count(StepSums& sums, const StepRecord& record, long times) {
 /// The steps of `all` after those of `first`.
 StepSums without(const StepSums& all, const StepSums& first) {
   if (first.steps == 0) return all;
-  StepSums rest{all.steps - first.steps, all.time_s - first.time_s, all.taken_s,
-                all.mean - first.mean,   all.sent - first.sent,     all.batches};
+  StepSums rest{
+      all.steps - first.steps, all.time_s - first.time_s,   all.taken_s, all.mean - first.mean,
+      all.sent - first.sent,   all.updates - first.updates, all.batches};
   for (std::size_t rank = 0; rank < rest.taken_s.size(); ++rank) {
     rest.taken_s[rank] -= first.taken_s[rank];
     rest.batches[rank] -= first.batches[rank];
@@ -123,7 +125,8 @@ Json Summary::rates_json(const StepSums& rated) const {
             {"bytes_intra", rated.sent.bytes_intra},
             {"bytes_inter", rated.sent.bytes_inter},
             {"messages_intra", rated.sent.messages_intra},
-            {"messages_inter", rated.sent.messages_inter}};
+            {"messages_inter", rated.sent.messages_inter},
+            {"updates", rated.updates}};
   if (rated.steps == all_.steps) return j;
   std::string which = cycle_.steps > 1 ? fmt::format("whole cycles of {}", cycle_.steps) : "those";
   if (from > 0) which += fmt::format(" after a warm-up of {}", from);

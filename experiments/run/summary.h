@@ -14,6 +14,7 @@ struct StepSums {
   std::vector<double> taken_s;  // by rank, its own; empty for no steps
   Counters mean;                // times
   Counters sent;                // bytes and messages
+  long updates = 0;             // whose staleness was recorded
   std::vector<double> batches;  // by rank
 };
 

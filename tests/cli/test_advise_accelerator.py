@@ -114,10 +114,13 @@ class OtherAccelerator(CommandTest):
             self.assertIn(expected, err)
 
     def test_what_cannot_be_scaled_is_a_warning(self) -> None:
+        def without(rate: str) -> dict[str, Any]:
+            return {key: value for key, value in A100.items() if key != rate}
+
         cases: list[tuple[dict[str, Any], dict[str, Any], str]] = [
             ({"name": "A100"}, {}, "the cluster does not say flops and memory_bandwidth of A100"),
-            (A100 | {"flops": "15.7TFLOP/s"}, {}, "the cluster does not say flops of A100"),
-            (A100 | {"memory_bandwidth": "900GB/s"}, {}, "the cluster does not say memory_bandwidth of A100"),
+            (without("flops"), {}, "the cluster does not say flops of A100"),
+            (without("memory_bandwidth"), {}, "the cluster does not say memory_bandwidth of A100"),
             (A100, {"flops": None}, "the profile does not say flops of P100"),
             (A100, {"tensors": [PROFILE["tensors"][0] | {"forward_flops": None, "backward_flops": None}]},  # type: ignore[index]
              "the profile does not say its layers' FLOPs"),
@@ -201,6 +204,54 @@ class OtherAccelerator(CommandTest):
         same = {"flops": PROFILE["flops"], "memory_bandwidth": PROFILE["memory_bandwidth"]}
         config = self.write(self.experiment() | {"cluster": CLUSTER | {"accelerator": same}})
         self.assertEqual(self.trigram("validate", config).stderr, "")
+
+    def test_rates_that_are_not_given_are_said_to_be_a_v100s(self) -> None:
+        """Codecs and optimizers take them even where the step's computation was measured."""
+        said = "assumed: accelerator H100: the cluster does not say {0} of it, so .* with {0} of a V100 \\({1}\\)"
+        both = said.format("flops and memory_bandwidth", "15.7 TFLOP/s, 900 GB/s")
+        measured = {"name": "profile:one.json", "step_time": "50ms"}
+        for accelerator, expected in (
+            ({"name": "H100"}, both),
+            ({"name": "H100", "flops": "67TFLOP/s"}, said.format("memory_bandwidth", "900 GB/s")),
+            ({"name": "H100", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}, None),
+            ({"name": "V100-SXM2"}, None),
+        ):
+            with self.subTest(accelerator):
+                here = CLUSTER | {"accelerator": accelerator}
+                config = self.write(self.experiment() | {"cluster": here, "workload": measured})
+                out = self.trigram("run", config).stdout
+                if expected:
+                    self.assertRegex(out, expected)
+                else:
+                    self.assertNotIn("assumed: accelerator", out)
+        advised = self.trigram(*self.arguments({"name": "H100"}, "--step-time", "50ms"))
+        self.assertRegex(advised.stdout, both)
+        advice = self.advise({"name": "H100"}, "--step-time", "50ms")
+        self.assertRegex("assumed: " + advice["assumed"][0], both)
+        self.assertNotIn("flops", advice["cluster"]["accelerator"])
+
+    def test_rates_are_given_whatever_their_values_are(self) -> None:
+        """Those of a V100 are rates like others."""
+        like_v100 = {"name": "GV", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}
+        config = self.experiment(accelerator="cluster") | {"cluster": CLUSTER | {"accelerator": like_v100}}
+        out = self.trigram("run", self.write(config)).stdout
+        self.assertIn("assumed: layers of one were measured on P100 (10 TFLOP/s, 500 GB/s); on GV", out)
+        self.assertNotIn("does not say", out)
+
+    def test_scaling_that_is_asked_for_in_vain_is_said_for_accelerators_without_a_name(self) -> None:
+        unsaid = {k: v for k, v in PROFILE.items() if k not in ("accelerator", "flops", "memory_bandwidth")}
+        for profile, accelerator, expected in (
+            (unsaid, {"flops": "60TFLOP/s", "memory_bandwidth": "3000GB/s"}, "accelerator is unnamed (60 TFLOP/s"),
+            (unsaid, {"launch_overhead": "6us"}, "accelerator is V100 (15.7 TFLOP/s, 900 GB/s), as the cluster"),
+            (PROFILE, {"flops": "10TFLOP/s"}, "the cluster does not say memory_bandwidth of unnamed"),
+        ):
+            with self.subTest(accelerator):
+                self.write(profile, "one.json")
+                for asked in (True, False):
+                    config = (self.experiment(accelerator="cluster") if asked else self.experiment())
+                    config |= {"cluster": CLUSTER | {"accelerator": accelerator}}
+                    err = self.trigram("validate", self.write(config)).stderr
+                    self.assertEqual(expected in err, asked, err)
 
     def test_a_run_is_scaled_when_it_says_so(self) -> None:
         out = self.trigram("run", self.write(self.experiment(accelerator="cluster"))).stdout

@@ -69,6 +69,24 @@ class Reports(CommandTest):
         self.assertIn("no run here of an experiment",
                       self.trigram("report", self.results, "--check", code=2).stderr)
 
+    def test_runs_before_and_after_an_edit_of_a_profile_are_kept_apart(self) -> None:
+        """The experiment names the file by its path alone."""
+        profile = "# name: mine\n# accelerator: V100\n# batch: 8\ntensor,numel,forward_s,backward_s\na,1000000,{0},{0}\n"
+        path = self.write(experiment(workload="profile:mine.csv", eval_every=0, steps=3,
+                                     sweep={"/algorithm": ["gradient_allreduce", "bytegrad"]}), "edited.json")
+        for seconds in (0.1, 0.01):
+            self.write(profile.format(seconds), "mine.csv")
+            own = self.trigram("run", path).stdout
+        self.assertRegex(own, r"gradient_allreduce +2\d\.\d+ ")  # ms: of the present content alone
+        manifests = [json.loads(p.read_text()) for p in (self.folder / "results" / "edited").glob("*/manifest.json")]
+        digests = {digest for manifest in manifests for digest in manifest["inputs"].values()}
+        self.assertEqual({file for m in manifests for file in m["inputs"]}, {str(self.folder.resolve() / "mine.csv")})
+        self.assertEqual((len(manifests), len(digests)), (4, 2))
+        table = self.trigram("table", "results/edited").stdout
+        for digest in digests:
+            self.assertIn(f"mine.csv {digest[:7]}", table)
+        self.assertNotIn("seeds", table)
+
     def test_modules_of_the_current_folder_are_not_run(self) -> None:
         """Results of others may have them, and so may a folder that anyone can write to."""
         touch = f"open({str(self.folder / 'PWNED')!r}, 'w')\n"

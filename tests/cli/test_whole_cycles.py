@@ -126,6 +126,7 @@ class WholeCycles(CommandTest):
             (SWARM | {"local_steps": 10}, 12, "sent nothing between its nodes in 12 steps"),
             (SWARM | {"local_steps": 10}, 40, "made 40 of the 100 steps of 10 exchanges"),
             (average, 10, "completed no average in 10 steps"),
+            (average | {"interval": "200ms"}, 400, "averages in 400 steps, fewer than 10, as time decides"),
             ({"name": "onebit_adam", "warmup_steps": 100}, 20, "all of its warm-up of 100"),
             ({"name": "qadam", "warmup_steps": 100}, 20, "all of its warm-up of 100"),
             ({"name": "wagma", "tau": 100}, 10, "made 10 of the 100 steps of its cycle"),
@@ -140,6 +141,15 @@ class WholeCycles(CommandTest):
                 self.assertRegex(table, rf"(?m)^{algorithm['name']}\S* +[\d.]+ !")
                 self.assertRegex(table, r"(?m)^gradient_allreduce +[\d.]+ \*")
                 self.assertIn(why, table)
+
+    def test_first_steps_without_drops_are_a_warm_up(self) -> None:
+        """A worker that drops half of its micro-batches does so from the fourth step on."""
+        dropping = {"name": "dropcompute", "micro_batches": 8, "threshold": "11ms"}
+        short, long = self.summary(dropping, 13), self.summary(dropping, 40)
+        self.assertEqual([s["shortfall"] for s in (short, long)], [None, None])
+        self.assertAlmostEqual(short["samples_per_s"] / long["samples_per_s"], 1, delta=0.001)
+        self.assertEqual(short["rates"]["from_step"], 3)
+        self.assertEqual(self.summary(dropping, 12)["shortfall"]["of"], "rates")
 
     def test_long_runs_are_not_marked(self) -> None:
         """The least steps that are enough, and one worker that has nobody to speak with."""

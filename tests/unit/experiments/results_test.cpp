@@ -225,6 +225,39 @@ TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
             "! silent is not compared: it sent nothing between its workers in 10 steps\n");
 }
 
+/// `trigram table` says the same of them.
+TEST(ComparisonTable, SaysWhatTimesOfThisMachineAreWorth) {
+  Json many = manifest("many", "1Gbps", 1, 0.001), few = manifest("few", "1Gbps", 1, 0.002);
+  for (Json* run : {&many, &few}) (*run)["time_kind"] = "wall";
+  many["oversubscribed"] = true;
+  EXPECT_EQ(comparison_table({many, few}),
+            "bandwidth  algorithm  step [ms]\n"
+            "1Gbps      many †        1.00 *\n"
+            "1Gbps      few             2.00\n"
+            "* shortest step at this setting\n"
+            "† more ranks than cores: its times say little about a real cluster\n"
+            "times are wall-clock times of this machine\n");
+}
+
+TEST(Manifest, HasWarningsThatOnlyShowInTheRun) {
+  const Json config = {{"cluster", {{"nodes", 2}}}, {"algorithm", "gradient_allreduce"},
+                       {"workload", "quadratic"},   {"runtime", "threads"},
+                       {"optimizer", "sgd"},        {"steps", 2}};
+  PlannedRun run;
+  run.experiment = experiment_fields("").parse(config, "");
+  run.warnings = {"planned"};
+  const Json links = {{{"link", "between nodes, 0 > 1"}, {"off", 5.67}, {"warning", true}},
+                      {{"link", "inside a node, 0 > 1"}, {"off", 0.01}, {"warning", false}}};
+  const Outcome outcome{.summary = {{"steps", 2}, {"warnings", {"seen"}}}};
+  const Json manifest = make_manifest(run, outcome, {}, links, {});
+  EXPECT_EQ(manifest["warnings"],
+            Json({"planned", "seen",
+                  "network not as described: the emulated link between nodes, 0 > 1 is +567 % off "
+                  "what the cluster says"}));
+  EXPECT_EQ(manifest["summary"], Json({{"steps", 2}}));
+  EXPECT_EQ(manifest["links"], links);
+}
+
 TEST(ComparisonTable, SaysWhatRunsSayOfTheirLength) {
   Json cut = manifest("cut", "1Gbps", 1, 0.002), part = manifest("part", "1Gbps", 1, 0.003);
   cut["summary"]["shortfall"] = {{"why", "made 7 of 8 steps"}, {"of", "rates"}};
