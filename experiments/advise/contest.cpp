@@ -107,7 +107,7 @@ void check_algorithms(const std::vector<std::string>& names, const Plan& plan,
 Contest::Contest(const Question& question)
     : question_(question), config_(question.candidates_file()), settings_(question.all_settings()) {
   std::vector<UnfitRun> unfit;
-  std::set<Json> entered;
+  std::map<Json, Json> entered;
   const Plan plan = plan_fit_runs(config_, settings_, unfit,
                                   [&](SweepPoint& point) { return enters(point, entered); });
   check_relaxations(question.relaxations);
@@ -162,21 +162,23 @@ bool Contest::fit(SweepPoint& point, std::vector<std::string>& said) const {
 }
 
 /// Whether a point of the list becomes a candidate: on one node, points that differ in
-/// `hierarchical` alone are one.
-bool Contest::enters(SweepPoint& point, std::set<Json>& entered) {
+/// `hierarchical` alone are one. `entered`: those that did, with what was listed.
+bool Contest::enters(SweepPoint& point, std::map<Json, Json>& entered) {
   const Json listed = point.coordinates;
   const bool asked = is_asked_for(name_in(listed));
   std::vector<std::string> said;
-  if (fit(point, said) && asked) said.emplace_back(kComparedPlain);
+  const bool was_hierarchical = fit(point, said);
+  if (was_hierarchical && asked) said.emplace_back(kComparedPlain);
   for (std::string& sentence : said)
     if (std::ranges::find(assumed_, sentence) == assumed_.end())
       assumed_.push_back(std::move(sentence));
-  if (!is_for_one_node(point) || entered.insert(point.coordinates).second) return true;
-  if (asked)
-    left_out_.push_back(
-        fmt::format("{}: without hierarchical, as on one node, it is the same as {}",
-                    describe(listed), describe(point.coordinates)));
-  return false;
+  if (!is_for_one_node(point)) return true;
+  const auto [same, is_new] = entered.try_emplace(point.coordinates, listed);
+  if (!is_new && asked)
+    left_out_.push_back(fmt::format("{}: compared without hierarchical, as {}",
+                                    describe(was_hierarchical ? listed : same->second),
+                                    describe(point.coordinates)));
+  return is_new;
 }
 
 void Contest::add(const PlannedRun& run) {

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -65,7 +64,7 @@ class Contest {
   bool is_asked_for(const std::string& algorithm) const;
   void add(const PlannedRun& run);
   bool fit(SweepPoint& point, std::vector<std::string>& said) const;
-  bool enters(SweepPoint& point, std::set<Json>& entered);
+  bool enters(SweepPoint& point, std::map<Json, Json>& entered);
   void leave_out_doubles(const Plan& plan);
   void leave_out_unlisted(const std::vector<UnfitRun>& unfit);
   void plan_alike(const Json& at, const Candidate& like, const std::vector<std::size_t>& candidates,

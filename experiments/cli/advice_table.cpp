@@ -186,6 +186,8 @@ std::string caveats(const Contest& contest) {
 
 /// What to do about a run that is too short.
 std::string remedy(const Standing& s) {
+  if (s.summary.at("target").is_object() && s.summary.at("target").at("steps").is_number())
+    return "; a higher accuracy takes more steps";
   if (s.needs_steps == 0) return "";
   return fmt::format("; --set /steps={} makes runs long enough, or other options of the algorithm",
                      s.needs_steps);

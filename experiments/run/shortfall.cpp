@@ -7,10 +7,22 @@
 namespace trigram {
 namespace {
 
+/// Whether the leader of a single node has nobody to exchange with, in an algorithm whose exchange
+/// is more than the mean that the node has made by then.
+bool leads_nobody(const Experiment& e) {
+  if (e.cluster.nodes > 1 || !e.algorithm.value("hierarchical", false)) return false;
+  const Trigram& trigram = e.algorithm_entry().trigram_of(e.algorithm);
+  return trigram.precision == Trigram::Precision::low ||
+         trigram.centralisation == Trigram::Centralisation::decentralised;
+}
+
 /// Why workers have not exchanged what their algorithm wants them to; empty where they have.
 std::string without_exchange(const Experiment& e, const Algorithm& algorithm, const Json& summary) {
   const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
   const long steps = summary.at("steps");
+  if (leads_nobody(e))
+    return "was hierarchical on one node, so that its own exchange, among leaders of nodes, never "
+           "happened; set hierarchical to false";
   if (e.cluster.nodes > 1 && !sent("bytes_inter"))
     return fmt::format("sent nothing between its nodes in {} steps", steps);
   if (!sent("bytes_intra") && !sent("bytes_inter"))

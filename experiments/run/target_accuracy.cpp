@@ -19,8 +19,10 @@ long first_common_model(const Experiment& e) {
 
 void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> /*ranks*/,
                          std::span<const std::vector<float>> weights, long furthest) {
-  if (record.step == 0 || record.step + 1 == first_model_) after_s_ = record.time_s;
+  if (!evaluated_ && (record.step == 0 || record.step + 1 == first_model_))
+    after_s_ = record.time_s;
   if (!record.evaluation) return;
+  evaluated_ = true;
   if (record.evaluation->accuracy.value_or(0) < accuracy_) {
     after_s_ = record.time_s;
     return;

@@ -40,6 +40,7 @@ class TargetAccuracy final : public StoppingRule {
   std::atomic<long> end_;
   long counted_;
   std::optional<double> reached_s_;
+  bool evaluated_ = false;
   double after_s_ = 0;               // before this time it was not reached
   std::vector<std::string> hashes_;  // of the weights of those that train, when it was reached
 };

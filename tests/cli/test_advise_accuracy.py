@@ -115,6 +115,8 @@ class AdviseAccuracy(CommandTest):
         self.assertIsNone(found["time_to_accuracy_s"])
         self.assertFalse(found["tied"])
         self.assertEqual(self.advice["candidates"][0]["algorithm"], FULL)
+        out = self.trigram(*self.arguments(0.3, FULL, post)).stdout
+        self.assertIn("all of its warm-up of 30; a higher accuracy takes more steps\n", out)
 
     def test_rates_that_are_not_of_the_long_run_are_marked(self) -> None:
         short = self.advise(0.3, FULL, "dsgd_aau")["dsgd_aau"]

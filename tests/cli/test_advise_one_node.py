@@ -52,7 +52,27 @@ class OneNode(CommandTest):
                 _, advice = self.advise(ONE, BYTEGRAD, plain)
                 self.assertEqual([c["algorithm"] for c in advice["candidates"]], ["bytegrad"])
                 self.assertEqual(len(advice["left_out"]), 1)
-                self.assertIn("the same", advice["left_out"][0])
+                self.assertRegex(
+                    advice["left_out"][0],
+                    "^algorithm=bytegrad( hierarchical=true)?: compared without hierarchical, as algorithm=bytegrad "
+                    "hierarchical=false$|the same experiment",
+                )
+
+    def test_runs_of_one_node_are_marked_where_the_exchange_never_happens(self) -> None:
+        self.write(PROFILE, "one.json")
+        local = {"name": "local_sgd", "sync_every": 2, "hierarchical": True}  # the mean is its exchange
+        plain = BYTEGRAD | {"hierarchical": False}
+        config = {
+            "cluster": ONE,
+            "workload": "profile:one.json",
+            "steps": 4,
+            "sweep": {"/algorithm": ["gradient_allreduce", BYTEGRAD, plain, local]},
+        }
+        out = self.trigram("run", self.write(config)).stdout
+        self.assertEqual(out.count(" is not compared: it was hierarchical on one node"), 1)
+        lacks = {json.dumps(m["sweep"]["/algorithm"]): m["summary"]["shortfall"] for m in self.manifests()}
+        self.assertEqual(lacks.pop(json.dumps(BYTEGRAD, sort_keys=True))["of"], "run")
+        self.assertEqual(set(lacks.values()), {None})
 
     def test_several_nodes_have_both(self) -> None:
         out, advice = self.advise(TWO, BYTEGRAD, BYTEGRAD | {"hierarchical": False})
