@@ -167,6 +167,15 @@ def test_time_to_accuracy_is_the_first_evaluation_that_reaches_it(sweep):
     assert best_accuracy(run) == pytest.approx(0.86)
 
 
+def test_a_first_evaluation_is_bounded_by_the_first_model(sweep):
+    """Which the run tells of the accuracy that it was to reach."""
+    path = sweep / "gradient_allreduce-1-1"
+    edit(path, lambda m: m["summary"].update(target={"accuracy": 0.43, "after_s": 8.5, "time_s": 5 * 8.5}))
+    (run,) = results.load(path).runs
+    assert (reached(run, 0.43).after_s, reached(run, 0.43).after_step) == (8.5, pytest.approx(1))
+    assert reached(run, 0.42).after_s == 0, "of other accuracies it says nothing"
+
+
 def test_phantom_runs_have_no_target(sweep):
     for path in sweep.iterdir():
         edit(path, lambda m: m["summary"].update(accuracy=None, loss=None))

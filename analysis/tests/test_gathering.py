@@ -239,6 +239,19 @@ def test_assumptions_are_in_the_page(sweep):
     assert "<b>assumed:</b> all 24 blocks take the same time" in page
 
 
+def test_the_page_says_what_runs_have_in_place_of_the_profile_s_own(sweep):
+    path = sweep / "bytegrad-1-1"
+    manifest = json.loads((path / "manifest.json").read_text())
+    for workload in ({"name": "bert_large", "step_time": "25ms", "batch": 64},
+                     {"name": "fashion_mnist", "priced_as": "bert_large", "priced_with": {"step_time": "25ms", "batch": 64}}):
+        manifest["experiment"]["workload"] = workload
+        (path / "manifest.json").write_text(json.dumps(manifest))
+        assert main(["report", str(sweep)]) == 0
+        page = (sweep / "report.html").read_text()
+        assert "step time: rescaled to 0.53 s" in page
+        assert "in place of the profile's own, these runs have step_time 25ms, batch 64;" in page
+
+
 def test_foreign_and_older_runs_are_listed(sweep, capsys):
     for name, manifest in (("alien", {"hello": 1}), ("old", {"schema_version": 0, "experiment": {}})):
         (sweep / name).mkdir()

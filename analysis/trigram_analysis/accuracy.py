@@ -14,7 +14,8 @@ _COARSE = 1 / 5  # what an interval is of the time until its end where it is the
 @dataclass(frozen=True)
 class Reached:
     """When an accuracy is reached, as far as evaluations tell: in the interval that begins with the evaluation
-    before (0 where there is none) and ends with the first that is as accurate. Times in seconds."""
+    before, or where there is none with the first model that could have been as accurate (0 where the run does not say
+    when), and ends with the first evaluation that is as accurate. Times in seconds."""
 
     after_s: float
     time_s: float
@@ -59,6 +60,9 @@ def reached(run: Run, target: float) -> Reached | None:
     after = (0.0, 0.0)
     for step, time_s, accuracy in run.evaluations:
         if accuracy >= target:
+            if after == (0.0, 0.0) and run.target.get("accuracy") == target:
+                after_s = run.target.get("after_s") or 0.0
+                after = (step * after_s / time_s if time_s else 0.0), after_s
             return Reached(after[1], time_s, after[0], step)
         after = step, time_s
     return None

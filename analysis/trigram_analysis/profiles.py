@@ -18,12 +18,22 @@ class Profile:
     accelerator: str = ""
     sources: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)  # what runs have in place of its own
 
 
 def of(runs: list[Run]) -> list[Profile]:
     """The profiles that the runs' times are of, those that can be found."""
-    names = dict.fromkeys(name for run in runs for name in _named(run.experiment.get("workload")))
-    return [profile for name in names if (profile := read(name)) is not None]
+    replaced: dict[str, dict[str, None]] = {}
+    for run in runs:
+        workload = run.experiment.get("workload")
+        for name in _named(workload):
+            replaced.setdefault(name, {}).update(_replacements(workload))
+    profiles = []
+    for name, texts in replaced.items():
+        if (profile := read(name)) is not None:
+            profile.replaced = list(texts)
+            profiles.append(profile)
+    return profiles
 
 
 def read(name: str) -> Profile | None:
@@ -46,6 +56,13 @@ def _named(workload: Any) -> Iterator[str]:
         yield workload
     for key in ("priced_as", "profile", "name") if isinstance(workload, dict) else ():
         yield from _named(workload.get(key))
+
+
+def _replacements(workload: Any) -> dict[str, None]:
+    """"step_time 25ms" and "batch 64", where the workload has them in place of the profile's."""
+    options = workload.get("priced_with", workload) if isinstance(workload, dict) else {}
+    return {f"{key} {options[key]}": None for key in ("step_time", "batch")
+            if isinstance(options, dict) and options.get(key) is not None}
 
 
 def _csv(path: Path, text: str) -> Profile:

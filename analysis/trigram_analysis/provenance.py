@@ -59,6 +59,9 @@ def assumptions(runs: list[Run]) -> str:
     for profile in profiles.of(runs):
         assumed = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in profile.assumed)
         sources = "".join(f"<li>{escape(x)}</li>" for x in profile.sources)
+        if profile.replaced:
+            sources += (f"<li>in place of the profile's own, these runs have {escape(', '.join(profile.replaced))}; "
+                        "a step_time is shared out among layers as the profile's</li>")
         title = f"{profile.name} ({profile.accelerator})" if profile.accelerator else profile.name
         parts.append(f"<h4>{escape(title)}</h4><ul>{assumed}{sources}</ul>")
     of_options = dict.fromkeys(str(x) for run in runs for x in run.manifest.get("assumed") or [])

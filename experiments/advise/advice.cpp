@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "experiments/advise/long_run.h"
 #include "experiments/exit_codes.h"
 #include "experiments/process/signals.h"
 #include "experiments/results/exchanges.h"
@@ -85,7 +86,7 @@ bool Advice::holds_where_nics_differ() const {
   });
 }
 
-Advisor::Advisor(const Contest& contest, Options options)
+Advisor::Advisor(Contest& contest, Options options)
     : contest_(contest),
       options_(std::move(options)),
       bandwidth_(contest.cluster(), Dimension::bandwidth),
@@ -98,6 +99,7 @@ Advice Advisor::advise() {
   Signals signals;  // one between two sweeps waits for the next, which ends as it is used to
   std::vector<std::size_t> all(contest_.candidates().size());
   std::iota(all.begin(), all.end(), std::size_t{0});
+  find_lengths();
   Advice advice;
   advice.standings = stand(unchanged(), all);
   std::stable_sort(
@@ -115,6 +117,27 @@ Advice Advisor::advise() {
   return advice;
 }
 
+/// Runs in which time or chance decide the exchanges are made longer until they show what their
+/// algorithm costs. The short ones are kept out of the results on the network as it is.
+void Advisor::find_lengths() {
+  Place place = unchanged();
+  place.trial = true;
+  std::vector<std::size_t> open;
+  for (std::size_t c = 0; c < contest_.candidates().size(); ++c)
+    if (contest_.candidates()[c].grows) open.push_back(c);
+  while (!open.empty()) {
+    std::vector<std::size_t> longer;
+    for (const Standing& s : stand(place, open)) {
+      if (s.why.empty() || s.summary.is_null()) continue;
+      const std::optional<long> steps = longer_run_steps(s.summary);
+      if (!steps) continue;
+      contest_.lengthen(s.candidate, *steps);
+      longer.push_back(s.candidate);
+    }
+    open = std::move(longer);
+  }
+}
+
 /// Computation is changed as far as it is uncertain: where times are scaled to the cluster's
 /// accelerator, or stand for another's.
 std::vector<Outlook> Advisor::outlooks() const {
@@ -125,7 +148,7 @@ std::vector<Outlook> Advisor::outlooks() const {
         all.push_back({of, more, more ? options_.range : 1 / options_.range, {}});
   const LayerTimes& times = contest_.times();
   if (times.step_s == 0) return all;
-  const bool unknown = !contest_.warnings().empty();
+  const bool unknown = !contest_.is_time_known();
   const double least = unknown ? 1 / options_.range : times.least_s / times.step_s;
   const double most = unknown ? options_.range : times.most_s / times.step_s;
   if (least < 1 - kTie) all.push_back({Quantity::step_time, false, least, {}});
@@ -193,16 +216,20 @@ std::vector<Standing> Advisor::stand(const Place& place,
 }
 
 Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored) {
-  Standing standing{candidate, never(), run.id, nullptr, ""};
+  Standing standing{candidate, never(), run.id, nullptr, "", 0, ""};
   if (stored.state != StoredRun::done) {
     failed_ = true;
     return standing;
   }
   standing.summary = stored.manifest.at("summary");
-  const bool accuracy = contest_.target().accuracy.has_value();
-  standing.why =
-      lack_of_exchanges(stored.manifest, accuracy ? Compared::accuracy : Compared::rates);
-  if (standing.why.empty()) standing.cost = cost(contest_.target(), standing.summary);
+  standing.why = lack(contest_.target(), run.experiment, stored.manifest);
+  if (!standing.why.empty()) {
+    if (!contest_.target().accuracy)
+      standing.needs_steps = needed_steps(run.experiment, standing.summary);
+    return standing;
+  }
+  standing.off = lack_of_exchanges(stored.manifest, Compared::rates);
+  standing.cost = cost(contest_.target(), standing.summary);
   return standing;
 }
 
@@ -212,7 +239,7 @@ void Advisor::make(const Plan& plan, const Place& place) {
   const SweepRunner runner(plan, options_.runner, true);
   for (const PlannedRun& run : plan.runs)
     if ((options_.runner.force || runner.state(run) != StoredRun::done) &&
-        tried_.insert(run.id).second)
+        tried_.emplace(plan.name, run.id).second)
       missing.runs.push_back(run);
   if (missing.runs.empty()) return;
   if (!options_.quiet)

@@ -19,9 +19,11 @@ struct Standing {
   std::size_t candidate = 0;
   /// What it costs; infinite: it failed, never reached the accuracy, or is not compared.
   Reached cost;
-  std::string id;   // of its run
-  Json summary;     // of its run; null when it failed
-  std::string why;  // it is not compared: its run does not show what the algorithm costs
+  std::string id;        // of its run
+  Json summary;          // of its run; null when it failed
+  std::string why;       // it is not compared: its run does not show what the algorithm costs
+  long needs_steps = 0;  // if more would show it, so many, as far as is known
+  std::string off;       // why only its time to an accuracy is, and its means per step are not
 
   bool gets_there() const { return std::isfinite(cost.time_s); }
 };
@@ -86,7 +88,8 @@ class Advisor {
   struct Stopped {
     int code;
   };
-  Advisor(const Contest& contest, Options options);
+  /// Lengthens runs of the contest's candidates where that is needed.
+  Advisor(Contest& contest, Options options);
 
   /// Throws Stopped when it is interrupted, or when no candidate has a result.
   Advice advise();
@@ -104,9 +107,11 @@ class Advisor {
  private:
   struct Place {  // factors on what is described
     double bandwidth = 1, latency = 1, step_time = 1;
-    int draw = 0;  // of NICs that differ; 0: they are as described
+    int draw = 0;        // of NICs that differ; 0: they are as described
+    bool trial = false;  // how long runs have to be
     bool operator==(const Place&) const = default;
   };
+  void find_lengths();
   std::vector<Standing> stand(const Place& place, const std::vector<std::size_t>& candidates);
   Standing stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
   void make(const Plan& plan, const Place& place);
@@ -116,10 +121,10 @@ class Advisor {
   double unchanged(Quantity of) const { return scale(of).from_zero() ? 0 : 1; }
   Place unchanged() const { return {unchanged(Quantity::bandwidth), unchanged(Quantity::latency)}; }
 
-  const Contest& contest_;
+  Contest& contest_;
   const Options options_;
   const NetworkScale bandwidth_, latency_, step_time_;
-  std::set<std::string> tried_;  // ids of runs that are not made again
+  std::set<std::pair<std::string, std::string>> tried_;  // folders and ids that are not made again
   bool failed_ = false;
 };
 

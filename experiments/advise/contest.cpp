@@ -8,9 +8,11 @@
 #include <set>
 
 #include "experiments/advise/long_run.h"
+#include "experiments/advise/one_node.h"
 #include "experiments/cli/labels.h"
 #include "experiments/cli/options_label.h"
 #include "experiments/config/machine_match.h"
+#include "experiments/run/shortfall.h"
 
 namespace trigram {
 namespace {
@@ -105,7 +107,9 @@ void check_algorithms(const std::vector<std::string>& names, const Plan& plan,
 Contest::Contest(const Question& question)
     : question_(question), config_(question.candidates_file()), settings_(question.all_settings()) {
   std::vector<UnfitRun> unfit;
-  const Plan plan = plan_fit_runs(config_, settings_, unfit);
+  std::map<Json, Json> entered;
+  const Plan plan = plan_fit_runs(config_, settings_, unfit,
+                                  [&](SweepPoint& point) { return enters(point, entered); });
   check_relaxations(question.relaxations);
   check_algorithms(question.algorithms, plan, unfit);
   const PlannedRun& first = plan.runs.front();
@@ -119,7 +123,10 @@ Contest::Contest(const Question& question)
   if (target().accuracy) trained_ = first.resolved.at("workload").at("name");
   times_ = first.workload->layer_times().value_or(LayerTimes{});
   warnings_ = with_flags(first.warnings);
-  assumed_ = with_flags(first.assumed);
+  is_time_known_ = warnings_.empty();
+  for (std::string& sentence : unsettled(first.experiment.cluster, question.kept()))
+    warnings_.push_back(std::move(sentence));
+  for (std::string& sentence : with_flags(first.assumed)) assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add(run);
   leave_out_doubles(plan);
   for (const UnfitRun& run : unfit)
@@ -147,6 +154,33 @@ bool Contest::is_asked_for(const std::string& algorithm) const {
   return names.empty() || std::find(names.begin(), names.end(), algorithm) != names.end();
 }
 
+/// Changes a point of the list so that it fits the cluster, and the long run. Returns whether it
+/// was changed to be for one node.
+bool Contest::fit(SweepPoint& point, std::vector<std::string>& said) const {
+  said = settle_network(point.config["cluster"], question_.kept());
+  return is_for_one_node(point) && make_plain(point);
+}
+
+/// Whether a point of the list becomes a candidate: on one node, points that differ in
+/// `hierarchical` alone are one. `entered`: those that did, with what was listed.
+bool Contest::enters(SweepPoint& point, std::map<Json, Json>& entered) {
+  const Json listed = point.coordinates;
+  const bool asked = is_asked_for(name_in(listed));
+  std::vector<std::string> said;
+  const bool was_hierarchical = fit(point, said);
+  if (was_hierarchical && asked) said.emplace_back(kComparedPlain);
+  for (std::string& sentence : said)
+    if (std::ranges::find(assumed_, sentence) == assumed_.end())
+      assumed_.push_back(std::move(sentence));
+  if (!is_for_one_node(point)) return true;
+  const auto [same, is_new] = entered.try_emplace(point.coordinates, listed);
+  if (!is_new && asked)
+    left_out_.push_back(fmt::format("{}: compared without hierarchical, as {}",
+                                    describe(was_hierarchical ? listed : same->second),
+                                    describe(point.coordinates)));
+  return is_new;
+}
+
 void Contest::add(const PlannedRun& run) {
   check_coordinates(run.coordinates);
   const AlgorithmEntry& entry = run.experiment.algorithm_entry();
@@ -159,7 +193,10 @@ void Contest::add(const PlannedRun& run) {
                       trigram, run.experiment.steps};
   if (target().accuracy)
     candidate.eval_every = evaluated_every(run.experiment, question_.sets("/eval_every"));
-  else if (!question_.sets("/steps")) candidate.steps = long_run_steps(run.experiment);
+  else if (!question_.sets("/steps")) {
+    candidate.steps = long_run_steps(run.experiment);
+    candidate.grows = !rated_cycle(run.experiment).exact;
+  }
   candidates_.push_back(std::move(candidate));
 }
 
@@ -192,7 +229,7 @@ void Contest::leave_out_doubles(const Plan& plan) {
                      [&run](const Candidate& c) { return c.coordinates == run.coordinates; });
     if (candidate == candidates_.end() || run.experiment.cluster.workers_per_node > 1) continue;
     Json key = run.resolved;
-    for (const char* of_nodes : {"hierarchical", "segment"}) key["algorithm"].erase(of_nodes);
+    for (const char* of_nodes : kOfNodes) key["algorithm"].erase(of_nodes);
     const auto [same, is_new] = first.try_emplace(key.dump(), label(*candidate));
     if (is_new) continue;
     left_out_.push_back(fmt::format("{}: the same as {} where nodes have one worker",
@@ -209,6 +246,7 @@ void Contest::plan_alike(const Json& at, const Candidate& like,
   settings.push_back(as_axis("/steps", like.steps));
   if (like.eval_every > 0) settings.push_back(as_axis("/eval_every", like.eval_every));
   for (const auto& [pointer, value] : at.items()) settings.push_back(as_axis(pointer, value));
+  std::set<std::size_t> planned;
   const auto which = [&](const Json& coordinates) {
     const Json own = own_coordinates(coordinates);
     return std::ranges::find_if(candidates, [&](std::size_t c) {
@@ -216,8 +254,11 @@ void Contest::plan_alike(const Json& at, const Candidate& like,
     });
   };
   std::vector<UnfitRun> unfit;
-  Plan plan = plan_fit_runs(config_, settings, unfit, [&](const Json& coordinates) {
-    return which(coordinates) != candidates.end();
+  Plan plan = plan_fit_runs(config_, settings, unfit, [&](SweepPoint& point) {
+    std::vector<std::string> said;
+    fit(point, said);
+    const auto candidate = which(point.coordinates);
+    return candidate != candidates.end() && planned.insert(*candidate).second;
   });
   if (!unfit.empty())
     throw ConfigError("/sweep", fmt::format("{} is not for the cluster at {}",

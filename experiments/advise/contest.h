@@ -18,6 +18,7 @@ struct Candidate {
   std::string trigram;   // "sync, low, centralised"
   long steps = 0;        // of its runs
   long eval_every = 0;   // steps between evaluations, where an accuracy is asked for; else 0
+  bool grows = false;    // time or chance decide its exchanges, so its runs may need more steps
 };
 
 /// Which algorithms are compared on which cluster, as an experiment that sweeps over algorithms
@@ -43,11 +44,17 @@ class Contest {
   std::string ignored() const;
   /// Of the profile, as runs compute with them on the network as it is.
   const LayerTimes& times() const { return times_; }
-  /// Why computation may take another time on the cluster than in the runs.
+  /// Why computation may take another time on the cluster than in the runs, and what else the rows
+  /// depend on.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Whether computation takes as long on the cluster as in the runs, as far as is known.
+  bool is_time_known() const { return is_time_known_; }
   const std::vector<std::string>& assumed() const { return assumed_; }
   /// The pointer by which a step's computation is set.
   std::string step_time_pointer() const;
+
+  /// From now on, runs of a candidate have so many steps.
+  void lengthen(std::size_t candidate, long steps) { candidates_[candidate].steps = steps; }
 
   /// Runs of some candidates, in that order, at {"/json/pointer": value}.
   Plan plan(const Json& at, const std::vector<std::size_t>& candidates) const;
@@ -56,6 +63,8 @@ class Contest {
   std::vector<std::string> with_flags(std::vector<std::string> sentences) const;
   bool is_asked_for(const std::string& algorithm) const;
   void add(const PlannedRun& run);
+  bool fit(SweepPoint& point, std::vector<std::string>& said) const;
+  bool enters(SweepPoint& point, std::map<Json, Json>& entered);
   void leave_out_doubles(const Plan& plan);
   void leave_out_unlisted(const std::vector<UnfitRun>& unfit);
   void plan_alike(const Json& at, const Candidate& like, const std::vector<std::size_t>& candidates,
@@ -67,6 +76,7 @@ class Contest {
   std::string trained_;
   LayerTimes times_;
   std::vector<std::string> warnings_, assumed_;
+  bool is_time_known_ = true;
   std::vector<Candidate> candidates_;
   std::vector<std::string> left_out_;
 };

@@ -1,7 +1,11 @@
 #include "experiments/advise/long_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "core/config/option_kinds.h"
+#include "experiments/cli/labels.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
 
@@ -9,10 +13,57 @@ namespace trigram {
 namespace {
 
 constexpr long kMost = 5000;
+/// Of a run that is made longer: some ten seconds of simulation.
+constexpr double kMostMessages = 1e7;
 /// A run is steady after two cycles, and must have others to leave out.
 constexpr long kCycles = 4;
 /// In a run, at most: an interval between two is then small beside the time to most accuracies.
 constexpr long kEvaluations = 200;
+
+constexpr const char* kCredit = "/inter/shaping/initial";
+constexpr const char* kChanges = "/inter/profile";
+
+Json* found(Json& cluster, const char* pointer) {
+  const Json::json_pointer at(pointer);
+  return cluster.is_object() && cluster.contains(at) ? &cluster[at] : nullptr;
+}
+
+std::string without_credit(Json& shaping) {
+  const Json was = shaping.value("initial", shaping.value("depth", Json("0B")));
+  shaping["initial"] = "0B";
+  return fmt::format(
+      "token buckets begin without saved credit, as in the long run; --set /cluster{}={} begins "
+      "with it",
+      kCredit, label_of(was));
+}
+
+std::string as_after_last_change(Json& changes) {
+  const std::string was = changes.dump();
+  Json last = changes.back();
+  const std::string from = label_of(last.value("at", Json("0s")));
+  last["at"] = "0s";
+  changes = Json::array({last});
+  return fmt::format(
+      "links between nodes have {} x their bandwidth and {} x their latency from the start, as in "
+      "the long run, after their last change at {}; --set '/cluster{}={}' keeps the changes",
+      last.value("bandwidth", Json(1)).dump(), last.value("latency", Json(1)).dump(), from,
+      kChanges, was);
+}
+
+bool has_credit(const Json& shaping) {
+  const auto bytes = [&](const char* key, double otherwise) {
+    return shaping.contains(key) ? quantity(Dimension::bytes)
+                                       .parse(shaping.at(key), child("/cluster/inter/shaping", key))
+                                 : otherwise;
+  };
+  return std::min(bytes("initial", Shaping::kFull), bytes("depth", 0)) > 0;
+}
+
+bool changes_later(const Json& changes) {
+  return changes.is_array() && !changes.empty() && changes.back().is_object() &&
+         changes.back().contains("at") &&
+         quantity(Dimension::duration).parse(changes.back().at("at"), "/cluster/inter/profile") > 0;
+}
 
 }  // namespace
 
@@ -25,11 +76,50 @@ long long_run_steps(const Experiment& e) {
   return cycle.from + (after + cycle.steps - 1) / cycle.steps * cycle.steps;
 }
 
+std::optional<long> longer_run_steps(const Json& summary) {
+  const long steps = summary.at("steps"), more = std::min(2 * steps, kMost);
+  const double messages =
+      summary.at("messages_intra").get<double>() + summary.at("messages_inter").get<double>();
+  const double then = messages * static_cast<double>(more) / static_cast<double>(steps);
+  if (more <= steps || then > kMostMessages) return std::nullopt;
+  return more;
+}
+
+long needed_steps(const Experiment& e, const Json& summary) {
+  const long steps = summary.at("steps"), least = rated_cycle(e).from + least_rated_steps(e);
+  return least > steps ? least : 2 * steps;
+}
+
 long evaluated_every(const Experiment& e, bool asked) {
   const auto every = static_cast<long>(e.eval_every), steps = static_cast<long>(e.steps);
   const long some = asked ? every : std::min(every, std::max<long>(1, steps / kEvaluations));
   const long cycle = e.algorithm_entry().make(e.algorithm)->exchange_every();
   return cycle > steps ? some : (some + cycle - 1) / cycle * cycle;
+}
+
+std::vector<std::string> settle_network(Json& cluster, Kept kept) {
+  std::vector<std::string> said;
+  if (Json* shaping = found(cluster, "/inter/shaping"); shaping && !kept.credit)
+    if (has_credit(*shaping)) said.push_back(without_credit(*shaping));
+  if (Json* changes = found(cluster, kChanges); changes && !kept.changes)
+    if (changes_later(*changes)) said.push_back(as_after_last_change(*changes));
+  return said;
+}
+
+std::vector<std::string> unsettled(const Cluster& cluster, Kept kept) {
+  std::vector<std::string> said;
+  const Shaping& shaping = cluster.inter.shaping;
+  if (kept.credit && std::min(shaping.initial_bytes, shaping.depth_bytes) > 0)
+    said.push_back(fmt::format(
+        "token buckets begin with {} of credit: a row is of the time until its own run ends, which "
+        "may be before or after the credit is used up; --set /steps=N makes runs longer",
+        format_quantity(std::min(shaping.initial_bytes, shaping.depth_bytes), Dimension::bytes)));
+  if (kept.changes && !cluster.inter.profile.empty() && cluster.inter.profile.back().at_s > 0)
+    said.push_back(fmt::format(
+        "links between nodes change until {}: a row is of the time until its own run ends, which "
+        "may be before or after that; --set /steps=N makes runs longer",
+        format_quantity(cluster.inter.profile.back().at_s, Dimension::duration)));
+  return said;
 }
 
 }  // namespace trigram

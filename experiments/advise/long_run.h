@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "experiments/config/experiment.h"
 
 namespace trigram {
@@ -10,10 +14,32 @@ namespace trigram {
 /// keeps the steps of the experiment.
 long long_run_steps(const Experiment& experiment);
 
+/// Steps of the next, longer run of an experiment whose finished run, given its summary, was too
+/// short: twice as many. None where this would be too long for a simulation.
+std::optional<long> longer_run_steps(const Json& summary);
+
+/// How many steps a run of an experiment needs to be long enough, given the summary of one that was
+/// too short, as far as that is known.
+long needed_steps(const Experiment& experiment, const Json& summary);
+
 /// Steps between evaluations in a run of this experiment that is to show when it reaches an
 /// accuracy: so few that a run has up to some hundred evaluations, or as many as the experiment
 /// says where that is `asked` for. Workers that average every H steps have a common model after an
 /// average alone, so these steps are a multiple of H, where the run is as long.
 long evaluated_every(const Experiment& experiment, bool asked);
+
+/// What of a network that changes in time is to be left as it is described.
+struct Kept {
+  bool credit = false, changes = false;
+};
+
+/// Puts the network between the nodes of a cluster description into the state in which it stays:
+/// token buckets begin without credit that was saved before the run, and links are what their last
+/// change makes of them. Otherwise runs that end before that would be compared with runs that end
+/// after it. Returns a sentence for each thing that it has changed.
+std::vector<std::string> settle_network(Json& cluster, Kept kept);
+
+/// Warnings of what is kept, given the cluster.
+std::vector<std::string> unsettled(const Cluster& cluster, Kept kept);
 
 }  // namespace trigram

@@ -10,6 +10,8 @@
 #include "core/workloads/registry.h"
 #include "experiments/config/cluster_file.h"
 #include "experiments/config/config_file.h"
+#include "experiments/config/settings.h"
+#include "experiments/config/sha256.h"
 #include "netmodels/cluster.h"
 
 namespace trigram {
@@ -68,15 +70,29 @@ fs::path Question::candidates_file() const {
 
 std::string Question::name() const {
   const std::string path = path_in_reference(profile);
-  std::string name = fmt::format("advise-{}-{}{}", fs::path(cluster).stem().string(),
-                                 path.empty() ? profile : fs::path(path).stem().string(),
-                                 target.accuracy ? "-accuracy" : "");
+  std::string name = fmt::format("advise-{}-{}", fs::path(cluster).stem().string(),
+                                 path.empty() ? profile : fs::path(path).stem().string());
+  if (target.accuracy) name += fmt::format("-accuracy{}", *target.accuracy);
+  if (step_s) name += "-" + format_quantity(*step_s, Dimension::duration);
+  if (batch) name += fmt::format("-batch{}", *batch);
+  name += own_digits();
   const auto allowed = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
   };
   std::replace_if(
       name.begin(), name.end(), [&](char c) { return !allowed(c); }, '_');
   return name;
+}
+
+std::string Question::own_digits() const {
+  const std::string path = path_in_reference(profile);
+  std::error_code ignored;  // what cannot be read is told where it is used
+  const bool is_preset = !fs::exists(cluster, ignored);
+  if (is_preset && path.empty() && settings.empty()) return "";
+  const Json says = {is_preset ? Json() : read_cluster_file(cluster, "--cluster").description,
+                     fs::is_regular_file(path, ignored) ? sha256_of_file(path) : "", settings};
+  constexpr std::size_t kDigits = 6;
+  return "-" + Sha256().update(says.dump()).hex().substr(0, kDigits);
 }
 
 std::vector<std::string> Question::all_settings() const {
@@ -98,6 +114,17 @@ std::vector<std::string> Question::all_settings() const {
 bool Question::sets(const std::string& pointer) const {
   return std::ranges::any_of(
       settings, [&](const std::string& setting) { return setting.starts_with(pointer + "="); });
+}
+
+Kept Question::kept() const {
+  Kept kept;
+  for (const std::string& text : settings) {
+    const auto [pointer, value] = parse_setting(text);
+    kept.credit |= pointer == "/cluster/inter/shaping/initial" ||
+                   (pointer == "/cluster/inter/shaping" && value.contains("initial"));
+    kept.changes |= (pointer + "/").starts_with("/cluster/inter/profile/");
+  }
+  return kept;
 }
 
 }  // namespace trigram

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "experiments/config/settings.h"
+#include "experiments/results/exchanges.h"
+#include "experiments/run/shortfall.h"
 
 namespace trigram {
 
@@ -31,6 +33,16 @@ Pace pace(const Json& summary) {
   if (!steady.is_object() || !all.samples_per_s.is_number()) return all;
   const double step_s = steady.at("step_s").get<double>();
   return {step_s, all.samples_per_s.get<double>() * all.step_s / step_s};
+}
+
+std::string lack(const Target& target, const Experiment& e, const Json& manifest) {
+  const std::string of_rates = lack_of_exchanges(manifest, Compared::rates);
+  if (!target.accuracy) return of_rates;
+  const Cycle cycle = rated_cycle(e);
+  const long after = manifest.at("summary").at("steps").get<long>() - cycle.from;
+  if (cycle.from > 0 && after < e.algorithm_entry().make(e.algorithm)->exchange_every())
+    return of_rates;
+  return lack_of_exchanges(manifest, Compared::accuracy);
 }
 
 Reached never() {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/config/kinds.h"
+#include "experiments/config/experiment.h"
 #include "experiments/results/reached.h"
 
 namespace trigram {
@@ -27,6 +28,12 @@ Pace pace(const Json& summary);
 
 /// The cost of what never reaches its target: infinite.
 Reached never();
+
+/// Why a finished run, given its manifest, must not be compared by its target, to follow the name
+/// of its algorithm; empty where it may be. A time to an accuracy counts though the run was too
+/// short for means per step, but not one that was reached in a warm-up, in which the algorithm is
+/// another.
+std::string lack(const Target& target, const Experiment& experiment, const Json& manifest);
 
 /// What a finished run, given its summary, costs in seconds: the less, the better. For throughput
 /// that is the time per sample, each worker at its own pace; for an accuracy, the run's

@@ -17,7 +17,9 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
             {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
             {"tied", advice.leads(s) && advice.leaders().size() > 1},
             {"behind", there && !advice.leaves_open(s) ? Json(advice.behind(s)) : Json()},
-            {"not_compared", s.why.empty() ? Json() : Json(s.why)}};
+            {"not_compared", s.why.empty() ? Json() : Json(s.why)},
+            {"needs_steps", s.needs_steps > 0 ? Json(s.needs_steps) : Json()},
+            {"rates_not_compared", s.off.empty() ? Json() : Json(s.off)}};
   if (contest.target().accuracy) {
     j["time_to_accuracy_s"] = there ? Json(s.cost.time_s) : Json();
     j["after_s"] = there ? Json(s.cost.after_s) : Json();

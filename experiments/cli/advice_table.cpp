@@ -13,6 +13,9 @@ namespace {
 
 using Lines = std::vector<std::vector<std::string>>;
 
+/// The mark of means per step that are not those of the long run, as in tables and reports.
+constexpr const char* kOff = "‡";
+
 std::string full_name(const Candidate& c) {
   return c.settings.empty() ? c.name : c.name + " " + c.settings;
 }
@@ -64,10 +67,12 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
       continue;
     }
     const Pace now = pace(s.summary);
-    line.push_back(fmt::format("{:.2f}", 1e3 * now.step_s));
-    line.push_back(now.samples_per_s.is_number()
-                       ? fmt::format("{:.0f}{}", now.samples_per_s.get<double>(), paces_of(s))
-                       : "-");
+    const std::string mark = s.off.empty() ? "" : fmt::format(" {}", kOff);
+    line.push_back(fmt::format("{:.2f}{}", 1e3 * now.step_s, mark));
+    line.push_back(
+        now.samples_per_s.is_number()
+            ? fmt::format("{:.0f}{}{}", now.samples_per_s.get<double>(), paces_of(s), mark)
+            : "-");
     line.push_back(distance(s, advice));
   }
   return lines;
@@ -179,6 +184,15 @@ std::string caveats(const Contest& contest) {
   return text;
 }
 
+/// What to do about a run that is too short.
+std::string remedy(const Standing& s) {
+  if (s.summary.at("target").is_object() && s.summary.at("target").at("steps").is_number())
+    return "; a higher accuracy takes more steps";
+  if (s.needs_steps == 0) return "";
+  return fmt::format("; --set /steps={} makes runs long enough, or other options of the algorithm",
+                     s.needs_steps);
+}
+
 /// What marks mean, and which candidates are not compared, and why.
 std::string notes(const Advice& advice, const Contest& contest) {
   std::string text;
@@ -186,8 +200,12 @@ std::string notes(const Advice& advice, const Contest& contest) {
     text += kCoarseLegend;
   for (const Standing& s : advice.standings)
     if (!s.why.empty())
-      text += fmt::format("not compared: {}: {}\n", full_name(contest.candidates()[s.candidate]),
-                          s.why);
+      text += fmt::format("not compared: {}: {}{}\n", full_name(contest.candidates()[s.candidate]),
+                          s.why, remedy(s));
+  for (const Standing& s : advice.standings)
+    if (!s.off.empty())
+      text += fmt::format("{} {}: its step and samples/s are not those of the long run: it {}\n",
+                          kOff, full_name(contest.candidates()[s.candidate]), s.off);
   for (const std::string& line : contest.left_out()) text += "left out: " + line + "\n";
   return text;
 }

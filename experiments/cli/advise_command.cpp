@@ -26,7 +26,7 @@ int advise(Options& options, bool quiet) {
     options.question.step_s =
         quantity(Dimension::duration, true).parse(options.step_time, "--step-time");
   options.advisor.quiet = quiet;
-  const Contest contest(options.question);
+  Contest contest(options.question);
   Advisor advisor(contest, options.advisor);
   try {
     const Advice advice = advisor.advise();

@@ -140,14 +140,31 @@ void check_overwritten(const FieldTable<Experiment>& fields, Json config,
   mistakes.raise();
 }
 
-/// One folder cannot hold two runs.
-void check_distinct(const std::vector<PlannedRun>& runs) {
-  std::map<std::string, const PlannedRun*> seen;
-  for (const PlannedRun& run : runs)
-    if (auto [first, is_new] = seen.try_emplace(run.id, &run); !is_new)
-      throw ConfigError("/sweep",
-                        fmt::format("{} and {} are the same experiment",
-                                    quoted(first->second->coordinates), quoted(run.coordinates)));
+/// One folder cannot hold two runs. `unfit`: where the second goes, or null, so that it is an
+/// error.
+void check_distinct(std::vector<PlannedRun>& runs, std::vector<UnfitRun>* unfit) {
+  std::map<std::string, Json> seen;
+  std::vector<PlannedRun> distinct;
+  for (PlannedRun& run : runs) {
+    const auto [first, is_new] = seen.try_emplace(run.id, run.coordinates);
+    if (is_new) {
+      distinct.push_back(std::move(run));
+      continue;
+    }
+    const ConfigError error("/sweep", fmt::format("{} and {} are the same experiment",
+                                                  quoted(first->second), quoted(run.coordinates)));
+    if (!unfit) throw error;
+    unfit->push_back({run.coordinates, error});
+  }
+  runs = std::move(distinct);
+}
+
+/// Leaves the points that are wanted.
+void choose(std::vector<SweepPoint>& points, const WantedRuns& wanted) {
+  std::vector<SweepPoint> chosen;
+  for (SweepPoint& point : points)
+    if (wanted(point)) chosen.push_back(std::move(point));
+  points = std::move(chosen);
 }
 
 /// Planning stops at so many mistakes, as many as a reader mends before the next attempt.
@@ -185,7 +202,7 @@ Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>
   const Json config = read_and_set(path, settings, taking ? &*taking : nullptr);
   auto points = expand_sweep(config, base);
   if (taking) taking->points(points);
-  if (wanted) std::erase_if(points, [&](const SweepPoint& p) { return !wanted(p.coordinates); });
+  if (wanted) choose(points, wanted);
   Planner planner(base, place.here);
   Mistakes mistakes;
   Plan plan;
@@ -196,7 +213,7 @@ Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>
   for (const PlannedRun& run : plan.runs)
     if (run.experiment.name != plan.name)
       throw ConfigError("/name", "cannot be swept; expected one name for all runs");
-  check_distinct(plan.runs);
+  check_distinct(plan.runs, unfit);
   return plan;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
+#include "experiments/config/sweep.h"
 
 namespace trigram {
 
@@ -49,10 +50,11 @@ struct UnfitRun {
   ConfigError why;
 };
 
-/// Which runs of a sweep are planned, by their coordinates; empty: all.
-using WantedRuns = std::function<bool(const Json& coordinates)>;
+/// Whether a point of a sweep is planned; it may change the point first. Empty: all points are.
+using WantedRuns = std::function<bool(SweepPoint& point)>;
 
-/// As make_plan, but runs that are unfit go to `unfit`, as long as one is fit.
+/// As make_plan, but runs that are unfit, or the same as one before, go to `unfit`, as long as one
+/// is fit.
 Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
                    std::vector<UnfitRun>& unfit, const WantedRuns& wanted = {});
 

@@ -8,9 +8,10 @@ namespace trigram {
 constexpr double kTie = 0.01;
 
 /// How long something took, in seconds, as far as that is known. An accuracy is reached between two
-/// evaluations: after `after_s`, the time of the last one below it (0: there was none), and by
-/// `time_s`. Both are equal where the time is known exactly, and infinite where it was never
-/// reached. accuracy.py and winner_map.py have the same rule for tables and reports.
+/// evaluations: after `after_s`, the time of the last one below it, or where there was none, of the
+/// first model that could have been as accurate (0: not known), and by `time_s`. Both are equal
+/// where the time is known exactly, and infinite where it was never reached. accuracy.py and
+/// winner_map.py have the same rule for tables and reports.
 struct Reached {
   double after_s = 0, time_s = 0;
 

@@ -110,6 +110,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   json["shortfall"] = shortfall(e, json);
   json["world"] = runtime->notes();
   json["warnings"] = changes.warnings();
+  if (std::string few = few_averages(e, json); !few.empty())
+    json["warnings"].push_back(std::move(few));
   if (simulated) {
     const double bound_s =
         lower_bound(e.cluster, steady ? steady->with_left_out(counted) : counted, results);

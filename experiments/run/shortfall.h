@@ -23,4 +23,9 @@ long least_rated_steps(const Experiment& experiment);
 /// not exchanged what the algorithm has them exchange.
 Json shortfall(const Experiment& experiment, const Json& summary);
 
+/// A warning where time alone decides when averages are made and the means are over fewer than ten
+/// of them, empty otherwise: bytes per step then depend on how much of an average is under way at
+/// the end. Times per step do not, since no step waits for an average.
+std::string few_averages(const Experiment& experiment, const Json& summary);
+
 }  // namespace trigram

@@ -2,11 +2,27 @@
 
 #include <algorithm>
 
+#include "experiments/run/shortfall.h"
+
 namespace trigram {
+namespace {
+
+/// Workers that begin on their own have no common model before their first average; all others have
+/// one after every step.
+long first_common_model(const Experiment& e) {
+  const Cycle cycle = rated_cycle(e);
+  if (cycle.from > 0 || !cycle.exact) return 1;
+  return e.algorithm_entry().make(e.algorithm)->exchange_every();
+}
+
+}  // namespace
 
 void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> /*ranks*/,
                          std::span<const std::vector<float>> weights, long furthest) {
+  if (!evaluated_ && (record.step == 0 || record.step + 1 == first_model_))
+    after_s_ = record.time_s;
   if (!record.evaluation) return;
+  evaluated_ = true;
   if (record.evaluation->accuracy.value_or(0) < accuracy_) {
     after_s_ = record.time_s;
     return;
@@ -43,7 +59,8 @@ Json TargetAccuracy::to_json(double epochs) const {
 
 std::unique_ptr<TargetAccuracy> make_target_accuracy(const Experiment& e) {
   if (!e.target_accuracy) return nullptr;
-  return std::make_unique<TargetAccuracy>(*e.target_accuracy, static_cast<long>(e.steps));
+  return std::make_unique<TargetAccuracy>(*e.target_accuracy, static_cast<long>(e.steps),
+                                          first_common_model(e));
 }
 
 }  // namespace trigram

@@ -14,8 +14,14 @@ namespace trigram {
 /// what they did beyond.
 class TargetAccuracy final : public StoppingRule {
  public:
-  TargetAccuracy(double accuracy, long steps)
-      : accuracy_(accuracy), steps_(steps), end_(steps), counted_(steps) {}
+  /// `first_model`: after so many steps the workers have a common model for the first time that has
+  /// learned something.
+  TargetAccuracy(double accuracy, long steps, long first_model = 1)
+      : accuracy_(accuracy),
+        steps_(steps),
+        first_model_(first_model),
+        end_(steps),
+        counted_(steps) {}
 
   void add(const StepRecord& record, std::span<const RankStep> ranks,
            std::span<const std::vector<float>> weights, long furthest) override;
@@ -23,18 +29,19 @@ class TargetAccuracy final : public StoppingRule {
   long counted() const override { return counted_; }
   std::vector<RankResult> completed(std::span<const RankResult> made) const override;
 
-  /// For a summary: after how many steps, epochs and seconds it was reached, and the time of the
-  /// evaluation before (`after_s`; 0: there was none), until which it was not; null where it was
-  /// not reached. `epochs` are those of the steps that count.
+  /// For a summary: after how many steps, epochs and seconds it was reached, and until when it was
+  /// not (`after_s`): the time of the evaluation before, or, where there was none, of the first
+  /// common model; null where it was not reached. `epochs` are those of the steps that count.
   Json to_json(double epochs) const;
 
  private:
   const double accuracy_;
-  const long steps_;
+  const long steps_, first_model_;
   std::atomic<long> end_;
   long counted_;
   std::optional<double> reached_s_;
-  double after_s_ = 0;               // time of the last evaluation that was not as accurate
+  bool evaluated_ = false;
+  double after_s_ = 0;               // before this time it was not reached
   std::vector<std::string> hashes_;  // of the weights of those that train, when it was reached
 };
 

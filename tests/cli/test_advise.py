@@ -190,10 +190,10 @@ class Advise(CommandTest):
 
     def test_runs_are_ordinary_ones_and_made_once(self) -> None:
         self.advise("-o", "elsewhere")
-        folder = self.folder / "elsewhere" / "advise-eight-one"
+        (folder,) = (self.folder / "elsewhere").glob("advise-eight-one-??????")
         here = {path.parent for path in folder.glob("*/DONE")}
         self.assertEqual(len(here), 2, "on the network as it is, for a page of the user's network")
-        folder = folder.with_name("advise-eight-one-search")
+        folder = folder.with_name(folder.name + "-search")
         made = {path.parent for path in folder.glob("*/DONE")}
         self.assertGreater(len(made), 10)
         unequal = {"/cluster/bandwidth_jitter", "/cluster/jitter_seed"}  # of some runs
@@ -208,6 +208,24 @@ class Advise(CommandTest):
         status = self.trigram("status", folder).stdout
         self.assertIn(f"{len(made)} done", status)
         self.assertIn("bandwidth", self.trigram("table", folder).stdout)
+
+    def test_every_question_has_a_folder(self) -> None:
+        few = ("--range", "1.1")
+        folders = [
+            self.advise(*few, *more)["results"]
+            for more in (
+                (),
+                ("--step-time", "25ms"),
+                ("--step-time", "25ms", "--batch", "64"),
+                ("--set", "/cluster/inter/bandwidth=1Gbps"),
+                ("--algorithms", "gradient_allreduce"),  # the same question, of fewer
+            )
+        ]
+        self.assertEqual(len(set(folders)), 4)
+        self.assertEqual(folders[0], folders[-1])
+        self.assertRegex(folders[2], "results/advise-eight-one-25ms-batch64-[0-9a-f]{6}$")
+        self.write(CLUSTER | {"nodes": 4}, "eight.json")
+        self.assertNotIn(self.advise(*few)["results"], folders, "the file says something else now")
 
     def test_an_interrupted_search_goes_on(self) -> None:
         self.advise("-o", "whole")
@@ -229,10 +247,10 @@ class Advise(CommandTest):
         self.assertEqual(advice | {"results": ""}, whole | {"results": ""})
 
     def default_runs(self) -> set[str]:
-        return {p.name for p in (self.folder / "results" / "advise-eight-one").iterdir()}
+        return {p.name for p in (self.folder / "results").glob("advise-eight-one-??????/*")}
 
     def finished(self, id: str) -> float:
-        path: Path = self.folder / "results" / "advise-eight-one" / id / "manifest.json"
+        (path,) = (self.folder / "results").glob(f"advise-eight-one-??????/{id}/manifest.json")
         return path.stat().st_mtime
 
     def test_candidates_can_be_restricted(self) -> None:
@@ -273,7 +291,7 @@ class Advise(CommandTest):
         self.assertIn("100 Gbps at NICs, 500 Mbps to 1 Gbps beyond", out)
         swept = [
             json.loads(path.read_text())["sweep"]
-            for path in (self.folder / "results").glob("advise-wan-one-search/*/manifest.json")
+            for path in (self.folder / "results").glob("advise-wan-one-??????-search/*/manifest.json")
         ]
         self.assertIn(
             [[None, "4Gbps"], ["2Gbps", None]],
@@ -296,7 +314,7 @@ class Advise(CommandTest):
         self.assertEqual(advice["target"], "accuracy=0.5")
         times = []
         for candidate in advice["candidates"]:
-            folder = self.folder / "results" / "advise-two-one-accuracy" / candidate["run"]
+            folder = self.folder / advice["results"] / candidate["run"]
             steps = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
             reached = [s["time_s"] for s in steps if (s.get("accuracy") or 0) >= 0.5]
             self.assertEqual(candidate["time_to_accuracy_s"], reached[0])

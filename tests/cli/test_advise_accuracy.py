@@ -51,7 +51,7 @@ class AdviseAccuracy(CommandTest):
     def test_what_is_set_by_hand_is_left(self) -> None:
         found = self.advise(0.5, FULL, more=("--set", "/eval_every=10"))[FULL]
         self.assertAlmostEqual(found["time_to_accuracy_s"], 10 * found["step_s"], places=3)
-        self.assertEqual(found["after_s"], 0)
+        self.assertAlmostEqual(found["after_s"], found["step_s"], places=3, msg="nobody learns before a step has ended")
         self.assertTrue(found["coarse"])
 
     def test_intervals_that_overlap_tie(self) -> None:
@@ -81,7 +81,17 @@ class AdviseAccuracy(CommandTest):
         by_name = self.advise(0.1, FULL, BYTES, more=("--set", "/eval_every=10"))
         self.assertTrue(self.advice["tie"])
         out = self.trigram(*self.arguments(0.1, FULL, BYTES), "--set", "/eval_every=10").stdout
-        self.assertRegex(out, rf"{BYTES} .* ≤{by_name[BYTES]['time_to_accuracy_s']:.3f} ~ .* tie\n")
+        ends = by_name[BYTES]["after_s"], by_name[BYTES]["time_to_accuracy_s"]
+        self.assertIn("{:.4f}–{:.3f} ~ ".format(*ends), out)
+        table = self.trigram("table", self.advice["results"]).stdout
+        self.assertRegex(table, rf"{BYTES} .* {1e3 * ends[0]:.1f}–{1e3 * ends[1]:.0f} ~ \*")
+
+    def test_what_is_reached_in_the_first_step_is_known_exactly(self) -> None:
+        by_name = self.advise(0.02, FULL, BYTES)
+        for found in by_name.values():
+            self.assertEqual(found["after_s"], found["time_to_accuracy_s"])
+        self.assertFalse(self.advice["tie"])
+        self.assertGreater(by_name[FULL]["behind"], 0.1)
 
     def test_intervals_that_do_not_overlap_are_ranked(self) -> None:
         by_name = self.advise(0.7, BYTES, FULL)
@@ -94,6 +104,29 @@ class AdviseAccuracy(CommandTest):
         found = self.advise(0.3, BYTES, SLOWMO)["slowmo"]
         self.assertIsNone(found["not_compared"])
         self.assertAlmostEqual(found["time_to_accuracy_s"], 12 * found["step_s"], places=3)
+        self.assertEqual(found["after_s"], found["time_to_accuracy_s"], "there is no common model before")
+        self.assertFalse(self.advice["tie"])
+        self.assertGreater(found["behind"], 0.5)
+
+    def test_what_is_reached_in_a_warm_up_is_not_the_algorithm_s(self) -> None:
+        post = {"name": "post_local_sgd", "switch_step": 30, "sync_every": 4}
+        found = self.advise(0.3, FULL, post)["post_local_sgd"]
+        self.assertRegex(found["not_compared"], "made [0-9]+ steps, all of its warm-up of 30")
+        self.assertIsNone(found["time_to_accuracy_s"])
+        self.assertFalse(found["tied"])
+        self.assertEqual(self.advice["candidates"][0]["algorithm"], FULL)
+        out = self.trigram(*self.arguments(0.3, FULL, post)).stdout
+        self.assertIn("all of its warm-up of 30; a higher accuracy takes more steps\n", out)
+
+    def test_rates_that_are_not_of_the_long_run_are_marked(self) -> None:
+        short = self.advise(0.3, FULL, "dsgd_aau")["dsgd_aau"]
+        why = short["rates_not_compared"]
+        self.assertRegex(why, "made [0-9] of the 10 steps of 10 exchanges")
+        self.assertIsNone(short["not_compared"])
+        out = self.trigram(*self.arguments(0.3, FULL, "dsgd_aau")).stdout
+        self.assertRegex(out, r"dsgd_aau .* \d+\.\d\d ‡ +\d+ ‡ ")
+        self.assertIn(f"‡ dsgd_aau: its step and samples/s are not those of the long run: it {why}\n", out)
+        self.assertRegex(out, rf"{FULL} .* \d+\.\d\d +\d+ +")
 
 
 if __name__ == "__main__":

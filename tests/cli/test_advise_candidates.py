@@ -118,6 +118,7 @@ class Candidates(CommandTest):
         self.assertEqual({flip["first"] for flip in advice["flips"]}, {None})
         out = self.trigram(*self.arguments(*chosen)).stdout
         self.assertIn("not compared: diloco sync_every=6000: made 20 of the 6000 steps", out)
+        self.assertIn("; --set /steps=6000 makes runs long enough, or other options of the algorithm\n", out)
         self.assertIn("best: gradient_allreduce\n", out)
 
     def test_runs_have_several_cycles_of_their_algorithm(self) -> None:
@@ -130,6 +131,33 @@ class Candidates(CommandTest):
         self.assertAlmostEqual(
             steps[50] - computed, (steps[1] - computed) / 50, delta=0.02 * (steps[1] - computed) / 50
         )
+
+    def test_runs_whose_exchanges_take_time_become_longer(self) -> None:
+        """An average takes 330 ms, and 20 steps 60 ms."""
+        self.write(CLUSTER | {"inter": {"bandwidth": "100Mbps", "latency": "50us"}}, "two.json")
+        chosen = self.candidates("gradient_allreduce", "async_model_average")
+        advice = self.advise(*chosen)
+        first = advice["candidates"][0]
+        self.assertEqual(first["algorithm"], "async_model_average")
+        self.assertIsNone(first["not_compared"])
+        runs = list((self.folder / advice["results"]).glob("*/manifest.json"))
+        self.assertEqual(len(runs), 2, "those that were too short are not on the page")
+        self.assertEqual(self.trigram(*self.arguments(*chosen)).stderr, "", "nothing is left to run")
+
+    def test_what_stays_too_short_says_how_many_steps_it_needs(self) -> None:
+        self.write(CLUSTER | {"inter": {"bandwidth": "10kbps", "latency": "50us"}}, "two.json")
+        chosen = self.candidates("gradient_allreduce", "async_model_average")
+        last = self.advise(*chosen)["candidates"][-1]
+        self.assertIn("in 5000 steps", last["not_compared"])
+        self.assertEqual(last["needs_steps"], 10000)
+        last = self.advise(*chosen, "--set", "/steps=20")["candidates"][-1]
+        self.assertEqual(last["needs_steps"], 40)
+
+    def test_a_warm_up_that_is_too_long_is_told_with_the_steps_it_needs(self) -> None:
+        advice = self.advise(*self.candidates("gradient_allreduce", "zeroone_adam", optimizer="adam"))
+        last = advice["candidates"][-1]
+        self.assertRegex(last["not_compared"], "all of its warm-up of 1308")
+        self.assertGreater(last["needs_steps"], 130_000)
 
     def test_a_warm_up_does_not_count(self) -> None:
         post = {"name": "post_local_sgd", "switch_step": 30, "sync_every": 4, "bucket": "1GB"}

@@ -126,7 +126,6 @@ class WholeCycles(CommandTest):
             (SWARM | {"local_steps": 10}, 12, "sent nothing between its nodes in 12 steps"),
             (SWARM | {"local_steps": 10}, 40, "made 40 of the 100 steps of 10 exchanges"),
             (average, 10, "completed no average in 10 steps"),
-            (average | {"interval": "200ms"}, 400, "averages in 400 steps, fewer than 10, as time decides"),
             ({"name": "onebit_adam", "warmup_steps": 100}, 20, "all of its warm-up of 100"),
             ({"name": "qadam", "warmup_steps": 100}, 20, "all of its warm-up of 100"),
             ({"name": "wagma", "tau": 100}, 10, "made 10 of the 100 steps of its cycle"),
@@ -141,6 +140,17 @@ class WholeCycles(CommandTest):
                 self.assertRegex(table, rf"(?m)^{algorithm['name']}\S* +[\d.]+ !")
                 self.assertRegex(table, r"(?m)^gradient_allreduce +[\d.]+ \*")
                 self.assertIn(why, table)
+
+    def test_bytes_of_few_averages_are_warned_of(self) -> None:
+        """No step waits for an average, so times per step say what they always do."""
+        rival = {"name": "gradient_allreduce", "synchronize": True}
+        warning = "bytes per step are means over fewer than 10 averages"
+        for interval, steps, few in (("200ms", 400, True), ("1us", 400, False)):
+            average = {"name": "async_model_average", "interval": interval}
+            with self.subTest(interval=interval):
+                table = self.run_all(average, rival, steps=steps)
+                self.assertRegex(table, r"(?m)^async_model_average\S* +[\d.]+ \*")
+                self.assertEqual(warning in table, few)
 
     def test_first_steps_without_drops_are_a_warm_up(self) -> None:
         """A worker that drops half of its micro-batches does so from the fourth step on."""

@@ -1,0 +1,74 @@
+"""Networks that change in time are compared as they are in the long run, and otherwise advice says so."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from harness import CommandTest, worlds
+
+NBYTES = 4_000_000
+PROFILE = {
+    "name": "one",
+    "accelerator": "none",
+    "batch": 4,
+    "tensors": [{"tensor": "w", "numel": NBYTES // 4, "forward_s": 0.4e-3, "backward_s": 0.6e-3}],
+}
+FULL = {"name": "gradient_allreduce", "overlap": False, "allreduce": "recursive_doubling"}
+BURST = {"shaping": {"rate": "1Gbps", "depth": "10GB"}}
+LATER = {"profile": [{"at": "1s", "bandwidth": 0.1}]}
+SLOW_S = 1e-3 + 50e-6 + NBYTES / (1e9 / 8)  # at 1 Gbps, as after the burst and after the change
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class InTime(CommandTest):
+    def advise(self, inter: dict[str, Any], *more: str) -> tuple[str, float]:
+        """What it prints, and the time of the candidate's step."""
+        self.write(PROFILE, "one.json")
+        cluster = {"nodes": 2, "inter": {"bandwidth": "10Gbps", "latency": "50us"} | inter}
+        self.write(cluster, "two.json")
+        list_ = {"cluster": cluster, "workload": "bert_large", "steps": 10, "sweep": {"/algorithm": [FULL]}}
+        self.write(list_, "candidates.json")
+        words = [
+            *("advise", "--cluster", "two.json", "--profile", "profile:one.json"),
+            *("--candidates", "candidates.json", "--range", "1.1", *more),
+        ]
+        out = self.trigram(*words).stdout
+        return out, json.loads(self.trigram(*words, "--json").stdout)["candidates"][0]["step_s"]
+
+    def test_buckets_begin_without_saved_credit(self) -> None:
+        out, step_s = self.advise(BURST)
+        self.assertAlmostEqual(step_s, SLOW_S, delta=0.05 * SLOW_S)
+        self.assertIn("assumed: token buckets begin without saved credit", out)
+        self.assertIn("--set /cluster/inter/shaping/initial=10GB begins with it\n", out)
+        self.assertNotIn("warning:", out)
+
+    def test_credit_that_is_asked_for_is_a_warning(self) -> None:
+        out, step_s = self.advise(BURST, "--set", "/cluster/inter/shaping/initial=10GB")
+        self.assertLess(step_s, 0.2 * SLOW_S)
+        self.assertIn("warning: token buckets begin with 10GB of credit: a row is of the time until", out)
+        self.assertNotIn("assumed: token", out)
+
+    def test_links_are_as_after_their_last_change(self) -> None:
+        out, step_s = self.advise(LATER)
+        self.assertAlmostEqual(step_s, SLOW_S, delta=0.01 * SLOW_S)
+        self.assertIn("assumed: links between nodes have 0.1 x their bandwidth and 1 x their latency", out)
+        self.assertIn("after their last change at 1s; ", out)
+
+    def test_changes_that_are_asked_for_are_a_warning(self) -> None:
+        profile = json.dumps(LATER["profile"])
+        out, step_s = self.advise(LATER, "--set", f"/cluster/inter/profile={profile}")
+        self.assertLess(step_s, 0.2 * SLOW_S)
+        self.assertIn("warning: links between nodes change until 1s: a row is of the time until", out)
+
+    def test_what_does_not_change_is_not_spoken_of(self) -> None:
+        for inter in ({}, {"shaping": {"rate": "1Gbps"}}, {"profile": [{"at": "0s", "bandwidth": 0.1}]}):
+            with self.subTest(inter):
+                out, _ = self.advise(inter)
+                self.assertNotIn("assumed: token", out)
+                self.assertNotIn("assumed: links", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

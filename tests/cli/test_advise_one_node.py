@@ -1,0 +1,84 @@
+"""On a single node, candidates are compared without `hierarchical`, which leaves their own exchange out there."""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from harness import CommandTest, worlds
+
+INSIDE = {"bandwidth": "10Gbps", "latency": "5us"}
+ONE = {"nodes": 1, "workers_per_node": 4, "intra": INSIDE}
+TWO = {"nodes": 2, "workers_per_node": 2, "inter": INSIDE}
+PROFILE = {
+    "name": "one",
+    "batch": 4,
+    "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
+}
+BYTEGRAD = {"name": "bytegrad", "hierarchical": True}
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class OneNode(CommandTest):
+    def advise(self, cluster: Any, *algorithms: Any) -> tuple[str, dict[str, Any]]:
+        self.write(PROFILE, "one.json")
+        self.write(cluster, "mine.json")
+        list_ = {"cluster": cluster, "workload": "bert_large", "steps": 4, "sweep": {"/algorithm": algorithms}}
+        self.write(list_, "candidates.json")
+        words = [
+            *("advise", "--cluster", "mine.json", "--profile", "profile:one.json"),
+            *("--candidates", "candidates.json", "--range", "1.1"),
+        ]
+        out = self.trigram(*words).stdout
+        return out, json.loads(self.trigram(*words, "--json").stdout)
+
+    def test_the_exchange_of_an_algorithm_happens(self) -> None:
+        out, advice = self.advise(ONE, "gradient_allreduce", BYTEGRAD, {"name": "dpsgd", "hierarchical": True})
+        self.assertEqual(
+            {json.dumps(c["settings"]["/algorithm"]) for c in advice["candidates"]},
+            {'"gradient_allreduce"', '{"hierarchical": false, "name": "bytegrad"}', '{"name": "dpsgd"}'},
+        )
+        sent = {
+            m["experiment"]["algorithm"]["name"]: m["summary"]["bytes_intra"]
+            for m in map(json.loads, (p.read_text() for p in self.folder.glob("results/*[!h]/*/manifest.json")))
+        }
+        self.assertLess(sent["bytegrad"], 0.3 * sent["gradient_allreduce"])
+        self.assertIn("assumed: the cluster has one node, where hierarchical=true has nobody", out)
+
+    def test_a_candidate_that_is_listed_without_it_too_is_one(self) -> None:
+        for plain in ({"name": "bytegrad", "hierarchical": False}, {"name": "bytegrad", "bucket": "10MiB"}, "bytegrad"):
+            with self.subTest(plain):
+                _, advice = self.advise(ONE, BYTEGRAD, plain)
+                self.assertEqual([c["algorithm"] for c in advice["candidates"]], ["bytegrad"])
+                self.assertEqual(len(advice["left_out"]), 1)
+                self.assertRegex(
+                    advice["left_out"][0],
+                    "^algorithm=bytegrad( hierarchical=true)?: compared without hierarchical, as algorithm=bytegrad "
+                    "hierarchical=false$|the same experiment",
+                )
+
+    def test_runs_of_one_node_are_marked_where_the_exchange_never_happens(self) -> None:
+        self.write(PROFILE, "one.json")
+        local = {"name": "local_sgd", "sync_every": 2, "hierarchical": True}  # the mean is its exchange
+        plain = BYTEGRAD | {"hierarchical": False}
+        config = {
+            "cluster": ONE,
+            "workload": "profile:one.json",
+            "steps": 4,
+            "sweep": {"/algorithm": ["gradient_allreduce", BYTEGRAD, plain, local]},
+        }
+        out = self.trigram("run", self.write(config)).stdout
+        self.assertEqual(out.count(" is not compared: it was hierarchical on one node"), 1)
+        lacks = {json.dumps(m["sweep"]["/algorithm"]): m["summary"]["shortfall"] for m in self.manifests()}
+        self.assertEqual(lacks.pop(json.dumps(BYTEGRAD, sort_keys=True))["of"], "run")
+        self.assertEqual(set(lacks.values()), {None})
+
+    def test_several_nodes_have_both(self) -> None:
+        out, advice = self.advise(TWO, BYTEGRAD, BYTEGRAD | {"hierarchical": False})
+        self.assertEqual(len(advice["candidates"]), 2)
+        self.assertNotIn("one node", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
