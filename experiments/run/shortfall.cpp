@@ -87,8 +87,7 @@ std::string few_averages(const Experiment& e, const Json& summary) {
   const bool few = updates > 0 && updates < kLeastExchanges * e.cluster.layout().ranks();
   if (!few || !e.algorithm_entry().make(e.algorithm)->exchanges_by_time()) return "";
   return fmt::format(
-      "bytes per step are means over fewer than {} averages, which begin when the one before has "
-      "ended, so they may be off by the one that is under way; a longer run tells them better",
+      "bytes per step are means over fewer than {} averages, and may be off by the one under way",
       kLeastExchanges);
 }
 
