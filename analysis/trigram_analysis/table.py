@@ -217,7 +217,7 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     found = [p.reached(target) for p in comparison.points]
     notes = []
     if None in found:
-        notes.append(f"– an accuracy of {units.percent(target)} is not reached in so many steps"
+        notes.append(f"– an accuracy of {units.percent(target)} is not reached at any evaluation"
                      + (", or not with every seed" if any(len(p.by_seed) > 1 for p in comparison.points) else ""))
     if there := [each for each in found if each]:
         when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in there)

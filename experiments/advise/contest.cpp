@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "experiments/advise/chance.h"
 #include "experiments/advise/long_run.h"
 #include "experiments/advise/one_node.h"
 #include "experiments/cli/labels.h"
@@ -125,6 +126,9 @@ Contest::Contest(const Question& question)
   warnings_ = with_flags(first.warnings);
   is_time_known_ = warnings_.empty();
   for (std::string& sentence : unsettled(first.experiment.cluster, question.kept()))
+    warnings_.push_back(std::move(sentence));
+  const bool to_accuracy = target().accuracy.has_value();
+  for (std::string& sentence : left_to_chance(first.experiment, to_accuracy))
     warnings_.push_back(std::move(sentence));
   for (std::string& sentence : with_flags(first.assumed)) assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add(run);

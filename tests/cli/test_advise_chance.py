@@ -1,0 +1,66 @@
+"""What advice leaves to chance is said beside the answer."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+from harness import CommandTest, worlds
+
+PROFILE = {
+    "name": "one",
+    "accelerator": "none",
+    "batch": 4,
+    "tensors": [{"tensor": "w", "numel": 100_000, "forward_s": 0.4e-3, "backward_s": 0.6e-3}],
+}
+RANDOM = {
+    "run_times": {"kind": "lognormal", "variation": 0.3},
+    "stragglers": {"count": 1, "delay": "20ms"},
+}
+BUSY = {"background": {"load": 0.5, "flow": "1MB"}}
+UNEQUAL = {"slow_workers": [{"rank": 1, "factor": 3}]}
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class Chance(CommandTest):
+    def advise(self, cluster: dict[str, Any], inter: dict[str, Any], *more: str) -> str:
+        self.write(PROFILE, "one.json")
+        self.write({"nodes": 2, "inter": {"bandwidth": "10Gbps", "latency": "50us"} | inter} | cluster, "two.json")
+        candidates = {
+            "cluster": "two.json",
+            "workload": "bert_large",
+            "steps": 10,
+            "sweep": {"/algorithm": ["gradient_allreduce"]},
+        }
+        self.write(candidates, "candidates.json")
+        return self.trigram(
+            *("advise", "--cluster", "two.json", "--profile", "profile:one.json"),
+            *("--candidates", "candidates.json", "--range", "1.1", *more),
+        ).stdout
+
+    def test_what_is_drawn_at_random_is_named(self) -> None:
+        for cluster, inter, names in (
+            (RANDOM, {}, "/cluster/run_times, /cluster/stragglers are drawn at random"),
+            ({}, BUSY, "/cluster/inter/background is drawn at random"),
+        ):
+            with self.subTest(names):
+                self.assertIn(f"warning: {names}: each row is the mean over", self.advise(cluster, inter))
+
+    def test_nothing_is_said_where_nothing_is_drawn(self) -> None:
+        everybody_late = {"stragglers": {"count": 2, "delay": "20ms"}}
+        for cluster in ({}, UNEQUAL, everybody_late):
+            with self.subTest(cluster):
+                self.assertNotIn("warning:", self.advise(cluster, {}))
+
+    def test_times_to_an_accuracy_are_of_one_seed(self) -> None:
+        target = ("--target", "accuracy=0.1", "--set", "/seed=7")
+        unequal = "warning: workers have unequal paces"
+        for cluster, told in (({}, False), (UNEQUAL, True)):
+            with self.subTest(cluster):
+                out = self.advise(cluster, {}, *target)
+                self.assertIn("warning: times to an accuracy are of seed 7 alone", out)
+                self.assertEqual(unequal in out, told)
+
+
+if __name__ == "__main__":
+    unittest.main()
