@@ -10,7 +10,6 @@ import json
 import signal
 import time
 import unittest
-from pathlib import Path
 from typing import Any
 
 from harness import TRIGRAM, CommandTest, worlds
