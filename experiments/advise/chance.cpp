@@ -17,7 +17,8 @@ std::vector<std::string> drawn(const Cluster& cluster) {
 
 bool has_unequal_paces(const Cluster& cluster) {
   return !cluster.slow_workers.empty() || cluster.worker_variation > 0 ||
-         cluster.run_times.kind != RunTimes::Shape::constant || cluster.stragglers.count > 0;
+         cluster.skew.largest_s > 0 || cluster.run_times.kind != RunTimes::Shape::constant ||
+         cluster.stragglers.count > 0;
 }
 
 }  // namespace

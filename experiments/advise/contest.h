@@ -40,7 +40,7 @@ class Contest {
   std::string name() const { return question_.name(); }
   /// What is trained for an accuracy; otherwise empty.
   const std::string& trained() const { return trained_; }
-  /// What the answer leaves out of account, as a sentence.
+  /// A sentence that says what the answer ignores.
   std::string ignored() const;
   /// Of the profile, as runs compute with them on the network as it is.
   const LayerTimes& times() const { return times_; }

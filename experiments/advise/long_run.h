@@ -28,7 +28,7 @@ long needed_steps(const Experiment& experiment, const Json& summary);
 /// average alone, so these steps are a multiple of H, where the run is as long.
 long evaluated_every(const Experiment& experiment, bool asked);
 
-/// What of a network that changes in time is to be left as it is described.
+/// Which changes of the network in time the runs keep as the cluster describes them.
 struct Kept {
   bool credit = false, changes = false;
 };

@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// What a comparison of runs is about: means per step, or the time until an accuracy is reached.
+/// Runs are compared by their means per step, or by the time until they reach an accuracy.
 enum class Compared { rates, accuracy };
 
 /// Why a finished run, given its manifest, does not show what its algorithm costs, as its summary

@@ -78,7 +78,8 @@ void Connection::asked_for() {
   watch_send_buffer();
 }
 
-/// Of all messages that have been handed over. What the simulation moves has left a latency before.
+/// The bytes of all messages handed over that have not left the sender. The simulation moves a byte
+/// one latency after it has left.
 double Connection::unsent_bytes() const {
   double bytes = 0;
   for (const Message& m : queue_) bytes += m.nbytes;
@@ -232,7 +233,7 @@ void Connection::flush() {
       std::erase_if(started_, [&](const Started& s) { return s.comm == first; });
     }
     if (!rendezvous_ || queue_.empty()) return;
-    // What is behind a control message starts when that has arrived.
+    // Messages behind a control message start when it has arrived.
     sender_.block({.kind = Wait::receiver, .peer = destination_},
                   [&] { return queue_.empty() || !started_.empty(); });
   }

@@ -55,7 +55,8 @@ class Chance(CommandTest):
     def test_times_to_an_accuracy_are_of_one_seed(self) -> None:
         target = ("--target", "accuracy=0.1", "--set", "/seed=7")
         unequal = "warning: workers have unequal paces"
-        for cluster, told in (({}, False), (UNEQUAL, True)):
+        skewed = {"skew": {"smallest": "0ms", "largest": "5ms"}}
+        for cluster, told in (({}, False), (UNEQUAL, True), (skewed, True)):
             with self.subTest(cluster):
                 out = self.advise(cluster, {}, *target)
                 self.assertIn("warning: times to an accuracy are of seed 7 alone", out)
