@@ -195,9 +195,11 @@ void Contest::add(const PlannedRun& run) {
   const Json manifest = {{"sweep", run.coordinates}, {"experiment", run.resolved}};
   Candidate candidate{run.coordinates, algorithm_label(manifest), settings_label(run.coordinates),
                       trigram, run.experiment.steps};
-  if (target().accuracy)
+  if (target().accuracy) {
     candidate.eval_every = evaluated_every(run.experiment, question_.sets("/eval_every"));
-  else if (!question_.sets("/steps")) {
+    candidate.grows = !question_.sets("/steps") && !run.experiment.synchronous() &&
+                      has_unequal_paces(run.experiment.cluster);
+  } else if (!question_.sets("/steps")) {
     candidate.steps = long_run_steps(run.experiment);
     candidate.grows = !rated_cycle(run.experiment).exact;
   }

@@ -42,6 +42,12 @@ std::string lack(const Target& target, const Experiment& e, const Json& manifest
   const long after = manifest.at("summary").at("steps").get<long>() - cycle.from;
   if (cycle.from > 0 && after < e.algorithm_entry().make(e.algorithm)->exchange_every())
     return of_rates;
+  const Json& summary = manifest.at("summary");
+  if (summary.value("worker_done", Json()) == true && !summary.at("target").at("time_s").is_null())
+    return fmt::format(
+        "had a worker that made all of its {} steps before the accuracy was reached, and learned "
+        "no more",
+        e.steps);
   return lack_of_exchanges(manifest, Compared::accuracy);
 }
 

@@ -64,12 +64,23 @@ void Collector::record(long step, Pending& all, Workload& workload, const Stream
   if (due(step)) {
     evaluation_began_s_ = stream.now();
     for (std::size_t rank = 0; rank < all.ranks.size(); ++rank)
-      if (all.ranks[rank].trains) trained.push_back(std::move(all.weights[rank]));
+      if (all.ranks[rank].trains) trained.push_back(model_of(rank, step, record.time_s));
     record.evaluation = evaluate(workload, trained);
   }
   sink_(record);
   if (options_.stopping)
     options_.stopping->add(record, all.ranks, trained, pending_.rbegin()->first);
+}
+
+/// A rank that is ahead has the model of the last step it ended by then, of those that are due.
+std::vector<float> Collector::model_of(std::size_t rank, long step, double time_s) {
+  if (options_.of_the_moment)
+    for (auto ahead = pending_.rbegin(); ahead != pending_.rend() && ahead->first > step; ++ahead) {
+      const Pending& later = ahead->second;
+      const bool has_ended = !later.weights.empty() && !later.weights[rank].empty();
+      if (has_ended && later.ranks[rank].end_s <= time_s) return later.weights[rank];
+    }
+  return std::move(pending_.at(step).weights[rank]);
 }
 
 /// Simulated time and traffic are those since the step before ended, whatever steps of the ranks

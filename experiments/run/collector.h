@@ -36,6 +36,9 @@ class Collector {
     long steps = 1;
     long eval_every = 0;  // 0: only after the last step
     bool evaluates = true;
+    /// Which models are evaluated when the last rank has ended a step: those of that moment, for
+    /// ranks that do not wait for each other, or those of every rank's own end of the step.
+    bool of_the_moment = false;
     EvaluationPause pause = EvaluationPause::none;
     StoppingRule* stopping = nullptr;  // is told of all steps that count, where it is there
   };
@@ -75,6 +78,7 @@ class Collector {
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);
   void record(long step, Pending& all, Workload& workload, const Stream& stream);
+  std::vector<float> model_of(std::size_t rank, long step, double time_s);
   void count_arrived(StepRecord& record, std::vector<Counters> arrived);
   double wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
                   const Stream& stream);

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "experiments/config/real_time_match.h"
+#include "experiments/run/drawn_steps.h"
 #include "experiments/run/job_links.h"
 #include "experiments/run/network_changes.h"
 #include "experiments/run/rank_main.h"
@@ -52,6 +53,20 @@ Json checked_links(const Experiment& e, Runtime& runtime) {
   return to_json(links);
 }
 
+/// Of workers that do not wait: whether one had made all of its steps long before the end, so that
+/// it learned no more. Null where workers wait.
+Json worker_done(const Experiment& e, const Json& summary, const TargetAccuracy* target) {
+  if (e.synchronous()) return nullptr;
+  const bool ended_early = summary.at("steps") < e.steps;
+  return ended_early ? target->worker_done() : !summary.at("paces").is_null();
+}
+
+std::string learned_no_more(const Json& summary) {
+  if (summary.at("worker_done") != true) return "";
+  return "a worker had made all of its steps before the others, and learned no more: what was "
+         "reached after that is reached earlier in a run of more steps";
+}
+
 }  // namespace
 
 Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOutput& output) {
@@ -63,6 +78,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   StoppingRule* const stopping = steady ? static_cast<StoppingRule*>(steady.get()) : target.get();
   const Workers workers = e.algorithm_entry().workers(e.algorithm, layout);
   Summary summary(rated_cycle(e));
+  DrawnSteps drawn(e);
   NetworkChanges changes(e, [&runtime] { return runtime->credits(); });
   std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
   std::vector<Counters> counted;  // what has arrived in the steps that count
@@ -72,10 +88,12 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                        .steps = static_cast<long>(e.steps),
                        .eval_every = static_cast<long>(e.eval_every),
                        .evaluates = workload.learns(),
+                       .of_the_moment = !e.synchronous(),
                        .pause = pause_of(e),
                        .stopping = stopping},
                       [&](const StepRecord& record) {
                         summary.add(record);
+                        drawn.add(record);
                         changes.add(record);
                         counted = record.arrived;
                         output.step(record);
@@ -109,9 +127,11 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
     json["cycle_steps"] = every;
   json["shortfall"] = shortfall(e, json);
   json["world"] = runtime->notes();
+  json["worker_done"] = workload.learns() ? worker_done(e, json, target.get()) : Json();
   json["warnings"] = changes.warnings();
-  if (std::string few = few_averages(e, json); !few.empty())
-    json["warnings"].push_back(std::move(few));
+  for (const std::string& sentence :
+       {few_averages(e, json), drawn.warning(json["step_s"]), learned_no_more(json)})
+    if (!sentence.empty()) json["warnings"].push_back(sentence);
   if (simulated) {
     const double bound_s =
         lower_bound(e.cluster, steady ? steady->with_left_out(counted) : counted, results);

@@ -1,6 +1,7 @@
 #include "experiments/run/target_accuracy.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "experiments/run/shortfall.h"
 
@@ -15,12 +16,20 @@ long first_common_model(const Experiment& e) {
   return e.algorithm_entry().make(e.algorithm)->exchange_every();
 }
 
+/// When the first of the ranks that train ended the step.
+double first_end_s(std::span<const RankStep> ranks) {
+  double first_s = std::numeric_limits<double>::infinity();
+  for (const RankStep& rank : ranks)
+    if (rank.trains) first_s = std::min(first_s, rank.end_s);
+  return first_s;
+}
+
 }  // namespace
 
-void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> /*ranks*/,
+void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> ranks,
                          std::span<const std::vector<float>> weights, long furthest) {
   if (!evaluated_ && (record.step == 0 || record.step + 1 == first_model_))
-    after_s_ = record.time_s;
+    after_s_ = waits_ ? record.time_s : first_end_s(ranks);
   if (!record.evaluation) return;
   evaluated_ = true;
   if (record.evaluation->accuracy.value_or(0) < accuracy_) {
@@ -29,6 +38,7 @@ void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> /*r
   }
   reached_s_ = record.time_s;
   counted_ = record.step + 1;
+  worker_done_ = counted_ < steps_ && furthest + 2 >= steps_;
   const long begun = furthest + 1;
   end_ = std::min(steps_, begun + 2);  // the last one, begun + 1, is nobody's yet
   for (const std::vector<float>& model : weights) hashes_.push_back(weights_hash(model));
@@ -60,7 +70,7 @@ Json TargetAccuracy::to_json(double epochs) const {
 std::unique_ptr<TargetAccuracy> make_target_accuracy(const Experiment& e) {
   if (!e.target_accuracy) return nullptr;
   return std::make_unique<TargetAccuracy>(*e.target_accuracy, static_cast<long>(e.steps),
-                                          first_common_model(e));
+                                          first_common_model(e), e.synchronous());
 }
 
 }  // namespace trigram

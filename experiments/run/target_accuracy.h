@@ -15,11 +15,12 @@ namespace trigram {
 class TargetAccuracy final : public StoppingRule {
  public:
   /// `first_model`: after so many steps the workers have a common model for the first time that has
-  /// learned something.
-  TargetAccuracy(double accuracy, long steps, long first_model = 1)
+  /// learned something. `waits`: they wait for each other.
+  TargetAccuracy(double accuracy, long steps, long first_model = 1, bool waits = true)
       : accuracy_(accuracy),
         steps_(steps),
         first_model_(first_model),
+        waits_(waits),
         end_(steps),
         counted_(steps) {}
 
@@ -33,14 +34,19 @@ class TargetAccuracy final : public StoppingRule {
   /// not (`after_s`): the time of the evaluation before, or, where there was none, of the first
   /// common model; null where it was not reached. `epochs` are those of the steps that count.
   Json to_json(double epochs) const;
+  /// Whether it was reached in fewer steps than a worker had made by then, who had made all of its
+  /// steps or was in the last: many algorithms wait there for everybody.
+  bool worker_done() const { return worker_done_; }
 
  private:
   const double accuracy_;
   const long steps_, first_model_;
+  const bool waits_;
   std::atomic<long> end_;
   long counted_;
   std::optional<double> reached_s_;
   bool evaluated_ = false;
+  bool worker_done_ = false;
   double after_s_ = 0;               // before this time it was not reached
   std::vector<std::string> hashes_;  // of the weights of those that train, when it was reached
 };

@@ -85,8 +85,12 @@ class TargetTest(CommandTest):
         # Where there was no evaluation before: since the first common model, one step or one average after the start.
         averages = manifest["summary"].get("cycle_steps", 1)
         first = records[averages - 1 if averages <= len(records) else 0]["time_s"]
+        target = dict(summary["target"])
+        if manifest["algorithm_trigram"].startswith("async") and len(evaluated) == 1:
+            self.assertLessEqual(target["after_s"], first, "then, since workers do not wait, the first of them had it")
+            first = target["after_s"]
         self.assertEqual(
-            summary["target"],
+            target,
             {
                 "accuracy": TARGET,
                 "steps": len(records),
@@ -106,6 +110,29 @@ class InTheSimulator(TargetTest):
     def all_algorithms(self) -> list[dict[str, Any]]:
         listed = json.loads(self.trigram("list", "--json").stdout)["algorithms"]
         return [{"name": a["name"]} | OPTIONS.get(a["name"], {}) for a in listed]
+
+    def test_fast_workers_that_wait_for_nobody_learn_for_themselves(self) -> None:
+        """While the slow worker makes its first steps, the others have made a hundred times as many, or all that they
+        have."""
+        slow = {"slow_workers": [{"rank": 3, "factor": 10_000}]}
+        for steps, done in ((STEPS, True), (100 * STEPS, False)):
+            self.results = self.folder / "results" / f"of_{steps}"
+            (manifest,) = self.run_config(
+                self.config(
+                    name=f"of_{steps}",
+                    algorithm="adpsgd",
+                    cluster=CLUSTER | slow,
+                    target_accuracy=TARGET,
+                    eval_every=1,
+                    steps=steps,
+                )
+            )
+            summary = manifest["summary"]
+            with self.subTest(steps=steps):
+                self.assertLess(summary["target"]["steps"], 6, "of the slow worker")
+                self.assertEqual(summary["worker_done"], done, summary["target"])
+                said = [w for w in manifest["warnings"] if "learned no more" in w]
+                self.assertEqual(bool(said), done)
 
     def test_steps_until_then_are_those_of_a_run_without_target(self) -> None:
         """To the last bit, for all algorithms, though some workers are ahead when it is reached."""

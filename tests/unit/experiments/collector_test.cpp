@@ -96,6 +96,44 @@ TEST(Collector, EvaluatesTheWeightsOfThatStep) {
   EXPECT_EQ(recorded.records[0].evaluation->loss, 3) << "FakeWorkload's loss is its first weight";
 }
 
+/// A rank that does not wait is three steps ahead, of which one is evaluated, when the other comes.
+TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
+  for (const bool of_the_moment : {false, true}) {
+    Recorded recorded;
+    Collector collector({.ranks = 2, .steps = 9, .eval_every = 2, .of_the_moment = of_the_moment},
+                        recorded.sink());
+    FakeStream stream;
+    for (long step = 0; step < 5; ++step) {
+      FakeWorkload ahead({static_cast<float>(step + 1)});
+      collector.finish(0, step, ended_at(static_cast<double>(step + 1)), ahead, stream);
+    }
+    FakeWorkload behind({0});
+    collector.finish(1, 0, ended_at(10), behind, stream);
+    collector.finish(1, 1, ended_at(20), behind, stream);
+    ASSERT_EQ(recorded.records.size(), 2u);
+    EXPECT_EQ(recorded.records[1].evaluation->loss, of_the_moment ? 2 : 1)
+        << "mean of 4 or 2, and 0";
+  }
+}
+
+/// Where reports come after the run, later steps that ended later are not of the moment.
+TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
+  Recorded recorded;
+  Collector collector({.ranks = 2, .steps = 6, .eval_every = 2, .of_the_moment = true},
+                      recorded.sink());
+  FakeStream stream;
+  for (long step = 0; step < 6; ++step) {
+    FakeWorkload first({static_cast<float>(step + 1)});
+    collector.finish(0, step, ended_at(2.0 * static_cast<double>(step + 1)), first, stream);
+  }
+  FakeWorkload second({0});
+  collector.finish(1, 0, ended_at(5), second, stream);
+  collector.finish(1, 1, ended_at(9), second, stream);
+  ASSERT_EQ(recorded.records.size(), 2u);
+  EXPECT_EQ(recorded.records[1].evaluation->loss, 2)
+      << "rank 0 ended step 3 after 8 s, step 5 after 12";
+}
+
 /// Their bytes count, and nothing else of them.
 TEST(Collector, LeavesOutRanksThatOnlyServe) {
   Recorded recorded;

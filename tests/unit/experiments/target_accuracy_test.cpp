@@ -67,6 +67,22 @@ TEST(TargetAccuracy, IsNotReachedBeforeTheFirstCommonModel) {
   EXPECT_EQ(course.target.to_json(0.5)["after_s"], 6.0);
 }
 
+/// The first of them had ended its first step before the last one had.
+TEST(TargetAccuracy, MayBeReachedAfterTheFirstStepOfTheFastestWhereRanksDoNotWait) {
+  for (const bool waits : {false, true}) {
+    TargetAccuracy target(0.5, 20, 1, waits);
+    std::vector<RankStep> ranks(2);
+    ranks[0].end_s = 1;
+    ranks[1].end_s = 7;
+    target.add(reduce(0, ranks, 0), ranks, {}, 5);
+    StepRecord evaluated = reduce(1, ranks, 0);
+    evaluated.evaluation.emplace().accuracy = 0.6;
+    target.add(evaluated, ranks, {}, 19);
+    EXPECT_EQ(target.to_json(1)["after_s"], waits ? 7.0 : 1.0);
+    EXPECT_TRUE(target.worker_done()) << "one had ended step 19, the last";
+  }
+}
+
 TEST(TargetAccuracy, EndsWithAStepThatNobodyHasBegun) {
   Course course(0.5);
   for (int step = 0; step < 7; ++step) course.step(0, 0.5f);  // rank 0 is in step 7

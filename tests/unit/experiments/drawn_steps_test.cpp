@@ -1,0 +1,55 @@
+#include "experiments/run/drawn_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace trigram {
+namespace {
+
+Experiment drawn(const std::string& algorithm = "gradient_allreduce") {
+  Experiment e;
+  e.runtime = "sim";
+  e.algorithm = {{"name", algorithm}};
+  e.cluster.nodes = 4;
+  e.cluster.run_times.kind = RunTimes::Shape::lognormal;
+  return e;
+}
+
+StepRecord step(long number, double seconds) {
+  StepRecord record;
+  record.step = number;
+  record.step_s = seconds;
+  return record;
+}
+
+/// Ten batches of two steps with means 1 to 10 have a standard deviation of sqrt(55/6).
+TEST(DrawnSteps, StandardErrorIsThatOfTheMeansOfTenBatches) {
+  DrawnSteps steps(drawn());
+  for (long i = 0; i < 20; ++i)
+    steps.add(step(i, 1 + static_cast<double>(i / 2) + (i % 2 == 0 ? -0.5 : 0.5)));
+  EXPECT_NEAR(steps.standard_error_s(), std::sqrt(55.0 / 6 / 10), 1e-12);
+  EXPECT_NE(steps.warning(5.5).find("one draw of 20 steps, with a standard error of 17 %"),
+            std::string::npos)
+      << steps.warning(5.5);
+  EXPECT_EQ(steps.warning(100), "") << "below a tie";
+}
+
+TEST(DrawnSteps, OneStepTellsNothing) {
+  DrawnSteps steps(drawn());
+  steps.add(step(0, 1));
+  EXPECT_TRUE(std::isinf(steps.standard_error_s()));
+  EXPECT_NE(steps.warning(1).find("too few to tell"), std::string::npos);
+}
+
+TEST(DrawnSteps, NothingIsSaidWhereNothingIsDrawn) {
+  Experiment e = drawn();
+  e.cluster.run_times.kind = RunTimes::Shape::constant;
+  DrawnSteps steps(e);
+  steps.add(step(0, 1));
+  steps.add(step(1, 2));
+  EXPECT_EQ(steps.warning(1.5), "");
+}
+
+}  // namespace
+}  // namespace trigram
