@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from typing import Any
 
 from .results import Run
@@ -40,7 +42,7 @@ def remarks(runs: list[Run]) -> list[str]:
 
 def _remark(warning: str) -> str:
     known = next((short for begin, short in _REMARKS.items() if warning.startswith(begin)), None)
-    return known or warning.split(":")[0][:_LONGEST_REMARK]
+    return known or textwrap.shorten(re.split("[:;,] ", warning)[0], _LONGEST_REMARK, placeholder=" …")
 
 
 def _said(run: Run, key: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -30,8 +32,17 @@ def footnote(fig: Figure, comparison: Comparison) -> None:
     lines = [f"{shortfall.MARK} {'; '.join(short)}"] if short else []
     if said := remarks(comparison.runs):
         lines.append("; ".join(said))
-    if lines:
-        fig.text(0.01, -0.02, "\n".join(lines), fontsize=8, va="top")
+    _below(fig, lines)
+
+
+def _below(fig: Figure, lines: list[str]) -> None:
+    """Writes lines, as wide as the figure, below it and what was written there before."""
+    size, spacing, wide_in = 8, 1.2, 0.06  # points, lines, inches of a mean letter
+    wrapped = [part for line in lines for part in textwrap.wrap(line, int(fig.get_figwidth() / wide_in))]
+    before = sum(text.get_text().count("\n") + 1 for text in fig.texts if text.get_position()[1] < 0)
+    if wrapped:
+        y = -0.02 - before * spacing * size / 72 / fig.get_figheight()
+        fig.text(0.01, y, "\n".join(wrapped), fontsize=size, va="top", linespacing=spacing)
 
 
 def interval_of(point: Point, target: float) -> str:
@@ -49,4 +60,4 @@ def coarse(point: Point, target: float) -> str:
 
 def coarse_footnote(fig: Figure, comparison: Comparison, target: float) -> None:
     if any(coarse(p, target) for p in comparison.points):
-        fig.text(0.01, -0.08, COARSE_LEGEND, fontsize=8, va="top")
+        _below(fig, [COARSE_LEGEND])

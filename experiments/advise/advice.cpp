@@ -117,8 +117,9 @@ Advice Advisor::advise() {
   return advice;
 }
 
-/// Runs in which time or chance decide the exchanges are made longer until they show what their
-/// algorithm costs. The short ones are kept out of the results on the network as it is.
+/// Runs in which time or chance decide the exchanges, or workers do not wait for each other, are
+/// made longer until they show what their algorithm costs. The short ones are kept out of the
+/// results on the network as it is.
 void Advisor::find_lengths() {
   Place place = unchanged();
   place.trial = true;

@@ -7,12 +7,6 @@
 
 namespace trigram {
 
-bool has_unequal_paces(const Cluster& cluster) {
-  return !cluster.slow_workers.empty() || cluster.worker_variation > 0 ||
-         cluster.skew.largest_s > 0 || cluster.run_times.kind != RunTimes::Shape::constant ||
-         cluster.stragglers.count > 0;
-}
-
 std::vector<std::string> left_to_chance(const Experiment& e, bool to_accuracy) {
   std::vector<std::string> said;
   if (const std::vector<std::string> by_chance = drawn_at_random(e.cluster); !by_chance.empty())

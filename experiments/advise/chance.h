@@ -7,9 +7,6 @@
 
 namespace trigram {
 
-/// Whether workers that do not wait for each other make different numbers of steps in a time.
-bool has_unequal_paces(const Cluster& cluster);
-
 /// Warnings about what the rows of advice on this experiment's cluster leave to chance: times of
 /// computation, delays and traffic that are drawn at random, of which a row is one draw of some
 /// steps. `to_accuracy`: rows are times to an accuracy, which are of one seed.

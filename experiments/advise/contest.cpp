@@ -197,8 +197,7 @@ void Contest::add(const PlannedRun& run) {
                       trigram, run.experiment.steps};
   if (target().accuracy) {
     candidate.eval_every = evaluated_every(run.experiment, question_.sets("/eval_every"));
-    candidate.grows = !question_.sets("/steps") && !run.experiment.synchronous() &&
-                      has_unequal_paces(run.experiment.cluster);
+    candidate.grows = !question_.sets("/steps") && !run.experiment.synchronous();
   } else if (!question_.sets("/steps")) {
     candidate.steps = long_run_steps(run.experiment);
     candidate.grows = !rated_cycle(run.experiment).exact;

@@ -18,7 +18,7 @@ struct Candidate {
   std::string trigram;   // "sync, low, centralised"
   long steps = 0;        // of its runs
   long eval_every = 0;   // steps between evaluations, where an accuracy is asked for; else 0
-  bool grows = false;    // time or chance decide its exchanges, so its runs may need more steps
+  bool grows = false;    // its runs may need more steps to show what it costs
 };
 
 /// Which algorithms are compared on which cluster, as an experiment that sweeps over algorithms

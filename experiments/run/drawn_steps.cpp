@@ -12,6 +12,18 @@
 #include "experiments/run/shortfall.h"
 
 namespace trigram {
+namespace {
+
+/// The same words for runs that are about as exact, so that tables say them once.
+std::string how_exact(double error) {
+  if (std::isinf(error)) return "too few to tell how exactly";
+  std::string above;
+  for (const double level : {kTie, 0.02, 0.05, 0.1, 0.2})
+    if (error > level) above = fmt::format("with a standard error above {:g} %", 100 * level);
+  return above;
+}
+
+}  // namespace
 
 std::vector<std::string> drawn_at_random(const Cluster& cluster) {
   std::vector<std::string> found;
@@ -50,16 +62,12 @@ double DrawnSteps::standard_error_s() const {
 }
 
 std::string DrawnSteps::warning(double mean_s) const {
-  if (drawn_.empty()) return "";
   const double error = standard_error_s() / mean_s;
-  if (error <= kTie) return "";
-  const std::string known = std::isinf(error)
-                                ? "too few to tell how exactly"
-                                : fmt::format("with a standard error of {:.2g} %", 100 * error);
+  if (drawn_.empty() || error <= kTie) return "";
   return fmt::format(
-      "{} {} drawn at random: the time of a step is the mean of one draw of {} steps, {}; rare "
+      "{} {} drawn at random, and the mean time of a step is of one draw of few steps, {}; rare "
       "events may be missing; more steps and other seeds tell more",
-      fmt::join(drawn_, ", "), drawn_.size() == 1 ? "is" : "are", steps_s_.size(), known);
+      fmt::join(drawn_, ", "), drawn_.size() == 1 ? "is" : "are", how_exact(error));
 }
 
 }  // namespace trigram
