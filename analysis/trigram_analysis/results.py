@@ -75,9 +75,10 @@ class Run:
 
     def per_step(self, key: str) -> float | None:
         """A total of the summary, such as bytes, of a mean step: of the steps that its means are of, where it says
-        which these are."""
+        which these are, and of a mean worker, where workers make different numbers of them in a time."""
         rates = _object(self.summary, "rates")
-        total, steps = (rates.get(key), rates.get("steps")) if rates else (self.number(key), self.steps)
+        made = rates.get("steps_made", rates.get("steps"))
+        total, steps = (rates.get(key), made) if rates else (self.number(key), self.steps)
         return total / steps if total is not None and steps else None
 
     @property

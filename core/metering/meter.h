@@ -17,7 +17,7 @@ namespace trigram {
 struct Counters {
   double compute_s = 0;        // the main stream, less waiting, transferring and sleeping
   double communication_s = 0;  // inside transfer(), all streams
-  double exposed_s = 0;        // the main stream waiting for Works
+  double exposed_s = 0;        // the main stream waiting for Works and control messages
   std::uint64_t bytes_intra = 0, bytes_inter = 0;
   std::uint64_t messages_intra = 0, messages_inter = 0;
 };

@@ -19,12 +19,14 @@ Context MeteredStream::instrument(const Context& raw) {
   if (!comm_) {
     name_ = raw.stream->name();
     comm_.emplace(*raw.comm, *raw.stream, *rank_, tally_);
+    if (raw.control) control_.emplace(*raw.control, *this);
     Device& device = rank_->phantom() ? rank_->null_device() : *raw.device;
     device_.emplace(device, *this);
   }
   Context context = raw;
   context.stream = this;
   context.comm = &*comm_;
+  if (control_) context.control = &*control_;
   context.device = &*device_;
   return context;
 }
@@ -85,6 +87,16 @@ std::shared_ptr<Work> MeteredStream::submit(const Context& after, Task task) {
 void MeteredStream::wait(Work& work) {
   report(
       Event::wait, [&] { raw_->wait(work); }, &tally_.wait_s);
+}
+
+void MeteredStream::wait_in(const std::function<void()>& operation) {
+  report(Event::wait, operation, &tally_.wait_s);
+}
+
+std::optional<Message> MeteredControl::receive(int tag) {
+  std::optional<Message> message;
+  stream_.wait_in([&] { message = raw_.receive(tag); });
+  return message;
 }
 
 std::shared_ptr<Work> ForkedStream::submit(const Context& after, Task task) {

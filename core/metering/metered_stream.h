@@ -1,14 +1,33 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "core/control.h"
 #include "core/device/timed_device.h"
 #include "core/metering/metered_communicator.h"
 #include "core/metering/metered_rank.h"
 
 namespace trigram {
+
+class MeteredStream;
+
+/// The control plane of a stream: to wait for a message there is to wait.
+class MeteredControl final : public Control {
+ public:
+  MeteredControl(Control& raw, MeteredStream& stream) : raw_(raw), stream_(stream) {}
+  void post(int dest, int tag, std::int64_t a, std::int64_t b) override {
+    raw_.post(dest, tag, a, b);
+  }
+  std::optional<Message> receive(int tag) override;
+  std::optional<Message> poll(int tag) override { return raw_.poll(tag); }
+
+ private:
+  Control& raw_;
+  MeteredStream& stream_;
+};
 
 /// A runtime's stream as its own tasks see it, counted. Tasks share it, so that one that is torn
 /// down late (a killed actor, a server that outlives its owner) still finds it.
@@ -34,6 +53,8 @@ class alignas(64) MeteredStream final : public Stream,
   OneWay fork_one_way(const std::string& name) override;
   std::shared_ptr<Work> submit(const Context& after, Task task) override;
   void wait(Work& work) override;
+  /// Waits for whatever `operation` waits for.
+  void wait_in(const std::function<void()>& operation);
   void synchronize() override { raw_->synchronize(); }
   std::unique_ptr<Mutex> make_mutex() override { return raw_->make_mutex(); }
 
@@ -47,6 +68,7 @@ class alignas(64) MeteredStream final : public Stream,
   std::string name_;
   // Made when the stream's first task shows the runtime's Context.
   std::optional<MeteredCommunicator> comm_;
+  std::optional<MeteredControl> control_;
   std::optional<TimedDevice> device_;
 };
 

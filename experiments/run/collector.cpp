@@ -1,6 +1,7 @@
 #include "experiments/run/collector.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/check.h"
@@ -33,6 +34,11 @@ double Collector::finish(int rank, long step, const RankStep& done, std::span<co
   Pending& all = pending(step);
   const auto index = static_cast<std::size_t>(rank);
   all.ranks[index] = done;
+  if (!options_.waits) {
+    std::vector<Ended>& ended = ended_[index];
+    const double before = ended.empty() ? 0 : ended.back().batches;
+    ended.push_back({done.end_s, before + static_cast<double>(done.batches)});
+  }
   if (due(step) && done.trains) all.weights[index].assign(weights.begin(), weights.end());
   if (done.trains && --all.training == 0)
     all.arrived.assign(options_.arrived.begin(), options_.arrived.end());
@@ -59,6 +65,7 @@ void Collector::complete(long step, Pending& all, Workload& workload, const Stre
 void Collector::record(long step, Pending& all, Workload& workload, const Stream& stream) {
   StepRecord record = reduce(step, all.ranks, previous_time_s_);
   previous_time_s_ = record.time_s;
+  if (!options_.waits) record.made = made_until(record.time_s);
   if (!all.arrived.empty()) count_arrived(record, std::move(all.arrived));
   std::vector<std::vector<float>> trained;  // by the ranks that train, in their order
   if (due(step)) {
@@ -72,9 +79,19 @@ void Collector::record(long step, Pending& all, Workload& workload, const Stream
     options_.stopping->add(record, all.ranks, trained, pending_.rbegin()->first);
 }
 
+std::vector<Made> Collector::made_until(double time_s) const {
+  std::vector<Made> all;
+  for (const std::vector<Ended>& ended : ended_) {
+    const auto after = std::ranges::upper_bound(ended, time_s, {}, &Ended::end_s);
+    const auto steps = static_cast<double>(after - ended.begin());
+    all.push_back({steps, after == ended.begin() ? 0 : std::prev(after)->batches});
+  }
+  return all;
+}
+
 /// A rank that is ahead has the model of the last step it ended by then, of those that are due.
 std::vector<float> Collector::model_of(std::size_t rank, long step, double time_s) {
-  if (options_.of_the_moment)
+  if (!options_.waits)
     for (auto ahead = pending_.rbegin(); ahead != pending_.rend() && ahead->first > step; ++ahead) {
       const Pending& later = ahead->second;
       const bool has_ended = !later.weights.empty() && !later.weights[rank].empty();

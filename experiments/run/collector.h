@@ -36,14 +36,17 @@ class Collector {
     long steps = 1;
     long eval_every = 0;  // 0: only after the last step
     bool evaluates = true;
-    /// Which models are evaluated when the last rank has ended a step: those of that moment, for
-    /// ranks that do not wait for each other, or those of every rank's own end of the step.
-    bool of_the_moment = false;
+    /// Ranks wait for each other. Of those that do not, the models that they have when the last
+    /// one has ended a step are evaluated, and what they have made by then is counted.
+    bool waits = true;
     EvaluationPause pause = EvaluationPause::none;
     StoppingRule* stopping = nullptr;  // is told of all steps that count, where it is there
   };
   using Sink = std::function<void(const StepRecord&)>;
-  Collector(Options options, Sink sink) : options_(options), sink_(std::move(sink)) {}
+  Collector(Options options, Sink sink)
+      : options_(options),
+        sink_(std::move(sink)),
+        ended_(options.waits ? 0 : static_cast<std::size_t>(options.ranks)) {}
 
   /// True when the models are evaluated after `step`.
   bool due(long step) const;
@@ -78,6 +81,7 @@ class Collector {
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);
   void record(long step, Pending& all, Workload& workload, const Stream& stream);
+  std::vector<Made> made_until(double time_s) const;
   std::vector<float> model_of(std::size_t rank, long step, double time_s);
   void count_arrived(StepRecord& record, std::vector<Counters> arrived);
   double wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
@@ -88,6 +92,11 @@ class Collector {
   std::mutex mutex_;
   std::condition_variable completed_;
   std::map<long, Pending> pending_;
+  struct Ended {
+    double end_s;
+    double batches;  // of all steps until then
+  };
+  std::vector<std::vector<Ended>> ended_;  // by rank, of those that do not wait
   long completed_step_ = -1;
   double previous_time_s_ = 0;
   Counters previous_arrived_;

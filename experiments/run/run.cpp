@@ -77,7 +77,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const auto target = make_target_accuracy(e);
   StoppingRule* const stopping = steady ? static_cast<StoppingRule*>(steady.get()) : target.get();
   const Workers workers = e.algorithm_entry().workers(e.algorithm, layout);
-  Summary summary(rated_cycle(e));
+  Summary summary(rated_cycle(e), e.synchronous());
   DrawnSteps drawn(e);
   NetworkChanges changes(e, [&runtime] { return runtime->credits(); });
   std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
@@ -88,7 +88,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                        .steps = static_cast<long>(e.steps),
                        .eval_every = static_cast<long>(e.eval_every),
                        .evaluates = workload.learns(),
-                       .of_the_moment = !e.synchronous(),
+                       .waits = e.synchronous(),
                        .pause = pause_of(e),
                        .stopping = stopping},
                       [&](const StepRecord& record) {

@@ -21,6 +21,11 @@ struct RankStep {
   bool trains = true;  // false: only serves
 };
 
+/// What a rank had made by some time.
+struct Made {
+  double steps = 0, batches = 0;
+};
+
 /// What all ranks did in one step.
 struct StepRecord {
   long step = 0;
@@ -33,6 +38,7 @@ struct StepRecord {
   // simulated time what arrived within step_s.
   Counters sum;
   std::vector<Counters> arrived;  // simulated: by rank that sent it, from the start until time_s
+  std::vector<Made> made;         // by rank, until time_s; empty where ranks wait for each other
   double loss = 0;                // mean over the ranks that train
   Steps::Staleness staleness;
   std::optional<Evaluation> evaluation;

@@ -74,19 +74,37 @@ StepSums without(const StepSums& all, const StepSums& first) {
   if (first.steps == 0) return all;
   StepSums rest{
       all.steps - first.steps, all.time_s - first.time_s,   all.taken_s, all.mean - first.mean,
-      all.sent - first.sent,   all.updates - first.updates, all.batches};
+      all.sent - first.sent,   all.updates - first.updates, all.batches, all.made};
   for (std::size_t rank = 0; rank < rest.taken_s.size(); ++rank) {
     rest.taken_s[rank] -= first.taken_s[rank];
     rest.batches[rank] -= first.batches[rank];
   }
+  for (std::size_t rank = 0; rank < rest.made.size(); ++rank) {
+    rest.made[rank].steps -= first.made[rank].steps;
+    rest.made[rank].batches -= first.made[rank].batches;
+  }
   return rest;
+}
+
+/// How many steps a rank that trains made, on average, while the last of them made these.
+double steps_made(const StepSums& sums, std::span<const RankResult> ranks) {
+  if (sums.made.empty()) return static_cast<double>(sums.steps);
+  double steps = 0, count = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (ranks[i].trains) {
+      steps += sums.made[i].steps;
+      ++count;
+    }
+  return steps / count;
 }
 
 }  // namespace
 
 void Summary::add(const StepRecord& record) {
   last_ = record;
+  if (!waits_) before_last_ = all_;
   count(all_, record, 1);
+  all_.made = record.made;
   all_.time_s = record.time_s;
   all_.taken_s = record.end_s;
   const long cycled = all_.steps - cycle_.from;
@@ -116,11 +134,26 @@ void Summary::note_staleness(const StepRecord& record, long times) {
 
 StepSums Summary::rated() const { return whole_.steps > 0 ? without(whole_, warm_up_) : all_; }
 
+/// The steps that tell what ranks do by themselves: without the last one, in which ranks that do
+/// not wait otherwise often wait for everybody.
+StepSums Summary::paced() const {
+  const StepSums from = whole_.steps > 0 ? warm_up_ : StepSums{};
+  return before_last_.steps > from.steps ? without(before_last_, from) : rated();
+}
+
+std::vector<double> Summary::batches() const {
+  if (all_.made.empty()) return all_.batches;
+  std::vector<double> taken;
+  for (const Made& rank : all_.made) taken.push_back(rank.batches);
+  return taken;
+}
+
 /// Which steps means are over, and what was sent in them.
-Json Summary::rates_json(const StepSums& rated) const {
+Json Summary::rates_json(const StepSums& rated, std::span<const RankResult> ranks) const {
   const long from = whole_.steps > 0 ? cycle_.from : 0;
   Json j = {{"from_step", from},
             {"steps", rated.steps},
+            {"steps_made", steps_made(rated, ranks)},
             {"over", nullptr},
             {"bytes_intra", rated.sent.bytes_intra},
             {"bytes_inter", rated.sent.bytes_inter},
@@ -144,18 +177,18 @@ double messages_of(std::span<const RankResult> ranks) {
 Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s,
                       std::optional<std::size_t> priced_batch) const {
   const bool updated = staleness_.updates > 0;
-  const StepSums rated = this->rated();
-  const auto steps = static_cast<double>(rated.steps);
-  const std::vector<WorkerPace> paces = paces_of(ranks, rated, priced_batch);
+  const StepSums rated = this->rated(), paced = this->paced();
+  const auto own_steps = static_cast<double>(paced.steps);
+  const std::vector<WorkerPace> paces = paces_of(ranks, paced, priced_batch);
   Json j = {{"steps", all_.steps},
             {"time_s", all_.time_s},
-            {"step_s", rated.time_s / steps},
+            {"step_s", rated.time_s / static_cast<double>(rated.steps)},
             {"samples_per_s", finite(samples_per_s(paces))},
             {"paces", paces_json(paces)},
-            {"compute_s", rated.mean.compute_s / steps},
-            {"communication_s", rated.mean.communication_s / steps},
-            {"exposed_s", rated.mean.exposed_s / steps},
-            {"rates", rates_json(rated)},
+            {"compute_s", paced.mean.compute_s / own_steps},
+            {"communication_s", paced.mean.communication_s / own_steps},
+            {"exposed_s", paced.mean.exposed_s / own_steps},
+            {"rates", rates_json(rated, ranks)},
             {"bytes_intra", all_.sent.bytes_intra},
             {"bytes_inter", all_.sent.bytes_inter},
             {"messages_intra", all_.sent.messages_intra},

@@ -15,7 +15,8 @@ struct StepSums {
   Counters mean;                // times
   Counters sent;                // bytes and messages
   long updates = 0;             // whose staleness was recorded
-  std::vector<double> batches;  // by rank
+  std::vector<double> batches;  // by rank, in its own steps
+  std::vector<Made> made;       // by rank, in time_s; empty where ranks wait for each other
 };
 
 /// Adds up the steps of a run. Means per step are over whole cycles of the algorithm alone, from
@@ -23,7 +24,7 @@ struct StepSums {
 /// than the same part of a mean cycle. A run that has no whole cycle has means over all steps.
 class Summary {
  public:
-  explicit Summary(const Cycle& cycle = {}) : cycle_(cycle) {}
+  explicit Summary(const Cycle& cycle = {}, bool waits = true) : cycle_(cycle), waits_(waits) {}
   void add(const StepRecord& record);
   /// Steps that repeat those of `cycle`, which are whole cycles of the algorithm, so many times,
   /// without having been made. They end before the last that was.
@@ -37,16 +38,19 @@ class Summary {
   Json to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s,
                std::optional<std::size_t> priced_batch = {}) const;
 
-  /// Mini-batches that each rank took.
-  std::span<const double> batches() const { return all_.batches; }
+  /// Mini-batches that each rank took until the end.
+  std::vector<double> batches() const;
 
  private:
   void note_staleness(const StepRecord& record, long times);
   StepSums rated() const;
-  Json rates_json(const StepSums& rated) const;
+  StepSums paced() const;
+  Json rates_json(const StepSums& rated, std::span<const RankResult> ranks) const;
 
   Cycle cycle_;
+  bool waits_;
   StepSums all_;
+  StepSums before_last_;      // where ranks do not wait for each other
   StepSums warm_up_, whole_;  // up to the end of the warm-up, and of the last whole cycle
   StepRecord last_;
   Steps::Staleness staleness_;

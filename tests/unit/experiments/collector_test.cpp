@@ -98,10 +98,9 @@ TEST(Collector, EvaluatesTheWeightsOfThatStep) {
 
 /// A rank that does not wait is three steps ahead, of which one is evaluated, when the other comes.
 TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
-  for (const bool of_the_moment : {false, true}) {
+  for (const bool waits : {false, true}) {
     Recorded recorded;
-    Collector collector({.ranks = 2, .steps = 9, .eval_every = 2, .of_the_moment = of_the_moment},
-                        recorded.sink());
+    Collector collector({.ranks = 2, .steps = 9, .eval_every = 2, .waits = waits}, recorded.sink());
     FakeStream stream;
     for (long step = 0; step < 5; ++step) {
       FakeWorkload ahead({static_cast<float>(step + 1)});
@@ -111,16 +110,14 @@ TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
     collector.finish(1, 0, ended_at(10), behind, stream);
     collector.finish(1, 1, ended_at(20), behind, stream);
     ASSERT_EQ(recorded.records.size(), 2u);
-    EXPECT_EQ(recorded.records[1].evaluation->loss, of_the_moment ? 2 : 1)
-        << "mean of 4 or 2, and 0";
+    EXPECT_EQ(recorded.records[1].evaluation->loss, waits ? 1 : 2) << "mean of 4 or 2, and 0";
   }
 }
 
 /// Where reports come after the run, later steps that ended later are not of the moment.
 TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
   Recorded recorded;
-  Collector collector({.ranks = 2, .steps = 6, .eval_every = 2, .of_the_moment = true},
-                      recorded.sink());
+  Collector collector({.ranks = 2, .steps = 6, .eval_every = 2, .waits = false}, recorded.sink());
   FakeStream stream;
   for (long step = 0; step < 6; ++step) {
     FakeWorkload first({static_cast<float>(step + 1)});

@@ -1,0 +1,77 @@
+"""What is counted where workers do not wait for each other, and one of them is slow."""
+
+from __future__ import annotations
+
+import unittest
+from typing import Any
+
+from harness import CommandTest, experiment, worlds
+
+WORKERS, SLOWER, STEP_S, BATCH, SAMPLES = 4, 4, 0.1, 20, 60_000
+PROFILE = {
+    "name": "one",
+    "accelerator": "none",
+    "batch": BATCH,
+    "tensors": [{"tensor": "w", "numel": 100_000, "forward_s": 0.4 * STEP_S, "backward_s": 0.6 * STEP_S}],
+}
+UNEVEN = {
+    "nodes": WORKERS,
+    "inter": {"bandwidth": "100Gbps", "latency": "5us"},
+    "slow_workers": [{"rank": 2, "factor": SLOWER}],
+}
+FREE = ("async_parameter_server", {"name": "ssp", "staleness": 1000}, "adpsgd", "swarm_sgd")
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class UnequalPaces(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(PROFILE, "one.json")
+
+    def summary(self, **changes: Any) -> dict[str, Any]:
+        config = experiment(workload="profile:one.json", cluster=UNEVEN, steps=60, eval_every=0, optimizer="sgd")
+        name = str(len(list(self.folder.glob("results/*"))))
+        self.results = self.folder / "results" / name
+        (manifest,) = self.run_config(config | {"name": name} | changes)
+        return manifest["summary"]
+
+    def test_each_trains_at_its_own_pace_until_the_last_step(self) -> None:
+        """In their last step, servers' workers wait for everybody, which is no part of their pace."""
+        alone = (WORKERS - 1 + 1 / SLOWER) * BATCH / STEP_S
+        for algorithm in FREE:
+            with self.subTest(algorithm):
+                summary = self.summary(algorithm=algorithm)
+                self.assertAlmostEqual(summary["samples_per_s"] / alone, 1, delta=0.05)
+                self.assertAlmostEqual(summary["compute_s"], STEP_S * (WORKERS - 1 + SLOWER) / WORKERS, places=3)
+                self.assertLess(summary["exposed_s"], 0.05 * STEP_S)
+
+    def test_waiting_for_control_messages_is_exposed(self) -> None:
+        """A slow network makes steps of servers' workers longer, not their computation."""
+        slow = UNEVEN | {"inter": {"bandwidth": "20Mbps", "latency": "5us"}, "slow_workers": []}
+        for algorithm in ("async_parameter_server", {"name": "ssp", "staleness": 0}, "dsgd_aau"):
+            with self.subTest(algorithm):
+                summary = self.summary(algorithm=algorithm, cluster=slow)
+                self.assertAlmostEqual(summary["compute_s"], STEP_S, delta=0.01 * STEP_S)
+                self.assertGreater(summary["exposed_s"], STEP_S)
+
+    def test_epochs_and_steps_count_those_of_all(self) -> None:
+        """Of a run that ends while everybody trains: while the slow worker makes a step, the others make four each."""
+        summary = self.summary(
+            algorithm="adpsgd",
+            workload={"name": "fashion_mnist", "priced_as": "profile:one.json"},
+            optimizer={"name": "sgd", "lr": 0.05, "momentum": 0.5},
+            eval_every=1,
+            steps=2000,
+            target_accuracy=0.75,
+        )
+        target, rates = summary["target"], summary["rates"]
+        self.assertFalse(summary["worker_done"])
+        slowest = target["steps"]
+        made = (1 + (WORKERS - 1) * SLOWER) / WORKERS * slowest
+        self.assertAlmostEqual(rates["steps_made"] / made, 1, delta=0.05)
+        epoch = SAMPLES // (WORKERS * 32)  # steps of every worker
+        self.assertAlmostEqual(target["epochs"] * epoch / made, 1, delta=0.05)
+
+
+if __name__ == "__main__":
+    unittest.main()
