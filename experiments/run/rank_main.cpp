@@ -34,12 +34,15 @@ std::vector<RankReport> tell(const Context& raw, Shared& shared, RankReport& min
   const auto told = gather(raw, to_bytes(mine));
   std::vector<RankReport> reports;
   for (const std::string& bytes : told) reports.push_back(report_from_bytes(bytes));
-  for (std::size_t rank = 0; rank < reports.size(); ++rank)
-    for (std::size_t i = 0; i < mine.steps.size(); ++i) {
-      const long step = mine.first + static_cast<long>(i);
-      shared.collector.finish(static_cast<int>(rank), step, reports[rank].steps.at(i),
-                              reports[rank].weights[step], workload, *raw.stream);
-    }
+  // Of ranks that do not wait, the steps that one is ahead are to be known when the last one ends.
+  const bool by_step = shared.experiment.synchronous();
+  const std::size_t ranks = reports.size(), steps = mine.steps.size();
+  for (std::size_t k = 0; k < ranks * steps; ++k) {
+    const std::size_t rank = by_step ? k % ranks : k / steps, i = by_step ? k / ranks : k % steps;
+    const long step = mine.first + static_cast<long>(i);
+    shared.collector.finish(static_cast<int>(rank), step, reports[rank].steps.at(i),
+                            reports[rank].weights[step], workload, *raw.stream);
+  }
   mine.first += static_cast<long>(mine.steps.size());
   mine.steps.clear();
   mine.weights.clear();
