@@ -80,8 +80,7 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
 
 def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]:
     """Of those that get there with every seed, which is said where others do with some seeds alone."""
-    of = "of those that get there with every seed, " if some_seeds else ""
-    begin = of[:1].upper() + of[1:]
+    begin = "Of those that get there with every seed, " if some_seeds else ""
     if untold(ranked):
         return [f"{begin}{_listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "
                 "not tell who is first"]

@@ -36,7 +36,7 @@ export function startMap(host, view) {
   const fixed = [...data.middle];
   const table = el("div", {class: "wide"}), controls = el("div", {class: "controls"});
   host.replaceChildren(controls, table, el("p", {class: "soft"},
-    "Values within 1 % tie, and so do times to an accuracy that evaluations cannot tell apart (~: fewer than five until then). Who gets there with some of its seeds, and never with the others, is not ranked. Deeper colour: larger margin. Choose a cell to see its setting in the figures below."), short(data));
+    "Values within 1 % tie, and so do times to an accuracy that evaluations cannot tell apart (~: fewer than five until then). What reaches the accuracy with some seeds, and never with the others, is not ranked. Deeper colour: larger margin. Choose a cell to see its setting in the figures below."), short(data));
 
   const visible = points => points.filter(p => !view.hidden.has(p.algorithm));
   const draw = () => {
