@@ -1,47 +1,9 @@
 """Times to an accuracy: the level, the interval in which it is reached, and who is first."""
 
-import json
-from pathlib import Path
-
 import pytest
-import sample
-from trigram_analysis import overview, plots, report_data, results, table, verdict
-from trigram_analysis.comparison import Comparison
+from evaluations import compare, evaluated, first, stop, to_target, write
+from trigram_analysis import overview, plots, report_data, table, verdict
 from trigram_analysis.measures import measures
-from trigram_analysis.winner_map import winner
-
-
-def compare(folder: Path) -> Comparison:
-    return Comparison("sample", results.load(folder).runs)
-
-
-def write(folder: Path, algorithm: str, step_s: float, accuracies: dict[int, float], seed: int = 1) -> None:
-    """A run at 1 Gbps with these accuracies after so many steps, each of `step_s` seconds."""
-    steps = max(accuracies)
-    path = sample.write_run(folder, f"{algorithm}-{seed}", algorithm, 1.0, seed, steps)
-    records = [{"step": step, "time_s": (step + 1) * step_s, "step_s": step_s}
-               | ({"accuracy": accuracies[step + 1]} if step + 1 in accuracies else {}) for step in range(steps)]
-    (path / "metrics.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["summary"] |= {"step_s": step_s, "time_s": steps * step_s, "accuracy": accuracies[steps]}
-    (path / "manifest.json").write_text(json.dumps(manifest))
-
-
-def evaluated(every: int, reached_at: int, steps: int = 300) -> dict[int, float]:
-    """0.82 from the step `reached_at` on, 0.5 before."""
-    return {step: 0.82 if step >= reached_at else 0.5 for step in range(every, steps + 1, every)}
-
-
-def to_target(folder: Path) -> dict[str, str]:
-    built = table.build(compare(folder), brief=True)
-    (column,) = [i for i, title in enumerate(built.titles) if title.startswith("to ")]
-    return {row[built.keys - 1].text: row[column].text + (" *" if row[column].best else "") for row in built.rows}
-
-
-def first(folder: Path) -> list[str]:
-    comparison = compare(folder)
-    (setting,) = comparison.settings
-    return winner(comparison, setting, measures(comparison)[0]).leaders
 
 
 def test_evaluations_that_cannot_tell_who_is_first_say_so(tmp_path):
@@ -92,7 +54,7 @@ def test_a_star_is_explained_where_there_is_one(tmp_path):
     assert "* best of its setting" in table.build(compare(tmp_path / "two")).notes
     write(tmp_path / "apart", "bytegrad", 1.0, evaluated(5, 45))
     write(tmp_path / "apart", "decentralized", 4.0, evaluated(5, 45))
-    path = tmp_path / "apart" / "decentralized-1" / "manifest.json"
+    path = tmp_path / "apart" / "decentralized-1-1" / "manifest.json"
     path.write_text(path.read_text().replace("1Gbps", "9Gbps").replace("1.0Gbps", "9Gbps"))
     built = table.build(compare(tmp_path / "apart"))
     assert not any(cell.best for row in built.rows for cell in row)
@@ -136,23 +98,6 @@ def test_the_level_is_one_that_every_run_of_every_seed_reaches(tmp_path, accurac
     assert comparison.target == int(round(1e4 * min(accuracies.values()))) // 100 / 100
     assert to_target(tmp_path) == {"bytegrad": "10.0–20.0 ~ *", "decentralized/shift_one": "20.0–40.0 ~"}
     assert not any("not reached" in note for note in table.build(comparison).notes)
-
-
-def test_a_seed_that_never_gets_there_is_spoken_of(tmp_path):
-    for seed, accuracy in ((1, 0.86), (2, 0.3)):
-        write(tmp_path, "bytegrad", 1.0, {10: 0.5, 20: accuracy}, seed)
-        write(tmp_path, "decentralized", 2.0, {10: 0.5, 20: 0.86}, seed)
-    assert to_target(tmp_path) == {"bytegrad": "–", "decentralized/shift_one": "20.0–40.0 ~ *"}
-    assert any("or not with every seed" in note for note in table.build(compare(tmp_path)).notes)
-
-
-def stop(folder: Path, accuracy: float) -> None:
-    """The runs as if they had stopped at an accuracy."""
-    for path in folder.iterdir():
-        manifest = json.loads((path / "manifest.json").read_text())
-        manifest["experiment"]["target_accuracy"] = accuracy
-        manifest["summary"]["target"] = {"accuracy": accuracy, "steps": 9, "epochs": 1.0, "time_s": 9.0}
-        (path / "manifest.json").write_text(json.dumps(manifest))
 
 
 def test_runs_that_stop_at_a_target_have_no_best_final_accuracy(tmp_path):

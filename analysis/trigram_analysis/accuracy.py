@@ -27,6 +27,21 @@ class Reached:
         return is_coarse(self.after_s, self.time_s)
 
 
+@dataclass(frozen=True)
+class Partly:
+    """What some of the runs over seeds reach and the others never: `there` of `runs`, in intervals of which the
+    earliest begins at `least` and the latest ends at `most`. It has no mean, and thus no rank."""
+
+    there: int
+    runs: int
+    least: float
+    most: float
+    kind: str = "seeds"  # "runs" where seeds have several
+
+    def __str__(self) -> str:
+        return f"with {self.there} of {self.runs} {self.kind}"
+
+
 def is_coarse(least: float, value: float) -> bool:
     """Whether evaluations lie too far apart to tell when an accuracy was reached: of those that are evenly spread,
     fewer than five until then."""
@@ -37,12 +52,25 @@ COARSE_LEGEND = ("~ coarse: fewer than five evaluations until then, too few to r
                  "a smaller eval_every or a higher accuracy tells more")
 
 
+PARTLY_LEGEND = ("what reaches the accuracy with some seeds, and never with the others, is not ranked; where it may be "
+                 "the earliest, nothing is marked as best")
+
+
 def interval(least: float, value: float, show: Callable[[float], str], unit: str = "") -> str:
     """A time that lies in an interval: "47.1–51.4 s", "≤14.7 s ~" where it is coarse and was reached at the first
     evaluation."""
+    return _span(least, value, show, unit) + " ~" * is_coarse(least, value)
+
+
+def partly_text(partly: Partly, show: Callable[[float], str], unit: str = "") -> str:
+    """As "3.6–10.9 s with 3 of 4 seeds"."""
+    return f"{_span(partly.least, partly.most, show, unit)} {partly}"
+
+
+def _span(least: float, value: float, show: Callable[[float], str], unit: str) -> str:
     begin, end = show(least), show(value)
     text = f"≤{end}" if least == 0 else end if begin == end else f"{begin}–{end}"
-    return text + f" {unit}" * bool(unit) + " ~" * is_coarse(least, value)
+    return text + f" {unit}" * bool(unit)
 
 
 def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:

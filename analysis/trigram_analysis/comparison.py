@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable
 
 from . import units
-from .accuracy import Reached, best_accuracy, mean_reached
+from .accuracy import Partly, Reached, best_accuracy, mean_reached
 from .axes import Axes, Setting, is_function, key_of
 from .naming import algorithm_name, algorithm_order
 from .results import Run
@@ -55,6 +55,14 @@ class Point:
     def time_to(self, target: float) -> float | None:
         found = self.reached(target)
         return found and found.time_s
+
+    def partly(self, interval: Callable[[Run], tuple[float, float] | None]) -> Partly | None:
+        """What some of the runs reach in their `interval`, and others never; None where all do, or none does."""
+        there = [found for run in self.runs if (found := interval(run))]
+        if len(there) in (0, len(self.runs)):
+            return None
+        kind = "seeds" if len(self.by_seed) == len(self.runs) else "runs"
+        return Partly(len(there), len(self.runs), min(b for b, _ in there), max(e for _, e in there), kind)
 
     @property
     def epochs_to_target(self) -> float | None:

@@ -7,9 +7,10 @@ import re
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from . import overview, style
+from . import marks, overview, style
+from .accuracy import PARTLY_LEGEND
 from .comparison import Comparison
-from .winner_map import map_axes, winner
+from .winner_map import Winner, map_axes, unranked, winner
 
 
 def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
@@ -27,17 +28,18 @@ def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
         if any(setting[i] != middle[i] for i in range(len(setting)) if i not in (x, y)):
             continue
         best = winner(comparison, setting, measure)
-        if best is None:
-            continue
         place = columns.index(setting[x]), 0 if y is None else rows.index(setting[y])
-        tie = len(best.leaders) > 1
+        if best is None:
+            ax.text(*place, overview.missing(comparison, measure, setting), ha="center", va="center", fontsize=7.2)
+            continue
+        tie = overview.undecided(best)
         ax.add_patch(Rectangle((place[0] - 0.48, place[1] - 0.48), 0.96, 0.96, linewidth=1.2,
                                edgecolor=styles.colour(best.leaders[0]),
                                facecolor=("none" if tie else styles.colour(best.leaders[0]) + "40"),
                                linestyle="--" if tie else "-"))
         text = (_wrapped(overview.names(best)),
                 overview.shown(best, measure),
-                "" if best.margin is None else f"{best.margin:.3g}× ahead")
+                _margin(best))
         ax.text(*place, "\n".join(t for t in text if t), ha="center", va="center", fontsize=7.2)
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(len(rows) - 0.5, -0.5)
@@ -50,7 +52,15 @@ def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
+    if any(unranked(comparison.at(setting), measure) for setting in comparison.settings):
+        marks.below(fig, [PARTLY_LEGEND])
     return fig
+
+
+def _margin(best: Winner) -> str:
+    if best.rivals:
+        return "with every seed;\n" + _wrapped(overview.earlier(best))
+    return "" if best.margin is None else f"{best.margin:.3g}× ahead"
 
 
 def _wrapped(names: str, width: int = 21) -> str:

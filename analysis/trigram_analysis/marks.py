@@ -8,10 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from . import shortfall, style
-from .accuracy import COARSE_LEGEND, interval
+from .accuracy import COARSE_LEGEND, PARTLY_LEGEND, Partly, interval, partly_text
 from .caveats import remarks
 from .column_unit import seconds_unit
 from .comparison import Comparison, Point
+from .measures import time_to
 
 
 def hollow(ax: Axes, styles: style.Styles, algorithm: str, places: list[tuple[float, float]]) -> None:
@@ -32,10 +33,10 @@ def footnote(fig: Figure, comparison: Comparison) -> None:
     lines = [f"{shortfall.MARK} {'; '.join(short)}"] if short else []
     if said := remarks(comparison.runs):
         lines.append("; ".join(said))
-    _below(fig, lines)
+    below(fig, lines)
 
 
-def _below(fig: Figure, lines: list[str]) -> None:
+def below(fig: Figure, lines: list[str]) -> None:
     """Writes lines, as wide as the figure, below it and what was written there before."""
     size, spacing, wide_in = 8, 1.2, 0.06  # points, lines, inches of a mean letter
     wrapped = [part for line in lines for part in textwrap.wrap(line, int(fig.get_figwidth() / wide_in))]
@@ -58,6 +59,22 @@ def coarse(point: Point, target: float) -> str:
     return "~" if found and found.coarse else ""
 
 
-def coarse_footnote(fig: Figure, comparison: Comparison, target: float) -> None:
-    if any(coarse(p, target) for p in comparison.points):
-        _below(fig, [COARSE_LEGEND])
+def some_seeds(ax: Axes, partly: Partly, place: float, colour: str, upright: bool) -> None:
+    """A dotted line over the values that some seeds alone have, with the number of these seeds."""
+    along, across = [partly.least, partly.most], [place, place]
+    ax.plot(*((across, along) if upright else (along, across)), color=colour, linestyle=":", linewidth=2.5,
+            marker="_" if upright else "|", markersize=8)
+    if upright:
+        ax.annotate(f"{partly.there} of {partly.runs}", (place, partly.most), xytext=(0, 3), ha="center",
+                    textcoords="offset points", color=style.INK, fontsize=8)
+    else:
+        unit = seconds_unit(partly.most)
+        ax.annotate(partly_text(partly, unit.show, unit.name), (partly.most, place), xytext=(4, 0), va="center",
+                    textcoords="offset points", color=style.INK)
+
+
+def footnotes_of_target(fig: Figure, comparison: Comparison, target: float) -> None:
+    """What the marks of times to an accuracy mean."""
+    partly = time_to(target).partly
+    below(fig, [legend for legend, found in ((COARSE_LEGEND, lambda p: coarse(p, target)), (PARTLY_LEGEND, partly))
+                if any(map(found, comparison.points))])

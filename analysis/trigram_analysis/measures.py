@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Callable, Iterator, Literal
 
 from . import units
+from .accuracy import Partly, reached
 from .comparison import Comparison, Point
 from .results import Run
 
@@ -22,6 +23,7 @@ class Measure:
     spread: Callable[[Point], float | None]
     better: Literal["low", "high"] | None = None
     least: Callable[[Point], float | None] = lambda point: None
+    partly: Callable[[Point], Partly | None] = lambda point: None  # in place of a value that some seeds alone have
     rate: bool = False  # a mean per step or second, which runs that are too short do not show
 
 
@@ -60,8 +62,12 @@ def time_to(target: float) -> Measure:
         found = point.reached(target)
         return found and found.after_s
 
-    return Measure(f"to_{target:.2f}", f"time to {units.percent(target)} accuracy", "s",
-                   lambda p: p.time_to(target), lambda p: None, "low", least)
+    def interval(run: Run) -> tuple[float, float] | None:
+        found = reached(run, target)
+        return found and (found.after_s, found.time_s)
+
+    return Measure(f"to_{target:.2f}", f"time to {units.percent(target)} accuracy", "s", lambda p: p.time_to(target),
+                   lambda p: None, "low", least, lambda p: p.partly(interval))
 
 
 def epochs_to(target: float) -> Measure:
@@ -69,8 +75,12 @@ def epochs_to(target: float) -> Measure:
         found, epochs = point.reached(target), point.epochs_to_target
         return epochs * found.after_step / found.step if found and epochs is not None else None
 
-    return Measure("epochs_to", f"epochs to {units.percent(target)} accuracy", "",
-                   lambda p: p.epochs_to_target, lambda p: None, "low", least)
+    def interval(run: Run) -> tuple[float, float] | None:
+        found, epochs = reached(run, target), run.target.get("epochs")
+        return (epochs * found.after_step / found.step, epochs) if found and epochs is not None else None
+
+    return Measure("epochs_to", f"epochs to {units.percent(target)} accuracy", "", lambda p: p.epochs_to_target,
+                   lambda p: None, "low", least, lambda p: p.partly(interval))
 
 
 def _of(key: str, title: str, kind: Literal["s", "B", "share", ""],

@@ -9,7 +9,7 @@ from .comparison import Comparison, Setting
 from .looks import Looks
 from .markup import breakable, escape
 from .measures import Measure, measures
-from .winner_map import Winner, map_axes, winner
+from .winner_map import Winner, map_axes, unranked, winner
 from . import units
 
 
@@ -58,9 +58,10 @@ def headline(comparison: Comparison) -> str:
     won = [w for w in found if w is not None]
     if measure is None or not won or len(comparison.algorithms) < 2:
         return ""
-    counts = Counter(w.leaders[0] if len(w.leaders) == 1 else "a tie" for w in won)
+    counts = Counter("not ranked" if w.rivals else w.leaders[0] if len(w.leaders) == 1 else "a tie" for w in won)
     if len(won) == 1:
-        return f"{', '.join(won[0].leaders)} first in {measure.title}"
+        of = " of those that get there with every seed" if won[0].rivals else ""
+        return f"{', '.join(won[0].leaders)} first in {measure.title}{of}"
     parts = [f"{name} in {n} of {len(won)}" for name, n in counts.most_common(4)]
     return f"first in {measure.title}: {', '.join(parts)} settings"
 
@@ -69,9 +70,9 @@ def _cell(comparison: Comparison, measure: Measure, looks: Looks,
           setting: Setting | None) -> str:
     best = winner(comparison, setting, measure) if setting is not None else None
     if best is None:
-        return f'<td class="none">{missing(comparison, setting)}</td>'
+        return f'<td class="none">{missing(comparison, measure, setting)}</td>'
     colour = looks.look(best.leaders[0])[0]
-    kind = "tie" if len(best.leaders) > 1 else "won"
+    kind = "tie" if undecided(best) else "won"
     return (f'<td class="{kind}" style="--c:var(--series-{colour})" title="{escape(", ".join(best.leaders))}">'
             f"<b>{breakable(names(best))}</b><span>{escape(shown(best, measure))}</span>"
             f"<small>{escape(margin(best))}</small></td>")
@@ -90,18 +91,32 @@ def names(best: Winner) -> str:
     return f"{best.leaders[0]} and {len(best.leaders) - 1} more tie"
 
 
-def missing(comparison: Comparison, setting: Setting | None) -> str:
+def undecided(best: Winner) -> bool:
+    return len(best.leaders) > 1 or bool(best.rivals)
+
+
+def missing(comparison: Comparison, measure: Measure, setting: Setting | None) -> str:
     """Why nobody is first."""
     points = comparison.at(setting) if setting is not None else []
+    if unranked(points, measure):
+        return "none with every seed"
     return "too short" if any(p.shortfall for p in points) else "no value" if points else "not run"
 
 
 def margin(best: Winner) -> str:
+    if best.rivals:
+        return f"of those with every seed; {earlier(best)}"
     if best.margin is None:
         return "tie of all" if len(best.leaders) > 1 else "alone"
     if best.margin == float("inf"):
         return f"0 against {best.runner_up}"
     return f"{units.significant(best.margin)}× ahead of {best.runner_up}"
+
+
+def earlier(best: Winner) -> str:
+    """Who may be earlier than the leaders, with some of its seeds."""
+    who = best.rivals[0].algorithm if len(best.rivals) == 1 else f"{len(best.rivals)} others"
+    return f"{who} may be earlier"
 
 
 def _values(comparison: Comparison, axis: int | None) -> list[Value | None]:

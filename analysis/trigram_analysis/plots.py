@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from typing import Callable, Iterator
 
@@ -10,21 +9,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
-from . import map_figure, marks, measures, shortfall, style, units
-from .accuracy import accuracy_curve
+from . import map_figure, marks, measures, panels, style, units
+from .accuracy import Partly, accuracy_curve
 from .comparison import Comparison, Point, Setting
 
 Value = Callable[[Point], float | None]
 Text = Callable[[Point], str]
+Some = Callable[[Point], Partly | None]
 Spread = Callable[[Point], tuple[float, float] | None]  # how far a value may lie below and above
 
-MAX_PANELS = 6
-_MAX_TICKS = 8
-_LETTERS_PER_INCH = 13  # of a title, at least
 _LETTERS_OF_ROW = 60
 
 
@@ -42,7 +38,8 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
          "evaluation, the mean over seeds. The dashed line is the target of time-to-accuracy.",
          _accuracy),
         ("time_to_accuracy", "Time of the first evaluation at or above the target accuracy, with a line down to "
-         "that of the evaluation before; algorithms that never reach it have no mark.", _time_to_accuracy),
+         "that of the evaluation before; dotted where some seeds alone reach it; algorithms that never do have no "
+         "mark.", _time_to_accuracy),
     ]
     for stem, caption, draw in drawings:
         fig = draw(comparison, styles)
@@ -75,11 +72,13 @@ def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | 
         found = point.reached(target)
         return found and (found.time_s - found.after_s, 0.0)
 
-    fig = _against_axis(comparison, styles, measures.time_to(target).value, since_the_evaluation_before,
+    measure = measures.time_to(target)
+    fig = _against_axis(comparison, styles, measure.value, since_the_evaluation_before,
                         f"{_time(comparison)} to {units.percent(target)} accuracy",
-                        text=lambda p: marks.interval_of(p, target), mark=lambda p: marks.coarse(p, target))
+                        text=lambda p: marks.interval_of(p, target), mark=lambda p: marks.coarse(p, target),
+                        partly=measure.partly)
     if fig is not None:
-        marks.coarse_footnote(fig, comparison, target)
+        marks.footnotes_of_target(fig, comparison, target)
     return fig
 
 
@@ -89,39 +88,41 @@ def _time(comparison: Comparison) -> str:
 
 def _against_axis(comparison: Comparison, styles: style.Styles,
                   value: Value, spread: Spread, label: str, floor: float | None = None,
-                  text: Text | None = None, mark: Text = lambda point: "") -> Figure | None:
+                  text: Text | None = None, mark: Text = lambda point: "",
+                  partly: Some = lambda point: None) -> Figure | None:
     """`value` against the numeric axis, one panel per combination of the other axes, with `mark` beside a point; bars,
-    with the value as `text`, where there is no numeric axis."""
-    if all(value(p) is None for p in comparison.points):
+    with the value as `text`, where there is no numeric axis. What some seeds alone have, `partly`, is dotted."""
+    if all(value(p) is None and partly(p) is None for p in comparison.points):
         return None
     axis = comparison.numeric_axis()
     if axis is None or len({s[axis] for s in comparison.settings}) < 2:
-        return _bars(comparison, styles, value, spread, label, text or (lambda p: units.seconds(value(p))))
-    panels = _panels(sorted({_without(s, axis) for s in comparison.settings},
-                            key=lambda s: [v.order for v in s]))
-    fig, axes = style.figure(1, len(panels), width=max(6.4, 3.4 * len(panels)), height=3.8,
+        return _bars(comparison, styles, value, spread, label, text or (lambda p: units.seconds(value(p))),
+                     partly)
+    shown = panels.chosen(sorted({panels.without(s, axis) for s in comparison.settings},
+                                 key=lambda s: [v.order for v in s]))
+    fig, axes = style.figure(1, len(shown), width=max(6.4, 3.4 * len(shown)), height=3.8,
                              sharey=True)
-    for ax, others in zip(axes, panels):
-        _lines(ax, comparison, styles, axis, others, value, spread, mark)
+    for ax, others in zip(axes, shown):
+        _lines(ax, comparison, styles, axis, others, value, spread, mark, partly)
         if floor:
             ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
-        _set_title(ax, _join(comparison, others, axis))
-        _label_axis(ax, comparison, axis)
+        panels.set_title(ax, panels.join(comparison, others, axis))
+        panels.label_axis(ax, comparison, axis)
         ax.set_yscale("log")
-        _log_ticks(ax.yaxis, dense=True)
+        panels.log_ticks(ax.yaxis, dense=True)
     style.time_axis(axes[0].yaxis, label)
     style.legend_above(fig, axes[0])
     return fig
 
 
 def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, others: Setting,
-           value: Value, spread: Spread, mark: Text) -> None:
-    factor = units.AXIS[_dimension(comparison, axis)][0]
+           value: Value, spread: Spread, mark: Text, partly: Some) -> None:
+    factor = units.AXIS[panels.dimension(comparison, axis)][0]
     for algorithm in comparison.algorithms:
-        points = [p for p in comparison.points
-                  if p.algorithm == algorithm and _without(p.setting, axis) == others]
-        points = sorted((p for p in points if value(p) is not None),
-                        key=lambda p: p.setting[axis].order)
+        mine = [p for p in comparison.points if p.algorithm == algorithm and panels.without(p.setting, axis) == others]
+        for found, p in ((found, p) for p in mine if (found := partly(p))):
+            marks.some_seeds(ax, found, p.setting[axis].number * factor, styles.colour(algorithm), upright=True)
+        points = sorted((p for p in mine if value(p) is not None), key=lambda p: p.setting[axis].order)
         x = [p.setting[axis].number * factor for p in points]
         y = [value(p) for p in points]
         short = [p for p in points if p.shortfall]
@@ -136,21 +137,26 @@ def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, ot
 
 
 def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Spread, label: str,
-          text: Text) -> Figure:
-    points = [p for s in comparison.settings for p in comparison.at(s) if value(p) is not None]
-    names = [textwrap.fill(_row_label(comparison, p), _LETTERS_OF_ROW) for p in points]
+          text: Text, partly: Some) -> Figure:
+    points = [p for s in comparison.settings for p in comparison.at(s)
+              if value(p) is not None or partly(p) is not None]
+    names = [textwrap.fill(panels.row_label(comparison, p), _LETTERS_OF_ROW) for p in points]
     lines = max((name.count("\n") for name in names), default=0) + 1
     longest = max((len(line) for name in names for line in name.split("\n")), default=0)
-    fig, (ax,) = style.figure(width=max(7.5, 3.5 + longest / _LETTERS_PER_INCH),
+    fig, (ax,) = style.figure(width=max(7.5, 3.5 + longest / panels.LETTERS_PER_INCH),
                               height=0.9 + (0.16 + 0.16 * lines) * len(points))
     for row, point in enumerate(points):
+        if found := partly(point):
+            marks.some_seeds(ax, found, row, styles.colour(point.algorithm), upright=False)
+            continue
         ax.barh(row, value(point), color=styles.colour(point.algorithm), height=0.7,
                 xerr=_error(spread(point)), ecolor=style.INK, hatch="//" if point.shortfall else None)
         ax.annotate(text(point), (value(point), row), xytext=(4, 0),
                     textcoords="offset points", va="center", color=style.INK)
     ax.set_yticks(range(len(points)), names)
-    ax.invert_yaxis()
+    ax.set_ylim(len(points) - 0.5, -0.5)
     ax.margins(x=0.12)
+    ax.set_xlim(left=0)
     style.time_axis(ax.xaxis, label)
     ax.grid(False, axis="y")
     return fig
@@ -163,11 +169,11 @@ def _error(spread: tuple[float, float] | None) -> list[list[float]] | None:
 def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
     if all(p.mean("exposed_s") is None for p in comparison.points):
         return None
-    panels = _panels(comparison.settings)
-    tallest = max(len(comparison.at(s)) for s in panels)
-    fig, axes = style.figure(1, len(panels), width=max(6.4, 2.6 * len(panels) + 1.5),
+    shown = panels.chosen(comparison.settings)
+    tallest = max(len(comparison.at(s)) for s in shown)
+    fig, axes = style.figure(1, len(shown), width=max(6.4, 2.6 * len(shown) + 1.5),
                              height=1.3 + 0.36 * tallest, sharey=True)
-    for ax, setting in zip(axes, panels):
+    for ax, setting in zip(axes, shown):
         for algorithm, point in ((p.algorithm, p) for p in comparison.at(setting)):
             row = comparison.algorithms.index(algorithm)
             compute, exposed = point.mean("compute_s") or 0.0, point.mean("exposed_s") or 0.0
@@ -180,7 +186,7 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
                 ax.barh(row, part, left=left, color=colour, height=0.66,
                         label=name if row == 0 else None)
                 left += part
-        _set_title(ax, comparison.label(setting))
+        panels.set_title(ax, comparison.label(setting))
         style.time_axis(ax.xaxis, "per step")
         ax.grid(False, axis="y")
     axes[0].set_yticks(range(len(comparison.algorithms)), [marks.marked(comparison, a) for a in comparison.algorithms])
@@ -234,69 +240,16 @@ def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], l
     if not any(any_data in run.metrics and run.metrics[any_data].notna().any()
                for run in comparison.runs):
         return None
-    panels = _panels(comparison.settings)
-    fig, axes = style.figure(1, len(panels), width=max(6.4, 3.2 * len(panels)), height=3.4,
+    shown = panels.chosen(comparison.settings)
+    fig, axes = style.figure(1, len(shown), width=max(6.4, 3.2 * len(shown)), height=3.4,
                              sharey=True)
-    for ax, setting in zip(axes, panels):
+    for ax, setting in zip(axes, shown):
         for point in comparison.at(setting):
             draw(ax, point)
-        _set_title(ax, comparison.label(setting))
+        panels.set_title(ax, comparison.label(setting))
         ax.set_xscale("log")
-        _log_ticks(ax.xaxis, dense=ax.get_xlim()[1] < 50 * ax.get_xlim()[0])
+        panels.log_ticks(ax.xaxis, dense=ax.get_xlim()[1] < 50 * ax.get_xlim()[0])
         style.time_axis(ax.xaxis, _time(comparison))
     axes[0].set_ylabel(label)
     style.legend_above(fig, max(axes, key=lambda a: len(a.get_legend_handles_labels()[0])))
     return fig
-
-
-def _panels(settings: list[Setting]) -> list[Setting]:
-    """All settings, or MAX_PANELS of them evenly spread."""
-    if len(settings) <= MAX_PANELS:
-        return settings
-    last = len(settings) - 1
-    return [settings[round(i * last / (MAX_PANELS - 1))] for i in range(MAX_PANELS)]
-
-
-def _without(setting: Setting, axis: int) -> Setting:
-    return setting[:axis] + setting[axis + 1:]
-
-
-def _join(comparison: Comparison, others: Setting, axis: int) -> str:
-    full = others[:axis] + (others + others)[:1] + others[axis:]  # a filler where the axis was
-    return comparison.label(full, skip=axis) if others else ""
-
-
-def _set_title(ax: Axes, title: str) -> None:
-    """Broken into lines that end before the next panel begins."""
-    panels = ax.get_subplotspec().get_gridspec().ncols
-    inches = ax.figure.get_figwidth() / panels - 0.6
-    ax.set_title(textwrap.fill(title, max(int(inches * _LETTERS_PER_INCH), 10)))
-
-
-def _row_label(comparison: Comparison, point: Point) -> str:
-    where = comparison.label(point.setting)
-    mark = f" {shortfall.MARK}" if point.shortfall else ""
-    return f"{point.algorithm}, {where}{mark}" if where else point.algorithm + mark
-
-
-def _dimension(comparison: Comparison, axis: int) -> str:
-    return comparison.settings[0][axis].dimension or "number"
-
-
-def _label_axis(ax: Axes, comparison: Comparison, axis: int) -> None:
-    factor, unit = units.AXIS[_dimension(comparison, axis)]
-    title = comparison.axes[axis].title
-    ax.set_xlabel(f"{title} ({unit})" if unit else title)
-    values = sorted({s[axis].number * factor for s in comparison.settings})
-    if values[0] > 0 and values[-1] / values[0] >= 4:
-        ax.set_xscale("log")
-    ticks = values[::math.ceil(len(values) / _MAX_TICKS)]
-    ax.set_xticks(ticks, [f"{v:g}" for v in ticks])
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.minorticks_off()
-
-
-def _log_ticks(axis: Axis, dense: bool) -> None:
-    """Ticks at 1, 2, 5, 10, or at powers of ten."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if dense else (1,)))
-    axis.set_minor_formatter(NullFormatter())

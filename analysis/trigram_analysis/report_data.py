@@ -56,6 +56,8 @@ def data(comparison: Comparison) -> dict[str, Any]:
             "values": [short(m.value(p)) for m in drawn],
             "spreads": [short(m.spread(p)) for m in drawn] if len(p.runs) > 1 else None,
             "least": {i: short(least) for i, m in enumerate(drawn) if (least := m.least(p)) is not None},
+            "partly": {i: {"said": str(partly), "least": short(partly.least)}
+                       for i, m in enumerate(drawn) if (partly := m.partly(p)) is not None},
             "shortfall": p.shortfall,
             "apart": [i for i, m in enumerate(drawn) if p.lack(m.rate)],
             "computeS": short(p.mean("compute_s")),

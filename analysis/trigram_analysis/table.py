@@ -9,14 +9,14 @@ from typing import Callable, Literal
 import pandas as pd
 
 from . import measures, shortfall, units
-from .accuracy import COARSE_LEGEND, best_accuracy, interval
+from .accuracy import COARSE_LEGEND, PARTLY_LEGEND, best_accuracy, interval, partly_text
 from .caveats import caveats
 from .column_unit import Unit, bytes_unit, percent_unit, plain_unit, seconds_unit
 from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
 from .printable import printable
-from .winner_map import contenders, leaders, untold
+from .winner_map import contenders, leaders, rivals, unranked, untold
 
 BASELINE = "gradient_allreduce"
 
@@ -57,7 +57,7 @@ class Table:
 def build(comparison: Comparison, brief: bool = False) -> Table:
     columns = []
     for column in _columns(comparison):
-        values = [v for v in map(column.value, comparison.points) if v is not None]
+        values = [v for p in comparison.points if (v := _shown(column, p)) is not None]
         if values and (column.brief or not brief):
             columns.append((column, column.unit(max(map(abs, values)))))
     rows = []
@@ -74,6 +74,12 @@ def build(comparison: Comparison, brief: bool = False) -> Table:
     titles = [f"{c.title} ({u.name})" if u.name else c.title for c, u in columns]
     helps = [""] * len(keys) + [c.help for c, _ in columns]
     return Table(keys + titles, helps, len(keys), rows, _notes(comparison, rows))
+
+
+def _shown(column: Column, point: Point) -> float | None:
+    """The value, or the latest one of some seeds: the larger number in a cell."""
+    value, partly = column.value(point), column.within and column.within.partly(point)
+    return partly.most if partly else value
 
 
 def _columns(comparison: Comparison) -> list[Column]:
@@ -145,12 +151,14 @@ def _staleness(point: Point) -> float | None:
 
 
 def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
-    """Who wins a column; ties as displayed share it, and so do values that may be lower than the least."""
+    """Who wins a column; ties as displayed share it, and so do values that may be lower than the least. Nobody where
+    that cannot be told."""
     if column.better is None or len(points) < 2 or (column.to_the_end and any(p.stopped for p in points)):
         return set()
     if column.within:
-        ranked = contenders(points, column.within)
-        return set() if untold(ranked) else {c.algorithm for c in leaders(ranked)}
+        ranked, others = contenders(points, column.within), unranked(points, column.within)
+        undecided = untold(ranked) or (ranked and rivals(ranked, others))
+        return set() if undecided else {c.algorithm for c in leaders(ranked)}
     values = {p.algorithm: v for p in points if not p.lack(column.rate) and (v := column.value(p)) is not None}
     best = unit.show((min if column.better == "low" else max)(values.values())) if values else None
     return {name for name, value in values.items() if unit.show(value) == best}
@@ -159,7 +167,8 @@ def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
 def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
     value = column.value(point)
     if value is None:
-        return Cell("–", math.inf)
+        partly = column.within and column.within.partly(point)
+        return Cell(partly_text(partly, unit.show) if partly else "–", math.inf)
     spread = column.spread(point)
     text = unit.show(value) + ("" if spread is None else unit.show_spread(spread, value))
     least = column.within and column.within.least(point)
@@ -214,11 +223,12 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     target = comparison.target
     if target is None:
         return []
-    found = [p.reached(target) for p in comparison.points]
-    notes = []
+    measure = measures.time_to(target)
+    partly = [p for p in comparison.points if measure.partly(p)]
+    found = [p.reached(target) for p in comparison.points if p not in partly]
+    notes = [PARTLY_LEGEND] if partly else []
     if None in found:
-        notes.append(f"– an accuracy of {units.percent(target)} is not reached at any evaluation"
-                     + (", or not with every seed" if any(len(p.by_seed) > 1 for p in comparison.points) else ""))
+        notes.append(f"– an accuracy of {units.percent(target)} is not reached at any evaluation")
     if there := [each for each in found if each]:
         when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in there)
                 else "between two evaluations, as shown")
@@ -267,7 +277,9 @@ def as_frame(comparison: Comparison) -> pd.DataFrame:
             }
             record |= {"algorithm": point.algorithm, "seeds": len(point.by_seed)}
             record |= {column.title: column.value(point) for column in columns}
-            record |= {f"{column.title}, from": column.within.least(point) for column in columns if column.within}
+            within = {column.title: column.within for column in columns if column.within}
+            record |= {f"{title}, from": measure.least(point) for title, measure in within.items()}
+            record |= {f"{title}, not ranked": str(measure.partly(point) or "") for title, measure in within.items()}
             record["shortfall"] = point.shortfall
             record["best accuracy"] = point.mean(best_accuracy)
             records.append(record)

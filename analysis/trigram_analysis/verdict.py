@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 from . import units
 from .comparison import Comparison, Point, Setting
 from .measures import time_to
-from .winner_map import TIE, Contender, contenders, leaders, untold
+from .winner_map import TIE, Contender, Unranked, contenders, leaders, rivals, unranked, untold
 
 
 @dataclass(frozen=True)
@@ -64,30 +65,54 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
     target = comparison.target
     if target is None or len(points) < 2:
         return ""
-    ranked = contenders(points, time_to(target))
-    if not ranked:
-        return f"None reaches {units.percent(target)} accuracy."
-    there = {c.algorithm for c in ranked}
+    goal = f"{units.percent(target)} accuracy"
+    ranked, others = (find(points, time_to(target)) for find in (contenders, unranked))
+    there = {each.algorithm for each in [*ranked, *others]}
     missed = [p.algorithm for p in points if p.algorithm not in there]
-    never = f"; {', '.join(missed)} never gets there." if missed else "."
+    if not ranked and not others:
+        return f"None reaches {goal}."
+    parts = [*(_first_of(ranked, goal, bool(others)) if ranked else [f"None reaches {goal} with every seed"]),
+             *_some_seeds(ranked, others)]
+    if missed:
+        parts.append(f"{_listed(missed)} never {'gets' if len(missed) == 1 else 'get'} there")
+    return "; ".join(parts) + "."
+
+
+def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]:
+    """Of those that get there with every seed, which is said where others do with some seeds alone."""
+    begin = "Of those that get there with every seed, " if some_seeds else ""
     if untold(ranked):
-        return (f"{_listed([c.algorithm for c in ranked])} reach {units.percent(target)} accuracy by their first "
-                f"evaluations, which do not tell who is first{never}")
+        return [f"{begin}{_listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "
+                "not tell who is first"]
     first = leaders(ranked)
-    unranked = [c.algorithm for c in ranked if c.may_be_first(ranked[0]) and c not in first]
-    text = (f"{_listed([c.algorithm for c in first])} {'is' if len(first) == 1 else 'are'} first to "
-            f"{units.percent(target)} accuracy, {_when(ranked[0])}")
-    if unranked:
-        text += f"; too few evaluations tell when {_listed(unranked)} {'is' if len(unranked) == 1 else 'are'} there"
-    return text + never
+    late = [c.algorithm for c in ranked if c.may_be_first(ranked[0]) and c not in first]
+    said = [f"{begin}{_listed([c.algorithm for c in first])} {_are(first)} first to {goal}, {_when(ranked[0])}"]
+    return said + ([f"too few evaluations tell when {_listed(late)} {_are(late)} there"] if late else [])
+
+
+def _some_seeds(ranked: list[Contender], others: list[Unranked]) -> list[str]:
+    early = rivals(ranked, others) if ranked else []
+    late = [other for other in others if other not in early]
+
+    def named(found: list[Unranked]) -> str:
+        return _listed([f"{o.algorithm} ({o.partly}, {_between(o.partly.least, o.partly.most)})" for o in found])
+
+    return ([f"{named(early)} may be earlier, and {_are(early)} not ranked"] if early else []) + (
+        [f"{named(late)} {_are(late)} not ranked"] if late else [])
+
+
+def _are(those: Sequence[object]) -> str:
+    return "is" if len(those) == 1 else "are"
 
 
 def _when(best: Contender) -> str:
-    if best.least in (0, best.value):
-        when = f"at {units.seconds(best.value)}" if best.least else f"by {units.seconds(best.value)}"
-    else:
-        when = f"between {units.seconds(best.least)} and {units.seconds(best.value)}"
-    return when + (", as far as so few evaluations tell" if best.coarse else "")
+    return _between(best.least, best.value) + (", as far as so few evaluations tell" if best.coarse else "")
+
+
+def _between(least: float, value: float) -> str:
+    if least in (0, value):
+        return f"{'at' if least else 'by'} {units.seconds(value)}"
+    return f"between {units.seconds(least)} and {units.seconds(value)}"
 
 
 def _most_accurate(comparison: Comparison, contenders: list[Point]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from .accuracy import is_coarse
+from .accuracy import Partly, is_coarse
 from .comparison import Comparison, Point, Setting
 from .measures import Measure
 
@@ -15,23 +15,27 @@ TIE = 0.01  # values closer than this, relative, are called equal
 class Winner:
     """`leaders` are more than one where they tie. The margin is the factor between the best and the
     first that is behind it, at least 1; None where nobody is. `coarse`: few evaluations tell the
-    best value."""
+    best value. `rivals` may be earlier, with some of their seeds alone: then the leaders are first
+    of those that get there with every seed, which is all that is known."""
 
     leaders: list[str]
     value: float
     runner_up: str | None
     margin: float | None
     coarse: bool = False
+    rivals: list[Unranked] = field(default_factory=list)
 
 
 def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner | None:
-    ranked = contenders(comparison.at(setting), measure)
+    points = comparison.at(setting)
+    ranked = contenders(points, measure)
     if not ranked:
         return None
     best = ranked[0]
     behind = [c for c in ranked if not c.may_be_first(best)]
     return Winner([c.algorithm for c in leaders(ranked)], best.value, behind[0].algorithm if behind else None,
-                  _factor(best.value, behind[0].value) if behind else None, best.coarse)
+                  _factor(best.value, behind[0].value) if behind else None, best.coarse,
+                  rivals(ranked, unranked(points, measure)))
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,14 @@ class Contender:
     @property
     def coarse(self) -> bool:
         return is_coarse(self.least, self.value)
+
+
+@dataclass(frozen=True)
+class Unranked:
+    """Who gets there with some of its seeds alone."""
+
+    algorithm: str
+    partly: Partly
 
 
 def leaders(ranked: list[Contender]) -> list[Contender]:
@@ -68,6 +80,16 @@ def contenders(points: list[Point], measure: Measure) -> list[Contender]:
     found = [Contender(p.algorithm, value, _least(measure, p, value)) for p in points
              if not p.lack(measure.rate) and (value := measure.value(p)) is not None]
     return sorted(found, key=lambda c: c.value, reverse=measure.better == "high")
+
+
+def unranked(points: list[Point], measure: Measure) -> list[Unranked]:
+    return [Unranked(p.algorithm, found) for p in points
+            if not p.lack(measure.rate) and (found := measure.partly(p)) is not None]
+
+
+def rivals(ranked: list[Contender], others: list[Unranked]) -> list[Unranked]:
+    """Those of `others` that may be earlier, with some seed, than the first of `ranked`, which must not be empty."""
+    return [other for other in others if other.partly.least < ranked[0].value]
 
 
 def _least(measure: Measure, point: Point, value: float) -> float:

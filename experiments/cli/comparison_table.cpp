@@ -16,6 +16,7 @@
 #include "experiments/cli/labels.h"
 #include "experiments/cli/options_label.h"
 #include "experiments/cli/paces.h"
+#include "experiments/cli/targets.h"
 #include "experiments/cli/text_table.h"
 #include "experiments/results/exchanges.h"
 #include "experiments/results/reached.h"
@@ -166,12 +167,18 @@ std::string paces(const Row& row) {
   return slowest == kNone ? "" : paces_text(slowest, fastest);
 }
 
+bool of_target(const Column& column) { return std::string_view(column.key).starts_with("target/"); }
+
 std::string cell(const Row& row, const Column& column) {
   const Statistics s = statistics(row, column.key);
-  if (s.count == 0) return "-";
   const auto show = [&column](double value) {
     return fmt::format(fmt::runtime(column.format), value * column.scale);
   };
+  if (s.count == 0) {
+    const std::string some =
+        of_target(column) ? reached_by_some(row.summaries, column.key, column.from, show) : "";
+    return some.empty() ? "-" : some;
+  }
   const auto within = interval(row, column);
   std::string text = within ? within->text() : show(s.mean);
   if (s.count > 1) text += " ± " + show(s.spread);
@@ -183,10 +190,9 @@ std::string cell(const Row& row, const Column& column) {
 
 /// Whether some run has it, or was to have it: a target that none reaches is worth a column.
 bool applies(const Column& column, const std::vector<Row>& rows) {
-  const bool of_target = std::string_view(column.key).starts_with("target/");
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     return statistics(row, column.key).count > 0 ||
-           (of_target && row.summaries.front().contains(pointer_to(column.key)));
+           (of_target(column) && row.summaries.front().contains(pointer_to(column.key)));
   });
 }
 
@@ -275,9 +281,11 @@ std::string comparison_table(const std::vector<Json>& manifests) {
                      (marked ? "* shortest step at this setting\n" : "") +
                      (coarse ? kCoarseLegend : "");
   std::set<std::string> notes;
-  for (const Row& row : rows)
+  for (const Row& row : rows) {
+    notes.insert(target_legend(row.summaries));
     if (!row.incomparable.empty())
       notes.insert(fmt::format("! {} is not compared: it {}\n", row.algorithm, row.incomparable));
+  }
   for (const std::string& note : notes) text += note;
   if (std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.oversubscribed; }))
     text += "† more ranks than cores: its times say little about a real cluster\n";

@@ -27,10 +27,11 @@ bool Reached::may_precede(const Reached& best) const {
   return time_s <= (1 + kTie) * best.time_s || after_s < std::min(time_s, best.time_s);
 }
 
-std::string Reached::text() const {
+std::string Reached::text() const { return span() + (coarse() ? " ~" : ""); }
+
+std::string Reached::span() const {
   const std::string begin = three_digits(after_s), end = three_digits(time_s);
-  const std::string interval = after_s == 0 ? "≤" + end : begin == end ? end : begin + "–" + end;
-  return interval + (coarse() ? " ~" : "");
+  return after_s == 0 ? "≤" + end : begin == end ? end : begin + "–" + end;
 }
 
 }  // namespace trigram

@@ -22,6 +22,8 @@ struct Reached {
   bool may_precede(const Reached& best) const;
   /// To three digits: "47.1–51.4", "≤14.7 ~" where it is coarse and there was no evaluation before.
   std::string text() const;
+  /// The same without the mark of what is coarse.
+  std::string span() const;
 };
 
 /// What "~" means, as a line below a table.

@@ -2,6 +2,7 @@
 import {el, select} from "./dom.js";
 import {figureOf} from "./chart.js";
 import {settingControls} from "./settings.js";
+import {unranked} from "./winner_map.js";
 
 export function startSweep(host, view) {
   const {data} = view;
@@ -38,8 +39,10 @@ function chartOf(view, axis, measure, m, points) {
   const compute = points.map(p => p.computeS).filter(v => v > 0);
   const floor = measure.key === "step_s" && compute.length ? {value: Math.min(...compute)} : undefined;
   const rest = view.label(view.at, [axis]), short = points.some(p => p.apart.includes(m));
+  const some = [...new Set(unranked(points, m).map(p => data.algorithms[p.algorithm].label))];
   return figureOf(view, {
-    title: measure.title, name: `${data.name}-${measure.key}`, note: [rest && `at ${rest}`, floor && "dashed: computation alone", short && "without what is marked ‡ above"].filter(Boolean).join("; "),
+    title: measure.title, name: `${data.name}-${measure.key}`, note: [rest && `at ${rest}`, floor && "dashed: computation alone", short && "without what is marked ‡ above",
+      some.length && `without settings that some seeds alone reach: ${some.join(", ")}`].filter(Boolean).join("; "),
     x: {title: unit ? `${title} (${unit})` : title, kind: "", wanted: values.map(v => v.at), show: x => values.find(v => v.at === x)?.label ?? x},
     y: {kind: measure.kind}, series, line: floor,
   });

@@ -8,9 +8,9 @@ const TIE = 0.01, COARSE = 1 / 5;  // as in winner_map.py and accuracy.py
 const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 ? Infinity
   : Math.max(Math.abs(a), Math.abs(b)) / Math.min(Math.abs(a), Math.abs(b));
 
-/** {leaders, value, runnerUp, margin, coarse, ranked} among `points`, or null. Who falls short takes no part; a value
+/** {leaders, value, runnerUp, margin, coarse, ranked, rivals} among `points`, or null. Who falls short takes no part; a value
  *  that is known to lie in an interval, of which it is the end, ties with those that it may be lower than, but where it
- *  is coarse and ends later than one that is not. */
+ *  is coarse and ends later than one that is not. `rivals` have no value, but may be earlier with some of their seeds. */
 export function winner(points, m, better) {
   const ranked = points.filter(p => p.values[m] !== null && !p.apart.includes(m))
     .sort((a, b) => better === "high" ? b.values[m] - a.values[m] : a.values[m] - b.values[m]);
@@ -21,8 +21,12 @@ export function winner(points, m, better) {
   const able = ranked.filter(leads), behind = ranked.find(p => !leads(p));
   const told = Math.min(...able.filter(p => !isCoarse(p)).map(p => p.values[m]));
   const leaders = able.filter(p => !isCoarse(p) || p.values[m] <= told * (1 + TIE));
-  return {ranked, leaders, value, coarse: isCoarse(ranked[0]), runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
+  const rivals = unranked(points, m).filter(p => p.partly[m].least < value);
+  return {ranked, leaders, value, rivals, coarse: isCoarse(ranked[0]), runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
 }
+
+/** Those of `points` that get there with some of their seeds alone. */
+export const unranked = (points, m) => points.filter(p => p.partly[m] && !p.apart.includes(m));
 
 export function startMap(host, view) {
   const {data} = view;
@@ -32,7 +36,7 @@ export function startMap(host, view) {
   const fixed = [...data.middle];
   const table = el("div", {class: "wide"}), controls = el("div", {class: "controls"});
   host.replaceChildren(controls, table, el("p", {class: "soft"},
-    "Values within 1 % tie, and so do times to an accuracy that evaluations cannot tell apart (~: fewer than five until then). Deeper colour: larger margin. Choose a cell to see its setting in the figures below."), short(data));
+    "Values within 1 % tie, and so do times to an accuracy that evaluations cannot tell apart (~: fewer than five until then). What reaches the accuracy with some seeds, and never with the others, is not ranked. Deeper colour: larger margin. Choose a cell to see its setting in the figures below."), short(data));
 
   const visible = points => points.filter(p => !view.hidden.has(p.algorithm));
   const draw = () => {
@@ -73,19 +77,22 @@ function short(data) {
 }
 
 function cell(view, measure, best, here) {
-  if (!best) return el("td", {class: "none"}, here.some(p => p.apart.length) ? "too short" : here.length ? "no value" : "not run");
+  const m = view.data.measures.indexOf(measure), label = p => view.data.algorithms[p.algorithm].label, some = unranked(here, m);
+  if (!best) return el("td", {class: "none"}, some.length ? "none with every seed" : here.some(p => p.apart.length) ? "too short" : here.length ? "no value" : "not run");
   const {at} = here[0];
-  const names = best.leaders.map(p => view.data.algorithms[p.algorithm]);
-  const label = names.length === 1 ? names[0].label : names.length === 2 ? `${names[0].label} = ${names[1].label}`
+  const names = best.leaders.map(p => view.data.algorithms[p.algorithm]), rivals = best.rivals.length;
+  const title = names.length === 1 ? names[0].label : names.length === 2 ? `${names[0].label} = ${names[1].label}`
     : `${names[0].label} and ${names.length - 1} more tie`;
-  const behind = best.runnerUp && view.data.algorithms[best.runnerUp.algorithm].label;
-  const margin = best.margin === null ? (names.length > 1 ? "tie of all" : "alone")
+  const behind = best.runnerUp && label(best.runnerUp);
+  const margin = rivals ? `of those with every seed; ${rivals === 1 ? label(best.rivals[0]) : `${rivals} others`} may be earlier`
+    : best.margin === null ? (names.length > 1 ? "tie of all" : "alone")
     : best.margin === Infinity ? `0 against ${behind}` : `${significant(best.margin)}× ahead of ${behind}`;
-  const depth = names.length > 1 || best.margin === null ? 12 : Math.min(14 + 30 * Math.log2(best.margin), 62);
-  const ranking = best.ranked.map(p => `${view.data.algorithms[p.algorithm].label}: ${show(p.values[view.data.measures.indexOf(measure)], measure.kind)}`).join("\n");
+  const undecided = names.length > 1 || rivals > 0;
+  const depth = undecided || best.margin === null ? 12 : Math.min(14 + 30 * Math.log2(best.margin), 62);
+  const ranking = [...best.ranked.map(p => `${label(p)}: ${show(p.values[m], measure.kind)}`), ...some.map(p => `${label(p)}: ${p.partly[m].said}`)].join("\n");
   const choose = () => { view.choose(at); };
-  return el("td", {class: names.length > 1 ? "tie" : "won", style: `--c:var(--series-${names[0].look[0]});--depth:${depth.toFixed(0)}%`, title: ranking,
+  return el("td", {class: undecided ? "tie" : "won", style: `--c:var(--series-${names[0].look[0]});--depth:${depth.toFixed(0)}%`, title: ranking,
     tabindex: 0, "aria-selected": String(at.every((v, i) => v === view.at[i])), click: choose,
     keydown: event => event.key === "Enter" && choose()},
-    el("b", {}, names.length === 1 ? [badge(names[0].look), " "] : null, breakable(label)), el("span", {}, `${best.coarse ? "~ " : ""}${show(best.value, measure.kind)}`), el("small", {}, breakable(margin)));
+    el("b", {}, names.length === 1 ? [badge(names[0].look), " "] : null, breakable(title)), el("span", {}, `${best.coarse ? "~ " : ""}${show(best.value, measure.kind)}`), el("small", {}, breakable(margin)));
 }

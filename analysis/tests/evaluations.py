@@ -1,0 +1,84 @@
+"""Runs with known evaluations, and what is said of their times to an accuracy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import sample
+from trigram_analysis import results, table
+from trigram_analysis.comparison import Comparison
+from trigram_analysis.measures import measures
+from trigram_analysis.winner_map import winner
+
+
+NEVER = 1000  # more steps than a run makes
+
+
+def compare(folder: Path) -> Comparison:
+    return Comparison("sample", results.load(folder).runs)
+
+
+def write(folder: Path, algorithm: str, step_s: float, accuracies: dict[int, float], seed: int = 1,
+          gbps: float = 1.0) -> None:
+    """A run with these accuracies after so many steps, each of `step_s` seconds."""
+    steps = max(accuracies)
+    path = sample.write_run(folder, f"{algorithm}-{gbps:g}-{seed}", algorithm, gbps, seed, steps)
+    records = [{"step": step, "time_s": (step + 1) * step_s, "step_s": step_s}
+               | ({"accuracy": accuracies[step + 1]} if step + 1 in accuracies else {}) for step in range(steps)]
+    (path / "metrics.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["summary"] |= {"step_s": step_s, "time_s": steps * step_s, "accuracy": accuracies[steps]}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def evaluated(every: int, reached_at: int, steps: int = 300) -> dict[int, float]:
+    """0.82 from the step `reached_at` on, 0.5 before."""
+    return {step: 0.82 if step >= reached_at else 0.5 for step in range(every, steps + 1, every)}
+
+
+def over_seeds(folder: Path, algorithm: str, step_s: float, reached_at: tuple[int, ...], gbps: float = 1.0) -> None:
+    """A run for each seed, every fifth step of which is evaluated."""
+    for seed, step in enumerate(reached_at, start=1):
+        write(folder, algorithm, step_s, evaluated(5, step), seed, gbps)
+
+
+def to_target(folder: Path) -> dict[str, str]:
+    built = table.build(compare(folder), brief=True)
+    (column,) = [i for i, title in enumerate(built.titles) if title.startswith("to ")]
+    return {row[built.keys - 1].text: row[column].text + (" *" if row[column].best else "") for row in built.rows}
+
+
+def first(folder: Path) -> list[str]:
+    comparison = compare(folder)
+    (setting,) = comparison.settings
+    return winner(comparison, setting, measures(comparison)[0]).leaders
+
+
+def aim(folder: Path, accuracy: float) -> None:
+    """The runs as if they were to reach an accuracy, and had gone on; an epoch is of a hundred steps."""
+    for path in folder.iterdir():
+        manifest = json.loads((path / "manifest.json").read_text())
+        records = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+        step = next((r["step"] + 1 for r in records if r.get("accuracy", 0) >= accuracy), None)
+        manifest["experiment"]["target_accuracy"] = accuracy
+        manifest["summary"]["target"] = {"accuracy": accuracy, "steps": step, "epochs": step and step / 100,
+                                         "time_s": step and records[step - 1]["time_s"], "after_s": None}
+        (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def stop(folder: Path, accuracy: float) -> None:
+    """The runs as if they had stopped at an accuracy."""
+    for path in folder.iterdir():
+        manifest = json.loads((path / "manifest.json").read_text())
+        manifest["experiment"]["target_accuracy"] = accuracy
+        manifest["summary"]["target"] = {"accuracy": accuracy, "steps": 9, "epochs": 1.0, "time_s": 9.0}
+        (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def some_seeds_early(folder: Path) -> None:
+    """At 1 Gbps, bytegrad is first but for a seed that never gets there; at 10 Gbps with every seed."""
+    for gbps, second in ((1, NEVER), (10, 135)):
+        over_seeds(folder, "bytegrad", 1 / gbps, (105, second, 125), gbps)
+        over_seeds(folder, "decentralized", 1.2 / gbps, (150, 150, 150), gbps)
+    aim(folder, 0.82)

@@ -1,0 +1,70 @@
+"""Figures of several panels, one for each of some settings: which these are, their titles and axes."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from . import shortfall, units
+from .comparison import Comparison, Point, Setting
+
+_MOST = 6
+_MAX_TICKS = 8
+LETTERS_PER_INCH = 13  # of a title, at least
+
+
+def chosen(settings: list[Setting]) -> list[Setting]:
+    """All settings, or as many as fit, of them evenly spread."""
+    if len(settings) <= _MOST:
+        return settings
+    last = len(settings) - 1
+    return [settings[round(i * last / (_MOST - 1))] for i in range(_MOST)]
+
+
+def without(setting: Setting, axis: int) -> Setting:
+    return setting[:axis] + setting[axis + 1:]
+
+
+def join(comparison: Comparison, others: Setting, axis: int) -> str:
+    full = others[:axis] + (others + others)[:1] + others[axis:]  # a filler where the axis was
+    return comparison.label(full, skip=axis) if others else ""
+
+
+def set_title(ax: Axes, title: str) -> None:
+    """Broken into lines that end before the next panel begins."""
+    columns = ax.get_subplotspec().get_gridspec().ncols
+    inches = ax.figure.get_figwidth() / columns - 0.6
+    ax.set_title(textwrap.fill(title, max(int(inches * LETTERS_PER_INCH), 10)))
+
+
+def row_label(comparison: Comparison, point: Point) -> str:
+    where = comparison.label(point.setting)
+    mark = f" {shortfall.MARK}" if point.shortfall else ""
+    return f"{point.algorithm}, {where}{mark}" if where else point.algorithm + mark
+
+
+def dimension(comparison: Comparison, axis: int) -> str:
+    return comparison.settings[0][axis].dimension or "number"
+
+
+def label_axis(ax: Axes, comparison: Comparison, axis: int) -> None:
+    factor, unit = units.AXIS[dimension(comparison, axis)]
+    title = comparison.axes[axis].title
+    ax.set_xlabel(f"{title} ({unit})" if unit else title)
+    values = sorted({s[axis].number * factor for s in comparison.settings})
+    if values[0] > 0 and values[-1] / values[0] >= 4:
+        ax.set_xscale("log")
+    ticks = values[::math.ceil(len(values) / _MAX_TICKS)]
+    ax.set_xticks(ticks, [f"{v:g}" for v in ticks])
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.minorticks_off()
+
+
+def log_ticks(axis: Axis, dense: bool) -> None:
+    """Ticks at 1, 2, 5, 10, or at powers of ten."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if dense else (1,)))
+    axis.set_minor_formatter(NullFormatter())
