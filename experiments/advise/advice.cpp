@@ -42,8 +42,13 @@ const char* quantity_name(Quantity of) {
   return of == Quantity::bandwidth ? "bandwidth" : "latency";
 }
 
-void Unequal::add(const Reached& draw) {
+void Unequal::add(const Standing& standing) {
+  const Reached& draw = standing.cost;
   const double most = 1 + kTie + kNicsDiffer;
+  if (!standing.is_known()) {
+    why_unknown = standing.why_unknown();
+    return;
+  }
   least_s = std::min(least_s, draw.time_s);
   most_s = std::max(most_s, draw.time_s);
   mean.after_s += draw.after_s / kDraws;
@@ -80,18 +85,22 @@ bool Advice::leaves_open(const Standing& standing) const {
   return standing.cost.may_precede(standings.front().cost);
 }
 
-bool Advice::holds_where_nics_differ() const {
-  return std::ranges::any_of(unequal, [this](const Unequal& u) {
-    return u.candidate == standings.front().candidate && u.mean.may_precede(unequal.front().mean);
-  });
+const Unequal& Advice::first_where_nics_differ() const {
+  return *std::ranges::find(unequal, standings.front().candidate, &Unequal::candidate);
 }
 
-Advisor::Advisor(Contest& contest, Options options)
+bool Advice::holds_where_nics_differ() const {
+  return first_where_nics_differ().mean.may_precede(unequal.front().mean);
+}
+
+Advisor::Advisor(const Contest& contest, Options options)
     : contest_(contest),
       options_(std::move(options)),
       bandwidth_(contest.cluster(), Dimension::bandwidth),
       latency_(contest.cluster(), Dimension::duration),
-      step_time_(contest.step_time_pointer(), contest.times().step_s) {}
+      step_time_(contest.step_time_pointer(), contest.times().step_s) {
+  for (const Candidate& c : contest.candidates()) steps_.push_back(c.steps);
+}
 
 std::filesystem::path Advisor::results() const { return options_.runner.output / contest_.name(); }
 
@@ -117,26 +126,14 @@ Advice Advisor::advise() {
   return advice;
 }
 
-/// Runs in which time or chance decide the exchanges, or workers do not wait for each other, are
-/// made longer until they show what their algorithm costs. The short ones are kept out of the
-/// results on the network as it is.
+/// Runs that are too short are kept out of the results on the network as it is.
 void Advisor::find_lengths() {
   Place place = unchanged();
   place.trial = true;
-  std::vector<std::size_t> open;
+  std::vector<std::size_t> growing;
   for (std::size_t c = 0; c < contest_.candidates().size(); ++c)
-    if (contest_.candidates()[c].grows) open.push_back(c);
-  while (!open.empty()) {
-    std::vector<std::size_t> longer;
-    for (const Standing& s : stand(place, open)) {
-      if (s.why.empty() || s.summary.is_null()) continue;
-      const std::optional<long> steps = longer_run_steps(s.summary);
-      if (!steps) continue;
-      contest_.lengthen(s.candidate, *steps);
-      longer.push_back(s.candidate);
-    }
-    open = std::move(longer);
-  }
+    if (contest_.candidates()[c].grows) growing.push_back(c);
+  for (const Standing& s : stand(place, growing)) steps_[s.candidate] = s.steps;
 }
 
 /// Computation is changed as far as it is uncertain: where times are scaled to the cluster's
@@ -167,9 +164,10 @@ std::vector<Unequal> Advisor::where_nics_differ(const std::vector<Standing>& sta
     Place place = unchanged();
     place.draw = draw;
     const std::vector<Standing> there = stand(place, candidates);
-    for (std::size_t i = 0; i < found.size(); ++i) found[i].add(there[i].cost);
+    for (std::size_t i = 0; i < found.size(); ++i) found[i].add(there[i]);
   }
-  std::ranges::stable_sort(found, {}, [](const Unequal& u) { return u.mean.time_s; });
+  std::ranges::stable_sort(
+      found, {}, [](const Unequal& u) { return std::pair(!u.why_unknown.empty(), u.mean.time_s); });
   return found;
 }
 
@@ -183,30 +181,64 @@ Outlook Advisor::look(Outlook outlook, std::size_t winner) {
        factor *= kStride)
     scan.factors.push_back(outlook.more ? factor : 1 / factor);
   scan.factors.push_back(outlook.limit);
-  const Costs costs = [&](double factor, const std::vector<std::size_t>& candidates) {
+  const auto stand_at = [&](double factor, const std::vector<std::size_t>& candidates) {
     Place place = unchanged();
     (outlook.of == Quantity::bandwidth ? place.bandwidth
      : outlook.of == Quantity::latency ? place.latency
                                        : place.step_time) = factor;
-    std::vector<double> found;
+    return stand(place, candidates);
+  };
+  const Costs costs = [&](double factor, const std::vector<std::size_t>& candidates) {
+    std::vector<std::optional<double>> found;
     // Evaluations tell intervals: a candidate is ahead of the winner once its interval ends before
     // the winner's begins.
-    for (const Standing& s : stand(place, candidates))
-      found.push_back(s.candidate == winner ? s.cost.after_s : s.cost.time_s);
+    for (const Standing& s : stand_at(factor, candidates)) {
+      found.emplace_back(s.candidate == winner ? s.cost.after_s : s.cost.time_s);
+      if (!s.is_known()) found.back().reset();
+    }
     return found;
   };
-  outlook.flip = find_flip(winner, contest_.candidates().size(), scan, costs);
+  outlook.found = find_flip(winner, contest_.candidates().size(), scan, costs);
+  if (const auto& flip = outlook.found.flip; flip && !flip->first)
+    outlook.why_unknown = stand_at(flip->flips, {winner}).front().why_unknown();
   return outlook;
 }
 
+/// Runs in which time or chance decide the exchanges, or workers do not wait for each other, are
+/// made longer until they show what their algorithm costs at the place.
 std::vector<Standing> Advisor::stand(const Place& place,
                                      const std::vector<std::size_t>& candidates) {
+  std::vector<long> steps = steps_;
+  std::map<std::size_t, Standing> found;
+  for (std::vector<std::size_t> open = candidates; !open.empty();) {
+    std::vector<std::size_t> longer;
+    for (Standing& s : stand(place, open, steps)) {
+      const bool grows = contest_.candidates()[s.candidate].grows && !s.why.empty();
+      if (const auto more = grows ? longer_run_steps(s.steps, s.summary) : std::nullopt) {
+        steps[s.candidate] = *more;
+        longer.push_back(s.candidate);
+      }
+      found.insert_or_assign(s.candidate, std::move(s));
+    }
+    open = std::move(longer);
+  }
+  std::vector<Standing> standings;
+  for (const std::size_t c : candidates) standings.push_back(std::move(found.at(c)));
+  return standings;
+}
+
+Json Advisor::settings(const Place& place) const {
   Json at = bandwidth_.at(place.bandwidth);
   at.update(latency_.at(place.latency));
   if (place.step_time != 1) at.update(step_time_.at(place.step_time));
   if (place.draw != 0)
     at.update({{"/cluster/bandwidth_jitter", kNicsDiffer}, {"/cluster/jitter_seed", place.draw}});
-  Plan plan = contest_.plan(at, candidates);
+  return at;
+}
+
+std::vector<Standing> Advisor::stand(const Place& place, const std::vector<std::size_t>& candidates,
+                                     const std::vector<long>& steps) {
+  Plan plan = contest_.plan(settings(place), candidates, steps);
   if (place != unchanged()) plan.name += "-search";
   make(plan, place);
   const SweepRunner runner(plan, options_.runner, true);
@@ -217,7 +249,8 @@ std::vector<Standing> Advisor::stand(const Place& place,
 }
 
 Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored) {
-  Standing standing{candidate, never(), run.id, nullptr, "", 0, ""};
+  Standing standing{candidate, never(), run.id, nullptr, static_cast<long>(run.experiment.steps),
+                    "",        0,       ""};
   if (stored.state != StoredRun::done) {
     failed_ = true;
     return standing;

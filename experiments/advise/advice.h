@@ -14,18 +14,23 @@
 
 namespace trigram {
 
-/// A candidate on the network as it is.
+/// A candidate on a network.
 struct Standing {
   std::size_t candidate = 0;
   /// What it costs; infinite: it failed, never reached the accuracy, or is not compared.
   Reached cost;
   std::string id;        // of its run
   Json summary;          // of its run; null when it failed
+  long steps = 0;        // that its run was to make
   std::string why;       // it is not compared: its run does not show what the algorithm costs
   long needs_steps = 0;  // if more would show it, so many, as far as is known
   std::string off;       // why only its time to an accuracy is, and its means per step are not
 
   bool gets_there() const { return std::isfinite(cost.time_s); }
+  /// Whether its cost is known, which may be that it never gets there.
+  bool is_known() const { return why_unknown().empty(); }
+  /// To follow its name; empty where it is.
+  std::string why_unknown() const { return summary.is_null() ? "failed" : why; }
 };
 
 /// What is changed to see where the order flips.
@@ -38,7 +43,8 @@ struct Outlook {
   Quantity of = Quantity::bandwidth;
   bool more = false;  // of it
   double limit = 1;   // the furthest factor
-  std::optional<Flip> flip;
+  Found found;
+  std::string why_unknown = {};  // where the flip is to nobody: to follow the winner's name
 };
 
 /// The cost of a candidate on a cluster whose NICs and ports inside nodes differ slightly in
@@ -49,12 +55,13 @@ struct Unequal {
   Reached equal;                   // where they are as described
   double least_s = 0, most_s = 0;  // of some draws; infinite: it failed or did not get there
   Reached mean;
+  std::string why_unknown = {};  // in some draw, so that it is not compared: to follow its name
   /// It changes by more than bandwidths differ, more than a tie, and more than evaluations leave
   /// open.
   bool changes = false;
 
   /// Counts one of the draws.
-  void add(const Reached& draw);
+  void add(const Standing& draw);
 };
 /// How far bandwidths differ there: evenly drawn, up to this share.
 constexpr double kNicsDiffer = 0.01;
@@ -69,9 +76,12 @@ struct Advice {
   double behind(const Standing& standing) const;
   /// Whether evaluations leave open by how much a candidate is behind the first, if at all.
   bool leaves_open(const Standing& standing) const;
-  /// Of the first and those close behind, the best there first; empty where NICs differ as it is.
+  /// Of the first and those close behind, the best there first, and what is not known last; empty
+  /// where NICs differ as it is.
   std::vector<Unequal> unequal;
   std::vector<Outlook> outlooks;
+  /// The first, there.
+  const Unequal& first_where_nics_differ() const;
   /// Whether the first is first there, too, or ties with who is.
   bool holds_where_nics_differ() const;
 };
@@ -88,8 +98,7 @@ class Advisor {
   struct Stopped {
     int code;
   };
-  /// Lengthens runs of the contest's candidates where that is needed.
-  Advisor(Contest& contest, Options options);
+  Advisor(const Contest& contest, Options options);
 
   /// Throws Stopped when it is interrupted, or when no candidate has a result.
   Advice advise();
@@ -112,7 +121,10 @@ class Advisor {
     bool operator==(const Place&) const = default;
   };
   void find_lengths();
+  Json settings(const Place& place) const;
   std::vector<Standing> stand(const Place& place, const std::vector<std::size_t>& candidates);
+  std::vector<Standing> stand(const Place& place, const std::vector<std::size_t>& candidates,
+                              const std::vector<long>& steps);
   Standing stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
   void make(const Plan& plan, const Place& place);
   std::vector<Unequal> where_nics_differ(const std::vector<Standing>& standings);
@@ -121,8 +133,9 @@ class Advisor {
   double unchanged(Quantity of) const { return scale(of).from_zero() ? 0 : 1; }
   Place unchanged() const { return {unchanged(Quantity::bandwidth), unchanged(Quantity::latency)}; }
 
-  Contest& contest_;
+  const Contest& contest_;
   const Options options_;
+  std::vector<long> steps_;  // of each candidate's runs on the network as it is
   const NetworkScale bandwidth_, latency_, step_time_;
   std::set<std::pair<std::string, std::string>> tried_;  // folders and ids that are not made again
   bool failed_ = false;

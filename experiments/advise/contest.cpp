@@ -75,11 +75,6 @@ std::string name_in(const Json& coordinates) {
   return "";
 }
 
-/// Whether runs of both have as many steps and evaluations.
-bool alike(const Candidate& a, const Candidate& b) {
-  return a.steps == b.steps && a.eval_every == b.eval_every;
-}
-
 /// Whether a trigram, "sync, low, centralised", has a word.
 bool has_word(const std::string& trigram, const std::string& word) {
   return (", " + trigram + ",").find(", " + word + ",") != std::string::npos;
@@ -243,20 +238,19 @@ void Contest::leave_out_doubles(const Plan& plan) {
   }
 }
 
-/// Plans those of the candidates whose runs have as many steps and evaluations as those of `like`.
-void Contest::plan_alike(const Json& at, const Candidate& like,
+/// Plans runs of candidates that have as many steps and evaluations.
+void Contest::plan_alike(const Json& at, long steps, long eval_every,
                          const std::vector<std::size_t>& candidates,
                          std::map<std::size_t, PlannedRun>& runs) const {
   std::vector<std::string> settings = settings_;
-  settings.push_back(as_axis("/steps", like.steps));
-  if (like.eval_every > 0) settings.push_back(as_axis("/eval_every", like.eval_every));
+  settings.push_back(as_axis("/steps", steps));
+  if (eval_every > 0) settings.push_back(as_axis("/eval_every", eval_every));
   for (const auto& [pointer, value] : at.items()) settings.push_back(as_axis(pointer, value));
   std::set<std::size_t> planned;
   const auto which = [&](const Json& coordinates) {
     const Json own = own_coordinates(coordinates);
-    return std::ranges::find_if(candidates, [&](std::size_t c) {
-      return alike(candidates_[c], like) && candidates_[c].coordinates == own;
-    });
+    return std::ranges::find_if(candidates,
+                                [&](std::size_t c) { return candidates_[c].coordinates == own; });
   };
   std::vector<UnfitRun> unfit;
   Plan plan = plan_fit_runs(config_, settings, unfit, [&](SweepPoint& point) {
@@ -279,10 +273,12 @@ std::string Contest::ignored() const {
   return fmt::format("what {} learns may differ from what your model does", trained_);
 }
 
-Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates) const {
+Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates,
+                   const std::vector<long>& steps) const {
+  std::map<std::pair<long, long>, std::vector<std::size_t>> alike;
+  for (const std::size_t c : candidates) alike[{steps[c], candidates_[c].eval_every}].push_back(c);
   std::map<std::size_t, PlannedRun> runs;
-  for (const std::size_t c : candidates)
-    if (!runs.contains(c)) plan_alike(at, candidates_[c], candidates, runs);
+  for (const auto& [length, of] : alike) plan_alike(at, length.first, length.second, of, runs);
   Plan plan{question_.name(), {}};
   for (const std::size_t c : candidates) plan.runs.push_back(std::move(runs.at(c)));
   return plan;

@@ -16,7 +16,7 @@ struct Candidate {
   std::string name;      // as in tables
   std::string settings;  // "codec=sign hierarchical=true"; what is not said has its default
   std::string trigram;   // "sync, low, centralised"
-  long steps = 0;        // of its runs
+  long steps = 0;        // of its runs, at first
   long eval_every = 0;   // steps between evaluations, where an accuracy is asked for; else 0
   bool grows = false;    // its runs may need more steps to show what it costs
 };
@@ -53,11 +53,10 @@ class Contest {
   /// The pointer by which a step's computation is set.
   std::string step_time_pointer() const;
 
-  /// From now on, runs of a candidate have so many steps.
-  void lengthen(std::size_t candidate, long steps) { candidates_[candidate].steps = steps; }
-
-  /// Runs of some candidates, in that order, at {"/json/pointer": value}.
-  Plan plan(const Json& at, const std::vector<std::size_t>& candidates) const;
+  /// Runs of some candidates, in that order, at {"/json/pointer": value}. `steps`: of the runs of
+  /// each candidate of the contest.
+  Plan plan(const Json& at, const std::vector<std::size_t>& candidates,
+            const std::vector<long>& steps) const;
 
  private:
   std::vector<std::string> with_flags(std::vector<std::string> sentences) const;
@@ -67,7 +66,8 @@ class Contest {
   bool enters(SweepPoint& point, std::map<Json, Json>& entered);
   void leave_out_doubles(const Plan& plan);
   void leave_out_unlisted(const std::vector<UnfitRun>& unfit);
-  void plan_alike(const Json& at, const Candidate& like, const std::vector<std::size_t>& candidates,
+  void plan_alike(const Json& at, long steps, long eval_every,
+                  const std::vector<std::size_t>& candidates,
                   std::map<std::size_t, PlannedRun>& runs) const;
   const Question question_;
   std::filesystem::path config_;

@@ -21,13 +21,20 @@ class FlipSearch {
   FlipSearch(std::size_t winner, std::size_t candidates, const Scan& scan, const Costs& costs)
       : winner_(winner), candidates_(candidates), scan_(scan), costs_(costs) {}
 
-  std::optional<Flip> find() {
+  Found find() {
+    const std::optional<Flip> flip = find_flip();
+    return {flip, unknown_until(flip ? flip->flips : passed_.back())};
+  }
+
+ private:
+  std::optional<Flip> find_flip() {
     std::vector<std::size_t> all(candidates_);
     std::iota(all.begin(), all.end(), std::size_t{0});
     measure(scan_.from, all);
     if (scan_.eases && !scan_.factors.empty()) measure(scan_.factors.back(), all);
     passed_ = {scan_.from};
     for (const double factor : scan_.factors) {
+      if (!cost(winner_, factor)) return end_of_knowledge(factor);
       if (const auto leaders = leaders_at(factor); !leaders.empty())
         return nearest(leaders, factor);
       passed_.push_back(factor);
@@ -35,7 +42,6 @@ class FlipSearch {
     return std::nullopt;
   }
 
- private:
   /// Asks for those that are not known yet.
   void measure(double factor, const std::vector<std::size_t>& candidates) {
     auto& known = known_[factor];
@@ -43,8 +49,13 @@ class FlipSearch {
     for (const std::size_t c : candidates)
       if (!known.contains(c)) missing.push_back(c);
     if (missing.empty()) return;
-    const std::vector<double> found = costs_(factor, missing);
+    const auto found = costs_(factor, missing);
     for (std::size_t i = 0; i < missing.size(); ++i) known[missing[i]] = found.at(i);
+  }
+
+  std::optional<double> cost(std::size_t candidate, double factor) {
+    measure(factor, {candidate});
+    return known_[factor][candidate];
   }
 
   double distance(double factor) const { return std::fabs(factor - scan_.from); }
@@ -56,24 +67,21 @@ class FlipSearch {
       const bool nearer = distance(at) <= distance(factor);
       const bool further = distance(at) >= distance(factor);
       if (!(scan_.eases ? further : nearer)) continue;
-      // A run that shows nothing where the network is better may show something here.
-      if (const auto cost = costs.find(candidate);
-          cost != costs.end() && !(scan_.eases && std::isinf(cost->second)))
-        largest = std::max(largest, cost->second);
+      if (const auto cost = costs.find(candidate); cost != costs.end())
+        largest = std::max(largest, cost->second.value_or(0));
     }
     return largest;
   }
 
-  /// Who is ahead of the winner by more than a tie, the first of them first.
+  /// Who is ahead of the winner, whose cost is known, by more than a tie, the first of them first.
   std::vector<std::size_t> leaders_at(double factor) {
-    measure(factor, {winner_});
-    const double to_beat = known_[factor][winner_] / (1 + kTie);
+    const double to_beat = *cost(winner_, factor) / (1 + kTie);
     std::vector<std::size_t> able;
     for (std::size_t c = 0; c < candidates_; ++c)
       if (c != winner_ && bound(c, factor) < to_beat) able.push_back(c);
     measure(factor, able);
     auto& costs = known_[factor];
-    std::erase_if(able, [&](std::size_t c) { return costs[c] >= to_beat; });
+    std::erase_if(able, [&](std::size_t c) { return !costs[c] || *costs[c] >= to_beat; });
     std::stable_sort(able.begin(), able.end(),
                      [&](std::size_t a, std::size_t b) { return costs[a] < costs[b]; });
     return able;
@@ -81,7 +89,8 @@ class FlipSearch {
 
   bool ahead(std::size_t challenger, double factor) {
     measure(factor, {winner_, challenger});
-    return known_[factor][challenger] < known_[factor][winner_];
+    const auto its = cost(challenger, factor), to_beat = cost(winner_, factor);
+    return its && to_beat && *its < *to_beat;
   }
 
   /// Of those who lead at `factor`, the one that draws ahead first on the way there.
@@ -100,13 +109,39 @@ class FlipSearch {
     std::size_t last = passed_.size() - 1;
     while (last > 0 && distance(passed_[last]) >= distance(flips)) --last;
     while (last > 0 && ahead(challenger, passed_[last])) flips = passed_[last--];
-    double holds = passed_[last];
+    Flip flip{passed_[last], flips, challenger};
+    narrow(flip, [&](double factor) { return ahead(challenger, factor); });
+    return flip;
+  }
+
+  /// The winner's cost is not known at `factor`. Where it ceases to be, or a flip before that.
+  Flip end_of_knowledge(double factor) {
+    Flip end{passed_.back(), factor, std::nullopt};
+    narrow(end, [&](double at) { return !cost(winner_, at); });
+    const auto leaders = leaders_at(end.holds);
+    return leaders.empty() ? end : nearest(leaders, end.holds);
+  }
+
+  template <class HasFlipped>
+  static void narrow(Flip& flip, const HasFlipped& has_flipped) {
     for (;;) {
-      const double middle = between(holds, flips);
-      if (middle == holds || middle == flips) break;
-      (ahead(challenger, middle) ? flips : holds) = middle;
+      const double middle = between(flip.holds, flip.flips);
+      if (middle == flip.holds || middle == flip.flips) return;
+      (has_flipped(middle) ? flip.flips : flip.holds) = middle;
     }
-    return {holds, flips, challenger};
+  }
+
+  std::vector<std::size_t> unknown_until(double end) {
+    std::vector<std::size_t> found;
+    const auto is_unknown = [&](std::size_t c) {
+      return std::ranges::any_of(known_, [&](const auto& at) {
+        const auto cost = at.second.find(c);
+        return distance(at.first) <= distance(end) && cost != at.second.end() && !cost->second;
+      });
+    };
+    for (std::size_t c = 0; c < candidates_; ++c)
+      if (c != winner_ && cost(c, scan_.from) && is_unknown(c)) found.push_back(c);
+    return found;
   }
 
   /// The next factor to try, or one of the ends when they are near enough.
@@ -122,14 +157,13 @@ class FlipSearch {
   const std::size_t winner_, candidates_;
   const Scan& scan_;
   const Costs& costs_;
-  std::map<double, std::map<std::size_t, double>> known_;  // by factor, by candidate
+  std::map<double, std::map<std::size_t, std::optional<double>>> known_;  // by factor, candidate
   std::vector<double> passed_;  // factors at which nobody leads by more than a tie
 };
 
 }  // namespace
 
-std::optional<Flip> find_flip(std::size_t winner, std::size_t candidates, const Scan& scan,
-                              const Costs& costs) {
+Found find_flip(std::size_t winner, std::size_t candidates, const Scan& scan, const Costs& costs) {
   return FlipSearch(winner, candidates, scan, costs).find();
 }
 

@@ -17,15 +17,22 @@ struct Scan {
 };
 
 /// What some candidates cost at a factor, in the order in which they are asked for; infinite for
-/// one that does not get there.
-using Costs =
-    std::function<std::vector<double>(double factor, const std::vector<std::size_t>& candidates)>;
+/// one that does not get there, none where it is not known.
+using Costs = std::function<std::vector<std::optional<double>>(
+    double factor, const std::vector<std::size_t>& candidates)>;
 
 /// Where another candidate comes first: the winner is still ahead at `holds`, and `first` at
-/// `flips`.
+/// `flips`. No `first`: the winner's cost is not known at `flips`.
 struct Flip {
   double holds = 1, flips = 1;
-  std::size_t first = 0;
+  std::optional<std::size_t> first;
+};
+
+struct Found {
+  std::optional<Flip> flip;  // none as far as the last factor
+  /// Whose costs are known at `scan.from`, but not everywhere up to where the search ended. They
+  /// count as behind where they are not.
+  std::vector<std::size_t> unknown;
 };
 
 /// A flip is narrowed down until both its ends differ by at most this share.
@@ -34,11 +41,10 @@ constexpr double kFlipTolerance = 0.02;
 /// The flip nearest to `scan.from`, of `candidates` in all. The factors of the scan are tried one
 /// by one. At the first at which others lead by more than a tie, bisection seeks the point before
 /// it where one of them draws ahead. A lead that comes and goes between two factors of the scan is
-/// not seen.
+/// not seen. The search ends where the winner's cost is not known.
 ///
 /// Nothing is faster on a worse network. So what a candidate costs on a better one bounds what it
 /// can cost here, and only candidates that this leaves a chance are asked for.
-std::optional<Flip> find_flip(std::size_t winner, std::size_t candidates, const Scan& scan,
-                              const Costs& costs);
+Found find_flip(std::size_t winner, std::size_t candidates, const Scan& scan, const Costs& costs);
 
 }  // namespace trigram

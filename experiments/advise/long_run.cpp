@@ -76,12 +76,14 @@ long long_run_steps(const Experiment& e) {
   return cycle.from + (after + cycle.steps - 1) / cycle.steps * cycle.steps;
 }
 
-std::optional<long> longer_run_steps(const Json& summary) {
-  const long steps = summary.at("steps"), more = std::min(2 * steps, kMost);
+std::optional<long> longer_run_steps(long steps, const Json& summary) {
+  const long more = std::min(2 * steps, kMost);
+  const bool to_the_end =
+      summary.at("steps") >= steps || summary.value("worker_done", Json()) == true;
   const double messages =
       summary.at("messages_intra").get<double>() + summary.at("messages_inter").get<double>();
   const double then = messages * static_cast<double>(more) / static_cast<double>(steps);
-  if (more <= steps || then > kMostMessages) return std::nullopt;
+  if (!to_the_end || more <= steps || then > kMostMessages) return std::nullopt;
   return more;
 }
 

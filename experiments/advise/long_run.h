@@ -14,9 +14,10 @@ namespace trigram {
 /// keeps the steps of the experiment.
 long long_run_steps(const Experiment& experiment);
 
-/// Steps of the next, longer run of an experiment whose finished run, given its summary, was too
-/// short: twice as many. None where this would be too long for a simulation.
-std::optional<long> longer_run_steps(const Json& summary);
+/// Steps of the next, longer run of an experiment whose finished run of so many `steps`, given its
+/// summary, was too short: twice as many. None where this would be too long for a simulation, or
+/// where the run reached its target before the end, so that a longer one ends there, too.
+std::optional<long> longer_run_steps(long steps, const Json& summary);
 
 /// How many steps a run of an experiment needs to be long enough, given the summary of one that was
 /// too short, as far as that is known.

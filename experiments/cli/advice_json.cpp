@@ -39,26 +39,34 @@ Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advis
     if (!scale.from_zero()) j[key + "_factor"] = factor;
     j[key + unit] = scale.value(factor);
   };
-  Json j = {
-      {"quantity", quantity_name(o.of)}, {"direction", o.more ? "up" : "down"}, {"first", nullptr}};
+  const auto settings = [&](std::size_t c) { return contest.candidates()[c].coordinates; };
+  Json j = {{"quantity", quantity_name(o.of)},
+            {"direction", o.more ? "up" : "down"},
+            {"first", nullptr},
+            {"not_known", o.why_unknown.empty() ? Json() : Json(o.why_unknown)},
+            {"not_compared", Json::array()}};
+  for (const std::size_t c : o.found.unknown) j["not_compared"].push_back(settings(c));
   put(j, "limit", o.limit);
-  if (!o.flip) return j;
-  put(j, "holds", o.flip->holds);
-  put(j, "flips", o.flip->flips);
-  j["first"] = contest.candidates()[o.flip->first].coordinates;
+  const auto& flip = o.found.flip;
+  if (!flip) return j;
+  put(j, "holds", flip->holds);
+  put(j, flip->first ? "flips" : "unknown", flip->flips);
+  if (flip->first) j["first"] = settings(*flip->first);
   return j;
 }
 
 /// Shares of what it costs where NICs are equal; null where it does not get there.
 Json unequal_json(const Unequal& u, const Contest& contest) {
-  const auto more = [&u](double cost_s) {
-    return std::isfinite(cost_s) ? Json(cost_s / u.equal.time_s - 1) : Json();
+  const bool known = u.why_unknown.empty();
+  const auto more = [&](double cost_s) {
+    return known && std::isfinite(cost_s) ? Json(cost_s / u.equal.time_s - 1) : Json();
   };
   return {{"settings", contest.candidates()[u.candidate].coordinates},
           {"bandwidth_jitter", kNicsDiffer},
           {"least_more", more(u.least_s)},
           {"most_more", more(u.most_s)},
-          {"changes", u.changes}};
+          {"changes", u.changes},
+          {"not_compared", known ? Json() : Json(u.why_unknown)}};
 }
 
 }  // namespace

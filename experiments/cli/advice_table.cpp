@@ -133,10 +133,14 @@ std::string where_nics_differ(const Advice& advice, const Contest& contest) {
       fmt::format("where {} differ by {:g} %", has_one_node(contest.cluster()) ? "ports" : "NICs",
                   100 * kNicsDiffer);
   std::string text;
-  if (advice.holds_where_nics_differ()) text = where + ", it is still first\n";
+  if (!advice.first_where_nics_differ().why_unknown.empty())
+    text = fmt::format("warning: {}, it is not known who is first\n", where);
+  else if (advice.holds_where_nics_differ()) text = where + ", it is still first\n";
   else text = fmt::format("warning: {}, {} is first\n", where, name(advice.unequal.front()));
   for (const Unequal& u : advice.unequal)
-    if (u.changes)
+    if (!u.why_unknown.empty())
+      text += fmt::format("not compared {}: {}: {}\n", where, name(u), u.why_unknown);
+    else if (u.changes)
       text += fmt::format("warning: {}, {} takes {:+.3g} to {:+.3g} %; rely on that\n", where,
                           name(u), 100 * (u.least_s / u.equal.time_s - 1),
                           100 * (u.most_s / u.equal.time_s - 1));
@@ -154,15 +158,28 @@ std::string factor_text(const NetworkScale& scale, double factor) {
   return scale.from_zero() ? "" : fmt::format(" (x{:.3g})", factor);
 }
 
+/// Who is first where an outlook ends, and who was not compared everywhere on the way.
+std::string first_then(const Outlook& o, const Advice& advice, const Contest& contest) {
+  const auto name = [&](std::size_t c) { return full_name(contest.candidates()[c]); };
+  const auto& [flip, unknown] = o.found;
+  if (!o.why_unknown.empty())
+    return fmt::format("not known: {} {}", name(advice.standings.front().candidate), o.why_unknown);
+  std::string text = flip ? name(*flip->first) : "the same";
+  for (const std::size_t c : unknown)
+    text += fmt::format("{}{}", c == unknown.front() ? " (not compared: " : "; ", name(c));
+  return unknown.empty() ? text : text + ")";
+}
+
 Lines outlook_lines(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   Lines lines = {{"changed", "now", "to", "first then"}};
   for (const Outlook& o : advice.outlooks) {
     const NetworkScale& scale = advisor.scale(o.of);
-    const double factor = o.flip ? o.flip->flips : o.limit;
-    const char* way = o.flip ? (o.more ? "above" : "below") : (o.more ? "up to" : "down to");
+    const auto& flip = o.found.flip;
+    const double factor = flip ? flip->flips : o.limit;
+    const char* way = flip ? (o.more ? "above" : "below") : (o.more ? "up to" : "down to");
     lines.push_back({title_of(o.of, contest), scale.text(scale.from_zero() ? 0 : 1),
                      fmt::format("{} {}{}", way, scale.text(factor), factor_text(scale, factor)),
-                     o.flip ? full_name(contest.candidates()[o.flip->first]) : "the same"});
+                     first_then(o, advice, contest)});
   }
   return lines;
 }
