@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/random/philox.h"
@@ -27,19 +28,23 @@ double crossing(const Line& a, const Line& b) { return (b.sent - a.sent) / (a.fi
 struct Search {
   std::vector<Line> lines;
   std::size_t winner = 0;
+  /// Whether a candidate's cost is known at a factor.
+  std::function<bool(std::size_t, double)> is_known = [](std::size_t, double) { return true; };
   std::vector<std::pair<double, std::size_t>> asked = {};
 
-  std::optional<Flip> find(const Scan& scan) {
+  Found search(const Scan& scan) {
     return find_flip(winner, lines.size(), scan,
                      [this](double factor, const std::vector<std::size_t>& candidates) {
-                       std::vector<double> costs;
+                       std::vector<std::optional<double>> costs;
                        for (const std::size_t c : candidates) {
                          asked.emplace_back(factor, c);
-                         costs.push_back(lines[c].at(factor));
+                         costs.emplace_back(lines[c].at(factor));
+                         if (!is_known(c, factor)) costs.back().reset();
                        }
                        return costs;
                      });
   }
+  std::optional<Flip> find(const Scan& scan) { return search(scan).flip; }
   std::vector<std::size_t> asked_beyond_the_start() const {
     std::vector<std::size_t> candidates;
     for (const auto& [factor, candidate] : asked)
@@ -49,7 +54,7 @@ struct Search {
 };
 
 /// The crossing lies between the two ends, which are near each other.
-void expect_flip(const std::optional<Flip>& flip, double at, std::size_t first) {
+void expect_flip(const std::optional<Flip>& flip, double at, std::optional<std::size_t> first) {
   ASSERT_TRUE(flip);
   EXPECT_EQ(flip->first, first);
   const double low = std::min(flip->holds, flip->flips), high = std::max(flip->holds, flip->flips);
@@ -127,15 +132,53 @@ TEST(FlipSearch, WhoFailsIsNeverFirst) {
 TEST(FlipSearch, StartsFromZero) {
   // A latency that costs the first 10 per unit, the second 1.
   const Costs costs = [](double factor, const std::vector<std::size_t>& candidates) {
-    std::vector<double> all;
-    for (const std::size_t c : candidates) all.push_back(c == 0 ? 1 + 10 * factor : 2 + factor);
+    std::vector<std::optional<double>> all;
+    for (const std::size_t c : candidates) all.emplace_back(c == 0 ? 1 + 10 * factor : 2 + factor);
     return all;
   };
-  const auto flip = find_flip(0, 2, {0, {1, 4, 16}, false}, costs);
+  const auto flip = find_flip(0, 2, {0, {1, 4, 16}, false}, costs).flip;
   expect_flip(flip, 1.0 / 9, 1);
   EXPECT_FALSE(find_flip(1, 2, {0, {1, 4, 16}, false}, [&](double f, const auto& candidates) {
-    return costs(f + 1, candidates);
-  }));
+                 return costs(f + 1, candidates);
+               }).flip);
+}
+
+TEST(FlipSearch, EndsWhereTheWinnerIsNotKnown) {
+  Search search{{{1, 0}, {2, 1}}};
+  search.is_known = [](std::size_t c, double factor) { return c != 0 || factor > 0.1; };
+  expect_flip(search.find(kLess), 0.1, std::nullopt);
+  EXPECT_EQ(
+      std::ranges::count(search.asked, std::size_t{1}, &std::pair<double, std::size_t>::second), 1);
+  search.is_known = [](std::size_t c, double factor) { return c != 0 || factor < 10; };
+  expect_flip(search.find(kMore), 10, std::nullopt);
+}
+
+TEST(FlipSearch, FindsAFlipBeforeTheWinnerIsNotKnown) {
+  Search search{{{1, 1}, {1.5, 0.7}}};
+  const double flips = crossing(search.lines[0], search.lines[1]);
+  ASSERT_GT(flips, 0.55);
+  search.is_known = [](std::size_t c, double factor) { return c != 0 || factor > 0.3; };
+  expect_flip(search.find(kLess), flips, 1);
+}
+
+TEST(FlipSearch, WhoIsNotKnownIsNotAheadAndIsNamed) {
+  Search search{{{1, 1}, {1.5, 0.7}, {3, 1}}};
+  search.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 0.9; };
+  const Found found = search.search(kLess);
+  EXPECT_FALSE(found.flip);
+  EXPECT_THAT(found.unknown, ElementsAre(1));
+  // Beyond the flip to another it does not matter.
+  Search beyond{{{1, 1}, {1.5, 0.7}, {2, 0.3}}};
+  beyond.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 0.3; };
+  const Found flip = beyond.search(kLess);
+  expect_flip(flip.flip, crossing(beyond.lines[0], beyond.lines[2]), 2);
+  EXPECT_THAT(flip.unknown, ElementsAre());
+  // Nor is it news of who is not known at the start, but it may be first where it is known.
+  Search later{{{1.5, 1}, {1, 1}}};
+  later.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 3; };
+  const Found known = later.search(kMore);
+  expect_flip(known.flip, 3, 1);
+  EXPECT_THAT(known.unknown, ElementsAre());
 }
 
 /// Whether somebody is ahead of the first by more than ties and rounding.
@@ -166,8 +209,8 @@ TEST(FlipSearch, AgreesWithAFineSweep) {
       continue;
     }
     ++flips;
-    EXPECT_LT(lines[flip->first].at(flip->flips), lines[search.winner].at(flip->flips));
-    EXPECT_GE(lines[flip->first].at(flip->holds), lines[search.winner].at(flip->holds));
+    EXPECT_LT(lines[*flip->first].at(flip->flips), lines[search.winner].at(flip->flips));
+    EXPECT_GE(lines[*flip->first].at(flip->holds), lines[search.winner].at(flip->holds));
   }
   EXPECT_GT(flips, 50);
   EXPECT_GT(none, 50);

@@ -1,0 +1,119 @@
+"""Flips rest on runs that are long enough, and what is not known at a place is neither ahead nor behind there.
+
+Two workers compute for 3 ms a step and average 4 MB in the background, which takes 32 Mbit over the
+bandwidth, and no step waits for it. 5,000 steps, which no run exceeds, take 15 s.
+"""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from harness import CommandTest, worlds
+
+PROFILE = {
+    "name": "one",
+    "accelerator": "none",
+    "batch": 4,
+    "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
+}
+ASYNC, FULL, SIGNS = "async_model_average", "gradient_allreduce", "ef_signsgd"
+CANDIDATES = {"cluster": "two.json", "workload": "bert_large", "steps": 20, "until_steady": True}
+BOTH = {"sweep": {"/algorithm": [FULL, ASYNC]}}
+NEVER_AVERAGED = "completed no average in 5000 steps"
+
+
+@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+class Unknown(CommandTest):
+    def arguments(self, bandwidth: str, *more: str, candidates: dict[str, Any] = BOTH) -> list[str]:
+        self.write({"nodes": 2, "inter": {"bandwidth": bandwidth, "latency": "50us"}}, "two.json")
+        self.write(PROFILE, "one.json")
+        self.write(CANDIDATES | candidates, "candidates.json")
+        return [
+            *("advise", "--cluster", "two.json", "--profile", "profile:one.json"),
+            *("--candidates", "candidates.json", *more),
+        ]
+
+    def advise(self, arguments: list[str]) -> dict[str, Any]:
+        return json.loads(self.trigram(*arguments, "--json").stdout)
+
+    def flip(self, advice: dict[str, Any], quantity: str, direction: str) -> dict[str, Any]:
+        (flip,) = (
+            f for f in advice["flips"] if (f["quantity"], f["direction"]) == (quantity, direction)
+        )
+        return flip
+
+    def steps(self, results: str) -> set[int]:
+        manifests = (json.loads(p.read_text()) for p in (self.folder / results).glob("*/manifest.json"))
+        return {m["experiment"]["steps"] for m in manifests if m["experiment"]["algorithm"]["name"] == ASYNC}
+
+    def test_runs_are_made_longer_at_every_place(self) -> None:
+        """An average takes 11 of the 20 steps, and 43 on a fourth of the bandwidth."""
+        advice = self.advise(self.arguments("1Gbps", "--range", "4"))
+        self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
+        for flip in advice["flips"]:
+            self.assertIsNone(flip["first"], flip)
+            self.assertIsNone(flip["not_known"], flip)
+            self.assertEqual(flip["not_compared"], [])
+        self.assertEqual(self.steps(advice["results"]), {20}, "of the network as it is")
+        self.assertIn(80, self.steps(advice["results"] + "-search"))
+
+    def test_a_first_that_is_not_known_is_not_beaten(self) -> None:
+        arguments = self.arguments("4Mbps", "--range", "4")
+        advice = self.advise(arguments)
+        self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
+        flip = self.flip(advice, "bandwidth", "down")
+        self.assertIsNone(flip["first"])
+        self.assertEqual(flip["not_known"], NEVER_AVERAGED)
+        self.assertNotIn("flips_factor", flip)
+        slowest = 32 / 4 / 15  # that averages within 5,000 steps, as a factor
+        self.assertAlmostEqual(flip["holds_factor"], slowest, delta=0.02 * slowest)
+        self.assertAlmostEqual(flip["unknown_factor"], slowest, delta=0.02 * slowest)
+        self.assertLess(flip["unknown_Bps"], flip["holds_Bps"])
+        self.assertIsNone(self.flip(advice, "bandwidth", "up")["not_known"])
+        self.assertRegex(
+            self.trigram(*arguments).stdout,
+            rf"4 Mbps +below 2\.1\d Mbps \(x0\.5\d+\) +not known: {ASYNC} {NEVER_AVERAGED}\n",
+        )
+
+    def test_a_challenger_that_is_not_known_is_named(self) -> None:
+        """An average takes 2 of the 6 steps until it is accurate, and all on a slower network."""
+        momentum = {"name": "sgd", "lr": 0.05, "momentum": 0.5}
+        rows = [
+            {"/algorithm": SIGNS, "/optimizer": momentum},
+            {"/algorithm": ASYNC, "/optimizer": {"name": "sgd", "lr": 0.02}},
+        ]
+        options = ("--range", "32", "--target", "accuracy=0.5")
+        arguments = self.arguments("5Gbps", *options, candidates={"zip": rows})
+        advice = self.advise(arguments)
+        self.assertEqual([c["algorithm"] for c in advice["candidates"]], [SIGNS, ASYNC])
+        self.assertIsNone(advice["candidates"][1]["not_compared"])
+        flip = self.flip(advice, "bandwidth", "down")
+        self.assertIsNone(flip["first"])
+        self.assertIsNone(flip["not_known"])
+        self.assertEqual(flip["not_compared"], [rows[1]])
+        self.assertIn(f"the same (not compared: {ASYNC} lr=0.02)\n", self.trigram(*arguments).stdout)
+
+    def test_runs_that_reach_their_target_early_do_not_become_longer(self) -> None:
+        """A longer run of what is accurate before its first average ends there as well."""
+        arguments = self.arguments("10kbps", "--range", "1.1", "--target", "accuracy=0.3")
+        last = self.advise(arguments)["candidates"][-1]
+        self.assertEqual(last["algorithm"], ASYNC)
+        self.assertRegex(last["not_compared"], "in [0-9] steps")
+
+    def test_what_is_not_known_where_nics_differ_is_said(self) -> None:
+        arguments = self.arguments("2.125Mbps", "--range", "1.1")
+        advice = self.advise(arguments)
+        self.assertIsNone(advice["candidates"][0]["not_compared"])
+        last = advice["where_nics_differ"][-1]
+        self.assertEqual(last["settings"], {"/algorithm": ASYNC})
+        self.assertEqual(last["not_compared"], NEVER_AVERAGED)
+        self.assertIsNone(last["most_more"])
+        out = self.trigram(*arguments).stdout
+        self.assertIn("warning: where NICs differ by 1 %, it is not known who is first\n", out)
+        self.assertIn(f"not compared where NICs differ by 1 %: {ASYNC}: {NEVER_AVERAGED}\n", out)
+
+
+if __name__ == "__main__":
+    unittest.main()
