@@ -29,7 +29,7 @@ struct Standing {
   bool gets_there() const { return std::isfinite(cost.time_s); }
   /// Whether its cost is known, which may be that it never gets there.
   bool is_known() const { return why_unknown().empty(); }
-  /// To follow its name; empty where it is.
+  /// Why it is not, to follow its name; empty where it is.
   std::string why_unknown() const { return summary.is_null() ? "failed" : why; }
 };
 
@@ -44,7 +44,7 @@ struct Outlook {
   bool more = false;  // of it
   double limit = 1;   // the furthest factor
   Found found;
-  std::string why_unknown = {};  // where the flip is to nobody: to follow the winner's name
+  std::string why_unknown = {};  // why the winner's cost is not, where the flip has no `first`
 };
 
 /// The cost of a candidate on a cluster whose NICs and ports inside nodes differ slightly in
@@ -53,9 +53,9 @@ struct Outlook {
 struct Unequal {
   std::size_t candidate = 0;
   Reached equal;                   // where they are as described
-  double least_s = 0, most_s = 0;  // of some draws; infinite: it failed or did not get there
+  double least_s = 0, most_s = 0;  // of some draws; infinite: it did not get there
   Reached mean;
-  std::string why_unknown = {};  // in some draw, so that it is not compared: to follow its name
+  std::string why_unknown = {};  // why its cost is not known in some draw; empty: it is in all
   /// It changes by more than bandwidths differ, more than a tie, and more than evaluations leave
   /// open.
   bool changes = false;
@@ -80,7 +80,7 @@ struct Advice {
   /// where NICs differ as it is.
   std::vector<Unequal> unequal;
   std::vector<Outlook> outlooks;
-  /// The first, there.
+  /// The first of the network as it is, where NICs differ.
   const Unequal& first_where_nics_differ() const;
   /// Whether the first is first there, too, or ties with who is.
   bool holds_where_nics_differ() const;

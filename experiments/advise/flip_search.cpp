@@ -114,7 +114,7 @@ class FlipSearch {
     return flip;
   }
 
-  /// The winner's cost is not known at `factor`. Where it ceases to be, or a flip before that.
+  /// Where the winner's cost, which is not known at `factor`, ceases to be known, or a flip before.
   Flip end_of_knowledge(double factor) {
     Flip end{passed_.back(), factor, std::nullopt};
     narrow(end, [&](double at) { return !cost(winner_, at); });

@@ -30,8 +30,8 @@ struct Flip {
 
 struct Found {
   std::optional<Flip> flip;  // none as far as the last factor
-  /// Whose costs are known at `scan.from`, but not everywhere up to where the search ended. They
-  /// count as behind where they are not.
+  /// Candidates whose costs are known at `scan.from`, but not at some factor that was tried up to
+  /// where the search ended. There, they count as not ahead.
   std::vector<std::size_t> unknown;
 };
 
