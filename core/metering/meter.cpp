@@ -9,7 +9,7 @@ class RankMeter final : public Meter {
  public:
   RankMeter(const Context& raw, MeterOptions options)
       : rank_(std::make_shared<MeteredRank>(raw.world_rank, raw.layout, std::move(options))),
-        main_(std::make_shared<MeteredStream>(rank_)),
+        main_(std::make_shared<MeteredStream>(rank_, /*is_main=*/true)),
         context_(main_->instrument(raw)),
         start_s_(raw.stream->now()) {}
 

@@ -19,7 +19,7 @@ Context MeteredStream::instrument(const Context& raw) {
   if (!comm_) {
     name_ = raw.stream->name();
     comm_.emplace(*raw.comm, *raw.stream, *rank_, tally_);
-    if (raw.control) control_.emplace(*raw.control, *this);
+    if (raw.control && is_main_) control_.emplace(*raw.control, *this);
     Device& device = rank_->phantom() ? rank_->null_device() : *raw.device;
     device_.emplace(device, *this);
   }

@@ -14,7 +14,8 @@ namespace trigram {
 
 class MeteredStream;
 
-/// The control plane of a stream: to wait for a message there is to wait.
+/// The control plane of the main stream: to wait for a message there is to wait. Other streams,
+/// such as those of servers, are idle until a message comes.
 class MeteredControl final : public Control {
  public:
   MeteredControl(Control& raw, MeteredStream& stream) : raw_(raw), stream_(stream) {}
@@ -34,8 +35,8 @@ class MeteredControl final : public Control {
 class alignas(64) MeteredStream final : public Stream,
                                         public std::enable_shared_from_this<MeteredStream> {
  public:
-  explicit MeteredStream(std::shared_ptr<MeteredRank> rank)
-      : rank_(std::move(rank)), tally_(rank_->add_stream()) {}
+  explicit MeteredStream(std::shared_ptr<MeteredRank> rank, bool is_main = false)
+      : rank_(std::move(rank)), tally_(rank_->add_stream()), is_main_(is_main) {}
 
   /// The runtime's Context for this stream, with everything in it counted and charged.
   Context instrument(const Context& raw);
@@ -64,6 +65,7 @@ class alignas(64) MeteredStream final : public Stream,
 
   std::shared_ptr<MeteredRank> rank_;
   StreamTally& tally_;
+  const bool is_main_;
   Stream* raw_ = nullptr;
   std::string name_;
   // Made when the stream's first task shows the runtime's Context.
