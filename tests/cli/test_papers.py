@@ -57,11 +57,15 @@ class Papers(CommandTest):
         runs = self.manifests_of(
             "convergence_wagma", *(word for setting in smaller for word in ("--set", setting))
         )
-        targets = {run["experiment"]["algorithm"]["name"]: run["summary"]["target"] for run in runs}
-        self.assertEqual(len(targets), 7)
+        self.assertEqual(len(runs), 7)
         paces = {}
-        for name, target in targets.items():
-            self.assertEqual(target["epochs"], target["steps"] / 468, "60,000 / (16 x 8)")
+        for run in runs:
+            name, target = run["experiment"]["algorithm"]["name"], run["summary"]["target"]
+            steps = target["epochs"] * 468  # 60,000 / (16 x 8)
+            if run["algorithm_trigram"].startswith("async"):  # others are ahead of the slowest worker
+                self.assertTrue(target["steps"] - 1e-9 <= steps <= 1.5 * target["steps"], (name, steps, target))
+            else:
+                self.assertAlmostEqual(steps, target["steps"], places=9)
             paces[name] = target["time_s"] / target["steps"]
         # In every step somebody is late by 320 ms: who waits for all pays for it each time.
         compute_s = 0.615  # 128 images at 208 a second
