@@ -85,6 +85,7 @@ class Ssp final : public Algorithm {
           *meetings.data().submit(ctx, [model](Context c) { model->shards.collect(c); }));
     }
   }
+  bool bounds_lead() const override { return true; }
 
  private:
   Options options_;

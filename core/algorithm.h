@@ -122,6 +122,9 @@ class Algorithm {
   /// True where time alone decides when ranks exchange, so that a run may end before they have.
   /// Such an algorithm records each exchange that has ended as an update (Steps::record_staleness).
   virtual bool exchanges_by_time() const { return false; }
+  /// Of an asynchronous algorithm: true where no rank gets ahead of another without a bound, so
+  /// that all go at the slowest one's pace in the long run.
+  virtual bool bounds_lead() const { return false; }
 };
 
 }  // namespace trigram

@@ -28,9 +28,12 @@ struct WorkerPace {
   double step_s, samples_per_s;
 };
 
-/// Of the ranks that train. A rank that is done is not waited for.
-std::vector<WorkerPace> paces_of(std::span<const RankResult> ranks, const StepSums& sums,
+/// Of the ranks that train. Those that wait for each other, be it for neighbours alone, all go at
+/// the slowest one's pace in the long run, whatever lead some have at the end. One that waits for
+/// nobody is not waited for when it is done.
+std::vector<WorkerPace> paces_of(std::span<const RankResult> ranks, StepSums sums, bool waits,
                                  std::optional<std::size_t> priced_batch) {
+  if (waits) sums.taken_s.assign(ranks.size(), sums.time_s);
   std::vector<WorkerPace> all;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (ranks[i].trains)
@@ -102,7 +105,7 @@ double steps_made(const StepSums& sums, std::span<const RankResult> ranks) {
 
 void Summary::add(const StepRecord& record) {
   last_ = record;
-  if (!waits_) before_last_ = all_;
+  if (drops_last_) before_last_ = all_;
   count(all_, record, 1);
   all_.made = record.made;
   all_.time_s = record.time_s;
@@ -134,8 +137,8 @@ void Summary::note_staleness(const StepRecord& record, long times) {
 
 StepSums Summary::rated() const { return whole_.steps > 0 ? without(whole_, warm_up_) : all_; }
 
-/// The steps that tell what ranks do by themselves: without the last one, in which ranks that do
-/// not wait otherwise often wait for everybody.
+/// The steps that tell what ranks do by themselves: without the last one where they exchange by
+/// time or chance, as such ranks often wait for everybody in it.
 StepSums Summary::paced() const {
   const StepSums from = whole_.steps > 0 ? warm_up_ : StepSums{};
   return before_last_.steps > from.steps ? without(before_last_, from) : rated();
@@ -154,6 +157,7 @@ Json Summary::rates_json(const StepSums& rated, std::span<const RankResult> rank
   Json j = {{"from_step", from},
             {"steps", rated.steps},
             {"steps_made", steps_made(rated, ranks)},
+            {"own_steps", paced().steps},
             {"over", nullptr},
             {"bytes_intra", rated.sent.bytes_intra},
             {"bytes_inter", rated.sent.bytes_inter},
@@ -179,7 +183,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
   const bool updated = staleness_.updates > 0;
   const StepSums rated = this->rated(), paced = this->paced();
   const auto own_steps = static_cast<double>(paced.steps);
-  const std::vector<WorkerPace> paces = paces_of(ranks, paced, priced_batch);
+  const std::vector<WorkerPace> paces = paces_of(ranks, paced, waits_, priced_batch);
   Json j = {{"steps", all_.steps},
             {"time_s", all_.time_s},
             {"step_s", rated.time_s / static_cast<double>(rated.steps)},

@@ -24,7 +24,9 @@ struct StepSums {
 /// than the same part of a mean cycle. A run that has no whole cycle has means over all steps.
 class Summary {
  public:
-  explicit Summary(const Cycle& cycle = {}, bool waits = true) : cycle_(cycle), waits_(waits) {}
+  /// `waits`: ranks wait for each other, or none gets ahead of another without a bound.
+  explicit Summary(const Cycle& cycle = {}, bool waits = true)
+      : cycle_(cycle), waits_(waits), drops_last_(!waits && !cycle.exact && cycle.steps == 1) {}
   void add(const StepRecord& record);
   /// Steps that repeat those of `cycle`, which are whole cycles of the algorithm, so many times,
   /// without having been made. They end before the last that was.
@@ -49,6 +51,7 @@ class Summary {
 
   Cycle cycle_;
   bool waits_;
+  bool drops_last_;  // from the means of ranks' own times
   StepSums all_;
   StepSums before_last_;      // where ranks do not wait for each other
   StepSums warm_up_, whole_;  // up to the end of the warm-up, and of the last whole cycle

@@ -19,7 +19,8 @@ UNEVEN = {
     "inter": {"bandwidth": "100Gbps", "latency": "5us"},
     "slow_workers": [{"rank": 2, "factor": SLOWER}],
 }
-FREE = ("async_parameter_server", {"name": "ssp", "staleness": 1000}, "adpsgd", "swarm_sgd")
+FREE = ("async_parameter_server", "adpsgd", "swarm_sgd")
+WAITING = ("dpsgd", {"name": "decentralized", "mode": "ring"}, {"name": "ssp", "staleness": 20}, "osgp", "local_sgd")
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
@@ -44,6 +45,15 @@ class UnequalPaces(CommandTest):
                 self.assertAlmostEqual(summary["samples_per_s"] / alone, 1, delta=0.05)
                 self.assertAlmostEqual(summary["compute_s"], STEP_S * (WORKERS - 1 + SLOWER) / WORKERS, places=3)
                 self.assertLess(summary["exposed_s"], 0.05 * STEP_S)
+
+    def test_a_lead_that_does_not_grow_is_no_pace(self) -> None:
+        """Neighbours of neighbours of the slow worker are some steps ahead of it, and a bound lets all be so."""
+        cluster = UNEVEN | {"nodes": 8}
+        for algorithm in WAITING:
+            with self.subTest(algorithm):
+                summary = self.summary(algorithm=algorithm, cluster=cluster, steps=30)
+                self.assertAlmostEqual(summary["samples_per_s"] * SLOWER * STEP_S / (8 * BATCH), 1, delta=0.05)
+                self.assertIsNone(summary["paces"])
 
     def test_waiting_for_control_messages_is_exposed(self) -> None:
         """A slow network makes steps of servers' workers longer, not their computation."""

@@ -63,7 +63,7 @@ def sums_of_steps(results: list[Result], tolerance: float) -> str:
         if total != summary[key]:
             wrong.append(f"{key}: {summary[key]}, but {total} in all steps")
     rates = summary["rates"]
-    rated = steps[rates["from_step"] : rates["from_step"] + rates["steps"]]
+    rated = steps[rates["from_step"] : rates["from_step"] + rates["own_steps"]]
     for key in ("compute_s", "communication_s", "exposed_s"):
         mean = sum(step[key] for step in rated) / len(rated)
         if far(float(mean), float(summary[key]), tolerance):

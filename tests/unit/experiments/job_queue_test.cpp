@@ -47,7 +47,7 @@ class JobQueueTest : public testing::Test {
 TEST_F(JobQueueTest, RunsNoMoreAtATimeThanAsked) {
   Concurrency seen;
   JobQueue queue(2);
-  for (int i = 0; i < 6; ++i) queue.add(job([&] { return seen.body(30ms); }));
+  for (int i = 0; i < 6; ++i) queue.add(job([&] { return seen.body(200ms); }));
   EXPECT_TRUE(queue.run([] {}));
   EXPECT_EQ(statuses_, std::vector<int>(6, 0));
   EXPECT_EQ(seen.most(), 2);

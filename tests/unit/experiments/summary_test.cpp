@@ -33,8 +33,8 @@ TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
 
 /// Of a run of one step, which two workers end at `end_s`.
 Json samples_per_s_of_a_step(const std::vector<double>& end_s, std::size_t batch,
-                             std::optional<std::size_t> priced_batch) {
-  Summary summary;
+                             std::optional<std::size_t> priced_batch, bool waits = false) {
+  Summary summary({.exact = false}, waits);
   StepRecord record;
   record.time_s = std::ranges::max(end_s);
   record.end_s = end_s;
@@ -47,6 +47,10 @@ Json samples_per_s_of_a_step(const std::vector<double>& end_s, std::size_t batch
 
 TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
   EXPECT_EQ(samples_per_s_of_a_step({1, 4}, 6, std::nullopt), 6.0 / 1 + 6.0 / 4);
+}
+
+TEST(Summary, CountsWorkersThatWaitAtTheSlowestOnesPace) {
+  EXPECT_EQ(samples_per_s_of_a_step({1, 4}, 6, std::nullopt, /*waits=*/true), 2 * 6.0 / 4);
 }
 
 /// The means of a run whose steps take 4 s at first, then 1, 1 and 3 s by turns.
@@ -99,8 +103,8 @@ TEST(Summary, TakesMeansOverAllStepsWhereThereIsNoWholeCycle) {
 }
 
 TEST(Summary, TellsPacesThatDifferMuch) {
-  const auto paces = [](double slowest_s) {
-    Summary summary;
+  const auto paces = [](double slowest_s, bool waits = false) {
+    Summary summary({.exact = false}, waits);
     StepRecord record;
     record.time_s = slowest_s;
     record.end_s = {slowest_s, 2};
@@ -113,6 +117,7 @@ TEST(Summary, TellsPacesThatDifferMuch) {
   EXPECT_EQ(paces(3), nullptr);
   EXPECT_EQ(paces(4), (Json{{"slowest", {{"step_s", 4.0}, {"samples_per_s", 1.5}}},
                             {"fastest", {{"step_s", 2.0}, {"samples_per_s", 3.0}}}}));
+  EXPECT_EQ(paces(4, /*waits=*/true), nullptr) << "all go at the slowest one's pace";
 }
 
 TEST(Summary, CountsTheMiniBatchesOfEachWorker) {
