@@ -19,8 +19,8 @@ using Show = std::function<std::string(double)>;
 std::string reached_by_some(const std::vector<Json>& summaries, const char* key, const char* from,
                             const Show& show);
 
-/// What a row of such runs says of the target accuracy in place of a time, as a line below a table;
-/// empty where all reach it, or were not to end at one.
+/// A line below a table that explains the cells which have no time to the target accuracy; empty
+/// where every run reaches the target, and where runs have none.
 std::string target_legend(const std::vector<Json>& summaries);
 
 }  // namespace trigram

@@ -8,8 +8,8 @@
 
 namespace trigram {
 
-/// What of a cluster is drawn at random in every step, by the keys of its description:
-/// "/cluster/run_times".
+/// Pointers to those parts of a cluster's description that are drawn at random in every step, such
+/// as "/cluster/run_times".
 std::vector<std::string> drawn_at_random(const Cluster& cluster);
 
 /// Watches how far the mean time of a step depends on the draws of a simulated run.
@@ -21,9 +21,9 @@ class DrawnSteps {
   void add(const StepRecord& record);
   /// A sentence where the mean, in seconds, is known less exactly than to a tie; else empty.
   std::string warning(double mean_s) const;
-  /// The standard error of the mean time of a step, from the means of ten batches of consecutive
-  /// steps, each of whole cycles of the algorithm (batch means: Law, Simulation Modeling and
-  /// Analysis, section 9.5.3). Infinite where there are fewer than two batches.
+  /// The standard error of the mean time of a step by the method of batch means: from the means of
+  /// ten batches of consecutive steps, each of whole cycles of the algorithm. Infinite where there
+  /// are fewer than two batches.
   double standard_error_s() const;
 
  private:

@@ -21,7 +21,7 @@ struct RankStep {
   bool trains = true;  // false: only serves
 };
 
-/// What a rank had made by some time.
+/// The numbers of steps and of mini-batches that a rank has completed by some time.
 struct Made {
   double steps = 0, batches = 0;
 };
