@@ -152,6 +152,16 @@ class WholeCycles(CommandTest):
                 self.assertRegex(table, r"(?m)^async_model_average\S* +[\d.]+ \*")
                 self.assertEqual(warning in table, few)
 
+    def test_means_over_few_random_draws_are_warned_of(self) -> None:
+        """Ten steps of a third of deviation have a standard error of a tenth; ten thousand, of one in three hundred."""
+        warning = "/cluster/run_times is drawn at random, and the mean time of a step is of one draw of few steps"
+        drawn = CLUSTER | {"nodes": 1, "run_times": {"kind": "lognormal", "variation": 0.33}}
+        for steps, few in ((10, True), (10_000, False)):
+            with self.subTest(steps=steps):
+                table = self.run_all("gradient_allreduce", steps=steps, cluster=drawn)
+                self.assertEqual(warning in table, few)
+        self.assertNotIn("drawn at random", self.run_all("gradient_allreduce", steps=10))
+
     def test_first_steps_without_drops_are_a_warm_up(self) -> None:
         """A worker that drops half of its micro-batches does so from the fourth step on."""
         dropping = {"name": "dropcompute", "micro_batches": 8, "threshold": "11ms"}
