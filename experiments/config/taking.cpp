@@ -53,7 +53,7 @@ Taking::Taking(const Json& world, const std::string& reported_at)
 }
 
 bool Taking::is_there(const Json& runtime) const {
-  return component_name(runtime, kRuntime) == world_["name"];
+  return component_name(runtime, kRuntime) == world_.at("name").get<std::string>();
 }
 
 void Taking::file(Json& config) {

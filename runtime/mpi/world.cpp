@@ -293,7 +293,8 @@ void MpiWorld::keep_ready_to_say(const host::Look& mine) {
 std::string MpiWorld::status(const host::Look& mine) {
   if (!mine.blocked.empty()) return fmt::format("{}", fmt::join(mine.blocked, "\n"));
   if (mine.running) return fmt::format("rank {} computes", rank());
-  return fmt::format("rank {} has done its part and waits for the end of rank {}", rank(),
+  return fmt::format("rank {} has {} and waits for the end of rank {}", rank(),
+                     failed() ? "stopped, as the job has failed," : "done its part",
                      fmt::join(ending_.missing(), " "));
 }
 
