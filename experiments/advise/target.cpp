@@ -36,12 +36,7 @@ Pace pace(const Json& summary) {
 }
 
 std::string lack(const Target& target, const Experiment& e, const Json& manifest) {
-  const std::string of_rates = lack_of_exchanges(manifest, Compared::rates);
-  if (!target.accuracy) return of_rates;
-  const Cycle cycle = rated_cycle(e);
-  const long after = manifest.at("summary").at("steps").get<long>() - cycle.from;
-  if (cycle.from > 0 && after < e.algorithm_entry().make(e.algorithm)->exchange_every())
-    return of_rates;
+  if (!target.accuracy) return lack_of_exchanges(manifest, Compared::rates);
   const Json& summary = manifest.at("summary");
   if (summary.value("worker_done", Json()) == true && !summary.at("target").at("time_s").is_null())
     return fmt::format(

@@ -63,13 +63,12 @@ Json shortfall(const Experiment& e, const Json& summary) {
   };
   const std::string later =
       cycle.from > 0 ? fmt::format(" after its warm-up of {}", cycle.from) : "";
+  // A warm-up is another algorithm: what it learns and costs says nothing of what comes after it.
   if (rated <= 0)
-    return lacks("rates",
-                 fmt::format("made {} steps, all of its warm-up of {}", steps, cycle.from));
+    return lacks("run", fmt::format("made {} steps, all of its warm-up of {}", steps, cycle.from));
   if (rated < every)
-    return lacks(cycle.from > 0 ? "rates" : "run",
-                 fmt::format("made {} of the {} steps from one exchange to the next{}", rated,
-                             every, later));
+    return lacks("run", fmt::format("made {} of the {} steps from one exchange to the next{}",
+                                    rated, every, later));
   if (const std::string why = without_exchange(e, *algorithm, summary); !why.empty())
     return lacks("run", why);
   if (rated < cycle.steps)

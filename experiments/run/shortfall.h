@@ -20,7 +20,7 @@ long least_rated_steps(const Experiment& experiment);
 /// Why a finished run, given its summary, does not show what its algorithm costs: {"why", "of"}, or
 /// null where it does. "why" is a phrase that follows the name of the algorithm. "of" says what
 /// must not be compared: "rates", the means per step, or "run", everything, since its workers have
-/// not exchanged what the algorithm has them exchange.
+/// not exchanged what the algorithm has them exchange, or not after its warm-up.
 Json shortfall(const Experiment& experiment, const Json& summary);
 
 /// A warning where time alone decides when averages are made and the means are over fewer than ten

@@ -171,6 +171,15 @@ class WholeCycles(CommandTest):
         self.assertEqual(short["rates"]["from_step"], 3)
         self.assertEqual(self.summary(dropping, 12)["shortfall"]["of"], "rates")
 
+    def test_what_is_learned_in_a_warm_up_alone_is_not_the_algorithm_s(self) -> None:
+        for algorithm, steps in (
+            ({"name": "onebit_adam", "warmup_steps": 100}, 20),
+            ({"name": "post_local_sgd", "switch_step": 10, "sync_every": 4}, 10),
+            ({"name": "post_local_sgd", "switch_step": 10, "sync_every": 4}, 13),
+        ):
+            with self.subTest(algorithm=algorithm, steps=steps):
+                self.assertEqual(self.summary(algorithm, steps)["shortfall"]["of"], "run")
+
     def test_long_runs_are_not_marked(self) -> None:
         """The least steps that are enough, and one worker that has nobody to speak with."""
         for algorithm, steps in (
