@@ -22,6 +22,7 @@
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/grid_group.h"
+#include "core/subset.h"
 
 namespace trigram {
 namespace {

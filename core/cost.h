@@ -17,6 +17,13 @@ struct Cost {
   bool nothing() const { return bytes == 0 && flops == 0; }
 };
 
+/// Takes note of what operations cost.
+class CostSink {
+ public:
+  virtual ~CostSink() = default;
+  virtual void charge(const Cost& cost) = 0;
+};
+
 inline Cost operator*(double factor, const Cost& cost) {
   return {factor * cost.bytes, factor * cost.flops, cost.kind, cost.launches};
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <stdexcept>
-#include <vector>
 
 #include "core/config/kinds.h"
 #include "core/context.h"
@@ -18,9 +17,6 @@ class Runtime {
   virtual void launch(const Layout& layout, const Task& rank_main) = 0;
   /// What the world has to say of itself after a launch, for the result: names and values.
   virtual Json notes() const { return Json::object(); }
-  /// What is left in the token buckets of links at present, in bytes, always in the same order:
-  /// ranks ask it during a launch. Empty where there are none.
-  virtual std::vector<double> credits() const { return {}; }
 };
 
 /// No rank can go on: `what()` says "rank 3 waits for ...", one line per waiting stream.

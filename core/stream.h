@@ -48,9 +48,8 @@ class Moment {
 
 /// One ordered stream of operations of one rank: an actor, a thread, or a thread with a CUDA
 /// stream. Its destructor closes it: receivers wake, nothing throws, nothing switches context.
-class Stream {
+class Stream : public CostSink {
  public:
-  virtual ~Stream() = default;
   virtual std::string_view name() const = 0;
   /// Seconds since the world started, simulated or of the steady clock.
   virtual double now() const = 0;
@@ -59,7 +58,7 @@ class Stream {
   virtual std::unique_ptr<Moment> mark() { return nullptr; }
   virtual void sleep_for(double seconds) = 0;
   /// Advances simulated time by what the operation costs on the accelerator; nothing in real time.
-  virtual void charge(const Cost& cost) = 0;
+  void charge(const Cost& cost) override = 0;
   /// Computation of a known length, such as a profile's layer: simulated, or slept.
   virtual void compute(double seconds) = 0;
   /// Another stream of this rank. Collective over the ranks, in one order, at start-up.

@@ -20,8 +20,17 @@ World sim() {
     check_sim_options(fields.parse(j, pointer), pointer);
     return resolve(j, pointer);
   };
-  return {std::move(runtime),       true, false, false,
-          sim_unavailable_reason(), {},   false, sim_unavailable_reason()};
+  return {std::move(runtime),
+          true,
+          false,
+          false,
+          sim_unavailable_reason(),
+          {},
+          false,
+          sim_unavailable_reason(),
+          [](const Runtime& made) {
+            return static_cast<const SimulatedRuntime&>(made).link_credits();
+          }};
 }
 
 World threads() {

@@ -65,17 +65,18 @@ class ClusterNetwork final : public Network {
   Bisection bisection() const override { return bisection_; }
   bool mixes_levels() const override { return staged_; }
 
-  double connection_cap(int source, int destination, Pattern pattern = Pattern::collective,
+  double connection_cap(int source, int destination,
+                        TrafficClass traffic = TrafficClass::collective,
                         Rate rate = Rate::sustained) const override {
     if (!caps_connections(rate) || inside(source, destination)) return kUnlimited;
     return transport_.connection_Bps(connection(source, destination), latency(source, destination),
-                                     pattern, rate);
+                                     traffic, rate);
   }
-  double message_cap(int source, int destination, Pattern pattern, double nbytes,
+  double message_cap(int source, int destination, TrafficClass traffic, double nbytes,
                      Rate rate) const override {
     if (!caps_connections(rate) || inside(source, destination)) return kUnlimited;
     return transport_.message_Bps(connection(source, destination), latency(source, destination),
-                                  pattern, nbytes, rate);
+                                  traffic, nbytes, rate);
   }
   std::span<const LinkChange> profile() const override { return profile_; }
   bool caps_connections(Rate rate) const override { return transport_.limits_connections(rate); }

@@ -32,14 +32,14 @@ Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
 
 /// The lowest of all limits of one connection: by what the network says, named by what says it.
 Limit limit_of(const Cluster& cluster, const Network& network, int source, int destination,
-               std::span<const LinkId> route, Pattern pattern) {
+               std::span<const LinkId> route, TrafficClass traffic) {
   const auto per_node = static_cast<int>(cluster.workers_per_node);
   const bool inside = source / per_node == destination / per_node;
   const Transport& t = cluster.transport;
   Limit lowest = narrowest_of(network, route);
   if (inside) return lowest;
   const double network_Bps =
-      std::min(lowest.Bps, network.connection_cap(source, destination, pattern));
+      std::min(lowest.Bps, network.connection_cap(source, destination, traffic));
   const auto consider = [&](double Bps, const char* by) {
     if (Bps <= lowest.Bps) lowest = {Bps, by};
   };
@@ -51,7 +51,7 @@ Limit limit_of(const Cluster& cluster, const Network& network, int source, int d
                                     {network.nodes(), source / per_node, destination / per_node,
                                      source % per_node, destination % per_node}),
            "the connection's cap");
-  const auto streams = static_cast<double>(t.all_streams(pattern));
+  const auto streams = static_cast<double>(t.all_streams(traffic));
   consider(streams * t.stream_cap_Bps, "the streams' cap");
   const double round_trip_s = 2 * network.latency(route);
   if (round_trip_s > 0) {
@@ -60,7 +60,7 @@ Limit limit_of(const Cluster& cluster, const Network& network, int source, int d
       consider(streams * t.segment_bytes * t.loss_constant / std::sqrt(t.loss) / round_trip_s,
                "losses");
   }
-  return {t.efficiency.of(pattern) * network_Bps, lowest.by};
+  return {t.efficiency.of(traffic) * network_Bps, lowest.by};
 }
 
 void add(std::vector<ConnectionLimit>& found, bool inside, const Limit& limit, double latency_s) {
@@ -80,7 +80,7 @@ void add(std::vector<ConnectionLimit>& found, bool inside, const Limit& limit, d
 }  // namespace
 
 std::vector<ConnectionLimit> connection_limits(const Cluster& cluster, const Network& network,
-                                               Pattern pattern) {
+                                               TrafficClass traffic) {
   const auto per_node = static_cast<int>(cluster.workers_per_node);
   const int nodes = network.nodes();
   std::vector<ConnectionLimit> found;
@@ -89,7 +89,7 @@ std::vector<ConnectionLimit> connection_limits(const Cluster& cluster, const Net
     route.clear();
     network.route(source, destination, route);
     add(found, source / per_node == destination / per_node,
-        limit_of(cluster, network, source, destination, route, pattern), network.latency(route));
+        limit_of(cluster, network, source, destination, route, traffic), network.latency(route));
   };
   if (per_node > 1) follow(0, 1);
   const int step = nodes > kMostSources ? nodes / kSampledSources : 1;

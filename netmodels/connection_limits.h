@@ -21,6 +21,6 @@ struct ConnectionLimit {
 /// each thing that limits any of them, those inside nodes first. Of more than 2,048 nodes, some
 /// send.
 std::vector<ConnectionLimit> connection_limits(const Cluster& cluster, const Network& network,
-                                               Pattern pattern);
+                                               TrafficClass traffic);
 
 }  // namespace trigram

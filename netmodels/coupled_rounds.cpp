@@ -11,10 +11,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
-                             Rounds::Pattern pattern, Pattern traffic, std::span<const int> members,
-                             std::size_t first)
-    : pattern_(pattern), traffic_(traffic), bandwidth_Bps_(kInfinity) {
-  if (pattern == Rounds::h_relation) {
+                             CollectivePattern::Shape shape, TrafficClass traffic,
+                             std::span<const int> members, std::size_t first)
+    : shape_(shape), traffic_(traffic), bandwidth_Bps_(kInfinity) {
+  if (shape == CollectivePattern::h_relation) {
     add_pairs(network, cluster, members);
     return;
   }
@@ -72,7 +72,8 @@ CoupledRounds CoupledRounds::sustained() const {
 void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
                               std::span<const int> members, std::size_t first) {
   const Transport& transport = cluster.transport;
-  const std::size_t size = members.size(), count = pattern_ == Rounds::ring ? size : size - 1;
+  const std::size_t size = members.size(),
+                    count = shape_ == CollectivePattern::ring ? size : size - 1;
   std::vector<int> passing(network.links().size());
   std::vector<std::vector<LinkId>> routes(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -93,7 +94,7 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
     sustained_Bps_ = std::min(
         sustained_Bps_, network.connection_cap(source, destination, traffic_, Rate::sustained));
     const bool inside = cluster.node_of(source) == cluster.node_of(destination);
-    if (!inside && traffic_ != Pattern::collective) {
+    if (!inside && traffic_ != TrafficClass::collective) {
       share_ = transport.efficiency.of(traffic_);
       bandwidth_Bps *= share_;
     }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/communicator.h"
+#include "core/collective_pricer.h"
 #include "netmodels/cluster.h"
 #include "netmodels/network.h"
 #include "netmodels/pipeline.h"
@@ -21,8 +21,8 @@ class CoupledRounds {
  public:
   /// `members` are ranks of the network, in the order of the pattern; a chain starts at `first` of
   /// them. `traffic` is what their messages are.
-  CoupledRounds(const Network& network, const Cluster& cluster, Rounds::Pattern pattern,
-                Pattern traffic, std::span<const int> members, std::size_t first);
+  CoupledRounds(const Network& network, const Cluster& cluster, CollectivePattern::Shape shape,
+                TrafficClass traffic, std::span<const int> members, std::size_t first);
 
   /// Of a ring or chain, from member `first` on. Messages of one round that pass the same link
   /// share it evenly.
@@ -54,8 +54,8 @@ class CoupledRounds {
   void add_edges(const Network& network, const Cluster& cluster, std::span<const int> members,
                  std::size_t first);
 
-  Rounds::Pattern pattern_;
-  Pattern traffic_;
+  CollectivePattern::Shape shape_;
+  TrafficClass traffic_;
   std::vector<PipelineEdge> edges_;
   std::vector<LinkId> links_;
   double bandwidth_Bps_ = 0, share_ = 1;

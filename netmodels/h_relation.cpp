@@ -5,19 +5,19 @@
 
 namespace trigram {
 
-HRelation::HRelation(const Network& network, const Cluster& cluster, Pattern traffic)
+HRelation::HRelation(const Network& network, const Cluster& cluster, TrafficClass traffic)
     : network_(network),
       cluster_(cluster),
       traffic_(traffic),
       all_(network.links().size()),
       between_(network.links().size()) {}
 
-void HRelation::add(int source, std::span<const Rounds::Sent> sent) {
+void HRelation::add(int source, std::span<const CollectivePattern::Sent> sent) {
   const Transport& transport = cluster_.transport;
   const bool limited =
       transport.limits_connections(Rate::sustained) || transport.per_message_s() > 0;
   place_.clear();
-  for (const Rounds::Sent& message : sent) {
+  for (const CollectivePattern::Sent& message : sent) {
     const bool inside = cluster_.node_of(source) == cluster_.node_of(message.to);
     auto nbytes = static_cast<double>(message.bytes);
     if (!inside) nbytes = std::round(nbytes / transport.efficiency.of(traffic_));
@@ -47,7 +47,7 @@ double HRelation::connection_s(const Connection& c, double start_s,
                                const WindowOf& window_of) const {
   const Transport& transport = cluster_.transport;
   const double cap_Bps =
-      network_.connection_cap(c.source, c.destination, Pattern::collective, Rate::burst);
+      network_.connection_cap(c.source, c.destination, TrafficClass::collective, Rate::burst);
   double seconds = std::max(c.longest_s, (c.nbytes[0] + c.nbytes[1]) / cap_Bps + c.busy_s);
   if (!transport.tcp.exists()) return seconds;
   // A byte that gets a share of the bandwidth counts as 1 / share bytes in `nbytes`.

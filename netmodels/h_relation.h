@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/communicator.h"
+#include "core/collective_pricer.h"
 #include "netmodels/coupled_rounds.h"
 
 namespace trigram {
@@ -20,13 +20,14 @@ namespace trigram {
 class HRelation {
  public:
   /// Of messages that are part of `traffic`. The caller keeps the network and the cluster.
-  HRelation(const Network& network, const Cluster& cluster, Pattern traffic);
+  HRelation(const Network& network, const Cluster& cluster, TrafficClass traffic);
   /// The messages of `source`.
-  void add(int source, std::span<const Rounds::Sent> sent);
+  void add(int source, std::span<const CollectivePattern::Sent> sent);
 
-  /// One flow for all messages, and its bytes: it passes each link of `all`, of Rounds::h_relation,
-  /// as many times as make up what the link has to carry, to a 128th of the fullest and never less.
-  /// Where any message passes between nodes, those inside are left out.
+  /// One flow for all messages, and its bytes: it passes each link of `all`, of
+  /// CollectivePattern::h_relation, as many times as make up what the link has to carry, to a 128th
+  /// of the fullest and never less. Where any message passes between nodes, those inside are left
+  /// out.
   struct Flow {
     CoupledRounds links;
     double bytes;
@@ -54,7 +55,7 @@ class HRelation {
 
   const Network& network_;
   const Cluster& cluster_;
-  const Pattern traffic_;
+  const TrafficClass traffic_;
   // Bytes by link, with those that the pattern's efficiency adds: of all messages, and of those
   // between nodes.
   std::vector<double> all_, between_;

@@ -64,7 +64,7 @@ double Network::bandwidth(int source, int destination, Rate rate) const {
   if (source == destination) return loopback_Bps_;
   std::vector<LinkId> links;
   route(source, destination, links);
-  double narrowest = connection_cap(source, destination, Pattern::collective, rate);
+  double narrowest = connection_cap(source, destination, TrafficClass::collective, rate);
   for (const LinkId id : links) narrowest = std::min(narrowest, link(id).bandwidth_Bps);
   return narrowest;
 }

@@ -91,14 +91,14 @@ class Network {
   /// Bytes per second that all messages under way from one worker to another move together at most,
   /// whatever their links could; infinite where there is no such limit. What is not of a collective
   /// may have a lower limit, each message for itself.
-  virtual double connection_cap(int, int, Pattern = Pattern::collective,
+  virtual double connection_cap(int, int, TrafficClass = TrafficClass::collective,
                                 Rate = Rate::sustained) const {
     return std::numeric_limits<double>::infinity();
   }
   /// Bytes per second that one message of so many bytes moves at most by its connection.
-  virtual double message_cap(int source, int destination, Pattern pattern, double /*nbytes*/,
+  virtual double message_cap(int source, int destination, TrafficClass traffic, double /*nbytes*/,
                              Rate rate) const {
-    return connection_cap(source, destination, pattern, rate);
+    return connection_cap(source, destination, traffic, rate);
   }
   /// How links that vary change with time, in order.
   virtual std::span<const LinkChange> profile() const { return {}; }

@@ -64,7 +64,7 @@ class Edges {
   }
 
   const Transport& transport_;
-  const Pattern traffic_;
+  const TrafficClass traffic_;
   std::span<const PipelineEdge> edges_;
   std::span<PipelineConnection> connections_;
   const double streams_;

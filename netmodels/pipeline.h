@@ -58,7 +58,7 @@ struct Pipeline {
   std::vector<double> nbytes;
   int first_part = 0;
   std::vector<double> starts_s;  // when each member comes
-  Pattern traffic = Pattern::collective;
+  TrafficClass traffic = TrafficClass::collective;
 };
 
 /// When each member has received and sent all its messages: the longest path through members and

@@ -15,7 +15,9 @@ Kind<double> limit(Dimension dimension) {
 }
 
 /// Libraries of parameter servers queue what they send in their own memory.
-bool is_queued(Pattern pattern) { return pattern == Pattern::server || pattern == Pattern::answer; }
+bool is_queued(TrafficClass traffic) {
+  return traffic == TrafficClass::server || traffic == TrafficClass::answer;
+}
 
 FieldTable<Efficiency> efficiency_fields() {
   const Kind<double> share = number(0, 1, Open::below);
@@ -31,14 +33,14 @@ FieldTable<Efficiency> efficiency_fields() {
 
 }  // namespace
 
-double Efficiency::of(Pattern pattern) const {
-  switch (pattern) {
-    case Pattern::collective: return 1;
-    case Pattern::leaders: return leaders;
-    case Pattern::all_to_all: return all_to_all;
-    case Pattern::point_to_point: return point_to_point;
-    case Pattern::server:
-    case Pattern::answer: return server;
+double Efficiency::of(TrafficClass traffic) const {
+  switch (traffic) {
+    case TrafficClass::collective: return 1;
+    case TrafficClass::leaders: return leaders;
+    case TrafficClass::all_to_all: return all_to_all;
+    case TrafficClass::point_to_point: return point_to_point;
+    case TrafficClass::server:
+    case TrafficClass::answer: return server;
   }
   return 1;
 }
@@ -56,27 +58,27 @@ double Transport::stream_Bps(double latency_s, Rate rate) const {
 }
 
 double Transport::connection_Bps(const NodeConnection& connection, double latency_s,
-                                 Pattern pattern, Rate rate) const {
+                                 TrafficClass traffic, Rate rate) const {
   return std::min(connection_cap_Bps * connection_swiftness(variation, connection),
-                  static_cast<double>(all_streams(pattern)) * stream_Bps(latency_s, rate));
+                  static_cast<double>(all_streams(traffic)) * stream_Bps(latency_s, rate));
 }
 
-std::int64_t Transport::all_streams(Pattern pattern) const {
-  return streams * channels_of(pattern);
+std::int64_t Transport::all_streams(TrafficClass traffic) const {
+  return streams * channels_of(traffic);
 }
 
 bool Transport::takes(std::int64_t held_messages, double held_bytes, double nbytes,
-                      Pattern pattern) const {
-  if (held_messages == 0 || is_queued(pattern) || protocol == Protocol::open_mpi) return true;
+                      TrafficClass traffic) const {
+  if (held_messages == 0 || is_queued(traffic) || protocol == Protocol::open_mpi) return true;
   if (slots > 0 && held_messages >= slots) return false;
-  return held_bytes + nbytes <= static_cast<double>(channels_of(pattern)) * buffer_bytes;
+  return held_bytes + nbytes <= static_cast<double>(channels_of(traffic)) * buffer_bytes;
 }
 
-std::int64_t Transport::held_at_once(double nbytes, Pattern pattern) const {
+std::int64_t Transport::held_at_once(double nbytes, TrafficClass traffic) const {
   constexpr double kMany = 1e9;
   if (announces(nbytes)) return 0;
-  if (is_queued(pattern) || protocol == Protocol::open_mpi) return static_cast<std::int64_t>(kMany);
-  const double buffers_bytes = static_cast<double>(channels_of(pattern)) * buffer_bytes;
+  if (is_queued(traffic) || protocol == Protocol::open_mpi) return static_cast<std::int64_t>(kMany);
+  const double buffers_bytes = static_cast<double>(channels_of(traffic)) * buffer_bytes;
   const double fit = nbytes > 0 ? std::max(1.0, std::floor(buffers_bytes / nbytes)) : kMany;
   return static_cast<std::int64_t>(
       std::min({fit, kMany, slots > 0 ? static_cast<double>(slots) : kMany}));
@@ -98,11 +100,11 @@ std::int64_t Transport::streams_of(double nbytes) const {
   return static_cast<std::int64_t>(std::ceil(nbytes / longest_slice(nbytes)));
 }
 
-double Transport::message_Bps(const NodeConnection& connection, double latency_s, Pattern pattern,
-                              double nbytes, Rate rate) const {
-  const double all_Bps = connection_Bps(connection, latency_s, pattern, rate);
+double Transport::message_Bps(const NodeConnection& connection, double latency_s,
+                              TrafficClass traffic, double nbytes, Rate rate) const {
+  const double all_Bps = connection_Bps(connection, latency_s, traffic, rate);
   if (!limits_messages() || nbytes <= 0) return all_Bps;
-  const auto parts = static_cast<double>(channels_of(pattern));
+  const auto parts = static_cast<double>(channels_of(traffic));
   return std::min(all_Bps, nbytes / longest_slice(nbytes / parts) * stream_Bps(latency_s, rate));
 }
 
@@ -145,7 +147,8 @@ FieldTable<Transport> transport_fields() {
              "messages that an eager transport holds of a connection; 0: any number")
       .only_where(eager, "is of the protocol \"eager\", others hold nothing; expected it without")
       .field("eager_limit", &Transport::eager_limit_bytes, quantity(Dimension::bytes),
-             "longest message that Open MPI sends without being asked for (btl_tcp_eager_limit)")
+             "longest message that Open MPI sends without being asked for, with its header of 56 "
+             "bytes (btl_tcp_eager_limit)")
       .only_where(open_mpi, "is of Open MPI; expected it with \"protocol\": \"open_mpi\"")
       .field("tcp", &Transport::tcp, tcp_kind(),
              "windows of the streams between nodes: \"none\", \"linux\" with its defaults, or an "

@@ -15,7 +15,7 @@ namespace trigram {
 /// such differences; flows that collide in switches' buffers and at receivers do.
 struct Efficiency {
   double leaders = 1, all_to_all = 1, point_to_point = 1, server = 1;
-  double of(Pattern pattern) const;
+  double of(TrafficClass traffic) const;
   /// Whether any pattern gets less than all.
   bool matters() const;
 };
@@ -36,15 +36,20 @@ struct Transport {
   /// rendezvous: when the message has been delivered; bytes flow once both sides are there. It is
   /// what MPI does with long messages, whose receives algorithms do not post ahead.
   ///
-  /// open_mpi: as soon as the kernel has the message, which is at once up to `eager_limit_bytes`.
+  /// open_mpi: as soon as the kernel has the message, which is at once up to its eager limit.
   /// Beyond that Open MPI over TCP announces the message, its receiver asks for it when it has a
   /// receive for it, and then the data goes as a whole (mca_pml_ob1_send_request_start_rdma,
   /// mca_pml_ob1_recv_request_schedule and mca_btl_tcp_put of Open MPI 4.1). All of this goes
   /// in order on the one socket that two ranks have, so a request waits behind data that goes the
   /// same way (mca_btl_tcp_endpoint_send).
   enum class Protocol { eager, rendezvous, open_mpi } protocol = Protocol::eager;
-  /// Of open_mpi: the longest message that is sent without being asked for (btl_tcp_eager_limit).
+  /// Of open_mpi: the longest message that is sent without being asked for, with Open MPI's header
+  /// (btl_tcp_eager_limit).
   double eager_limit_bytes = 65'536;
+  /// The longest header of Open MPI's messages, which it takes off the limit whatever header a
+  /// message has (mca_pml_ob1_send_request_start_btl: btl_eager_limit - sizeof(mca_pml_ob1_hdr_t)).
+  /// So a message of 64 KiB is longer than a limit of 64 KiB allows.
+  static constexpr double kOpenMpiHeader_bytes = 56;
   /// What an eager transport holds of a connection: bytes for each channel, and messages. A message
   /// that is longer than the buffer is taken when nothing else is held. The default is NCCL's
   /// buffer of a channel (NCCL_BUFFSIZE, 4 MiB).
@@ -92,34 +97,35 @@ struct Transport {
 
   /// What a message of a pattern moves at most on this connection, where its route has this
   /// latency: the limit of all messages between two workers, or of one connection of several.
-  double connection_Bps(const NodeConnection& connection, double latency_s, Pattern pattern,
+  double connection_Bps(const NodeConnection& connection, double latency_s, TrafficClass traffic,
                         Rate rate) const;
   /// Streams that carry one message of so many bytes: as many as it has slices.
   std::int64_t streams_of(double nbytes) const;
   /// What one message of so many bytes moves at most on this connection: its longest slice is a
   /// stream's alone. `connection_Bps` limits it as well, together with the messages beside it.
-  double message_Bps(const NodeConnection& connection, double latency_s, Pattern pattern,
+  double message_Bps(const NodeConnection& connection, double latency_s, TrafficClass traffic,
                      double nbytes, Rate rate) const;
   /// Whether a message may be slower than its connection.
   bool limits_messages() const { return streams > 1 && slice_bytes > 0; }
   /// Whether there is any such limit.
   bool limits_connections(Rate rate) const;
   /// Streams of all the connections that traffic of a pattern has between two workers.
-  std::int64_t all_streams(Pattern pattern) const;
+  std::int64_t all_streams(TrafficClass traffic) const;
   /// Whether messages are sent on connections, and the sender does not wait for their delivery.
   bool has_connections() const { return protocol != Protocol::rendezvous; }
   /// Whether the receiver of a message between nodes has to ask for it.
   bool announces(double nbytes) const {
-    return protocol == Protocol::open_mpi && nbytes > eager_limit_bytes;
+    return protocol == Protocol::open_mpi && nbytes + kOpenMpiHeader_bytes > eager_limit_bytes;
   }
   /// Bytes of a socket that the kernel takes before they leave, on a route of this rate and
   /// latency: twice the congestion window (tcp_sndbuf_expand, net/ipv4/tcp_input.c), which is here
   /// as wide as fills the route, at least as wide as it begins and no wider than the window.
   double send_buffer_bytes(double rate_Bps, double latency_s) const;
   /// Whether an eager connection that holds so many messages and bytes takes one more of `nbytes`.
-  bool takes(std::int64_t held_messages, double held_bytes, double nbytes, Pattern pattern) const;
+  bool takes(std::int64_t held_messages, double held_bytes, double nbytes,
+             TrafficClass traffic) const;
   /// Messages of `nbytes` that an eager connection holds at most.
-  std::int64_t held_at_once(double nbytes, Pattern pattern) const;
+  std::int64_t held_at_once(double nbytes, TrafficClass traffic) const;
   /// Seconds that a connection is busy with each message before its bytes leave.
   double per_message_s() const;
   /// Seconds that the sender's stream is busy with so many messages that leave together.
@@ -127,7 +133,9 @@ struct Transport {
 
  private:
   /// Connections between two workers that traffic of a pattern has.
-  std::int64_t channels_of(Pattern pattern) const { return is_collective(pattern) ? channels : 1; }
+  std::int64_t channels_of(TrafficClass traffic) const {
+    return is_collective(traffic) ? channels : 1;
+  }
   /// Bytes of the longest part of a message that one stream carries.
   double longest_slice(double nbytes) const;
   /// Bytes per second of one stream on a route of this latency.

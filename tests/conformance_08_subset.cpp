@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/subset.h"
 #include "tests/support/worlds.h"
 
 namespace trigram::test {

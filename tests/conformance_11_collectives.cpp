@@ -7,6 +7,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/double_tree.h"
+#include "core/subset.h"
 #include "tests/support/collectives.h"
 
 namespace trigram::test {

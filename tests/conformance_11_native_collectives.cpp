@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
+#include "core/subset.h"
 #include "tests/support/collectives.h"
 
 namespace trigram::test {

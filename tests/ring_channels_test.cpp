@@ -5,6 +5,7 @@
 
 #include "algorithms/collectives/channels.h"
 #include "core/metering/meter.h"
+#include "core/subset.h"
 #include "tests/support/simulate.h"
 
 // What channels and slices of rings are good for, with reductions that cost nothing.

@@ -100,11 +100,11 @@ TEST(Connections, HaveOneWindowForPatternsOfDifferentChannels) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 1'000'000;
   cluster.transport.channels = 2;
-  const auto end_s = [&](std::initializer_list<Pattern> patterns) {
+  const auto end_s = [&](std::initializer_list<TrafficClass> patterns) {
     return simulate(cluster, [&](const Context& ctx) {
       const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
       std::size_t bytes = patterns.size() > 1 ? 1000 : 5'500'000;
-      for (const Pattern pattern : patterns) {
+      for (const TrafficClass pattern : patterns) {
         const Transfer batch[] = {{kind, phantom_bytes(bytes), 1 - ctx.rank(), pattern}};
         ctx.comm->transfer(batch);
         ctx.stream->sleep_for(1e-3);
@@ -113,8 +113,9 @@ TEST(Connections, HaveOneWindowForPatternsOfDifferentChannels) {
       return ctx.stream->now();
     })[1];
   };
-  for (const auto& [first, second] : {std::pair{Pattern::collective, Pattern::point_to_point},
-                                      {Pattern::point_to_point, Pattern::collective}})
+  for (const auto& [first, second] :
+       {std::pair{TrafficClass::collective, TrafficClass::point_to_point},
+        {TrafficClass::point_to_point, TrafficClass::collective}})
     EXPECT_NEAR(end_s({first, second}) / end_s({second}), 1, 0.12);
 }
 

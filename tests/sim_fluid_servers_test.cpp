@@ -127,13 +127,15 @@ TEST(FluidServers, GoByMessagesAtAuto) {
 TEST(HRelations, TakeTheFullestLink) {
   Cluster cluster = small_cluster(3);
   const auto network = make_network(cluster);
-  HRelation relation(*network, cluster, Pattern::server);
-  const Rounds::Sent of_0[] = {{1, 1, 4'000'000}, {2, 1, 1'000'000}}, of_2[] = {{1, 1, 2'000'000}};
+  HRelation relation(*network, cluster, TrafficClass::server);
+  const CollectivePattern::Sent of_0[] = {{1, 1, 4'000'000}, {2, 1, 1'000'000}},
+                                of_2[] = {{1, 1, 2'000'000}};
   relation.add(0, of_0);
   relation.add(1, {});
   relation.add(2, of_2);
   const std::vector<int> all = {0, 1, 2};
-  const CoupledRounds pattern(*network, cluster, Rounds::h_relation, Pattern::server, all, 0);
+  const CoupledRounds pattern(*network, cluster, CollectivePattern::h_relation,
+                              TrafficClass::server, all, 0);
   const auto [links, bytes] = relation.flow(pattern);
   EXPECT_DOUBLE_EQ(bytes / links.bandwidth(), 6e6 / cluster.inter.bandwidth_Bps);
   // Of 6 MB in 128 parts: 5 and 2 MB on links out, 6 and 1 on links in, no less.

@@ -7,6 +7,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "core/metering/meter.h"
+#include "core/subset.h"
 #include "experiments/config/cluster_file.h"
 #include "tests/support/collective_timing.h"
 #include "tests/support/in_child.h"

@@ -1,5 +1,5 @@
 // Dates of the simulation that are not known yet.
-#include "runtime/sim/instant.h"
+#include "runtime/sim/fluid/instant.h"
 
 #include <gtest/gtest.h>
 

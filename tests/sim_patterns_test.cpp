@@ -8,6 +8,7 @@
 #include "algorithms/execution/execution.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/device/null_device.h"
+#include "core/subset.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 #include "tests/support/training.h"

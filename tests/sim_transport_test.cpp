@@ -95,7 +95,7 @@ TEST(Transport, MessagesOfAConnectionShareItsLimit) {
 
 TEST(Transport, CollectivesHaveAllChannelsAndOtherTrafficOne) {
   const Cluster cluster = with({.channels = 2, .stream_cap_Bps = 0.1e9}, 2);
-  const auto end_s = [&](Pattern pattern) {
+  const auto end_s = [&](TrafficClass pattern) {
     return simulate(cluster, [&](const Context& ctx) {
       const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
       const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
@@ -104,8 +104,9 @@ TEST(Transport, CollectivesHaveAllChannelsAndOtherTrafficOne) {
       return ctx.stream->now();
     })[1];
   };
-  EXPECT_NEAR(end_s(Pattern::collective), kLatency + kBytes / 0.2e9, 1e-12);
-  for (const Pattern one : {Pattern::point_to_point, Pattern::all_to_all, Pattern::server})
+  EXPECT_NEAR(end_s(TrafficClass::collective), kLatency + kBytes / 0.2e9, 1e-12);
+  for (const TrafficClass one :
+       {TrafficClass::point_to_point, TrafficClass::all_to_all, TrafficClass::server})
     EXPECT_NEAR(end_s(one), kLatency + kBytes / 0.1e9, 1e-12);
 }
 
@@ -208,15 +209,15 @@ TEST(Transport, EveryChannelHasSlicesOfItsOwn) {
   const NodeConnection connection{2, 0, 1, 0, 0};
   const Transport transport{
       .streams = 4, .slice_bytes = 1000, .channels = 2, .stream_cap_Bps = 100};
-  const auto Bps = [&](Pattern pattern, double nbytes) {
+  const auto Bps = [&](TrafficClass pattern, double nbytes) {
     return transport.message_Bps(connection, 0, pattern, nbytes, Rate::burst);
   };
-  EXPECT_EQ(Bps(Pattern::collective, 1500), 200);  // a slice of 750 bytes on either channel
-  EXPECT_EQ(Bps(Pattern::collective, 3000), 300);  // 1,000 and 500 bytes on either
-  EXPECT_EQ(Bps(Pattern::collective, 16000), 800);
-  EXPECT_EQ(Bps(Pattern::point_to_point, 1000), 100);
-  EXPECT_EQ(Bps(Pattern::point_to_point, 3000), 300);
-  EXPECT_EQ(Bps(Pattern::point_to_point, 16000), 400);
+  EXPECT_EQ(Bps(TrafficClass::collective, 1500), 200);  // a slice of 750 bytes on either channel
+  EXPECT_EQ(Bps(TrafficClass::collective, 3000), 300);  // 1,000 and 500 bytes on either
+  EXPECT_EQ(Bps(TrafficClass::collective, 16000), 800);
+  EXPECT_EQ(Bps(TrafficClass::point_to_point, 1000), 100);
+  EXPECT_EQ(Bps(TrafficClass::point_to_point, 3000), 300);
+  EXPECT_EQ(Bps(TrafficClass::point_to_point, 16000), 400);
 }
 
 TEST(Transport, LossLimitsEveryStream) {

@@ -1,7 +1,7 @@
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/pricing.h"
 
 namespace trigram {
 
@@ -13,20 +13,15 @@ void exchange_with_all(Context ctx, const To& to, const From& from) {
   const int P = ctx.size(), rank = ctx.rank();
   if (P == 1) return;
   std::vector<Transfer> batch;
-  std::vector<Rounds::Sent> sent;
-  Rounds rounds{.pattern = Rounds::h_relation, .phases = {{{1}}}, .traffic = Pattern::all_to_all};
   // Each begins with another peer, or all would send to one.
   for (int i = 1; i < P; ++i) {
     const int next = (rank + i) % P, previous = (rank - i + P) % P;
-    const Tensor& out = to(static_cast<std::size_t>(next));
+    batch.push_back({Transfer::recv, from(static_cast<std::size_t>(previous)), previous,
+                     TrafficClass::all_to_all});
     batch.push_back(
-        {Transfer::recv, from(static_cast<std::size_t>(previous)), previous, Pattern::all_to_all});
-    batch.push_back({Transfer::send, out, next, Pattern::all_to_all});
-    sent.push_back({next, 1, out.priced_nbytes()});
-    rounds.valued = rounds.valued || !out.is_phantom();
+        {Transfer::send, to(static_cast<std::size_t>(next)), next, TrafficClass::all_to_all});
   }
-  rounds.sent = sent;
-  ctx.comm->coupled(rounds, [&] { ctx.comm->transfer(batch); });
+  transfer_at_once(ctx, batch, TrafficClass::all_to_all);
 }
 
 }  // namespace

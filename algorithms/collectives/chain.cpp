@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/pricing.h"
 #include "algorithms/collectives/reduction.h"
 
 namespace trigram {
@@ -32,26 +32,18 @@ class Chain {
     }
     return Tensor::phantom(numel, pieces_[0].dtype(), priced_numel);
   }
-  /// Piece i arrives, in `room(piece)`, while piece i - 1 leaves; `arrived(piece)` follows.
+  /// Piece i arrives, in `room(piece)`, while piece i - 1 leaves; `arrived(ctx, piece)` follows.
   template <class Room, class Arrived>
-  void run(const Rounds::Phase& costs, Room room, Arrived arrived) const {
+  void run(Room room, Arrived arrived) const {
     const std::size_t count = pieces_.size();
-    std::vector<std::size_t> lengths;
-    for (const Tensor& piece : pieces_) lengths.push_back(piece.priced_nbytes());
-    const std::size_t nbytes = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
-    const Rounds::Sent sent[] = {{after(), count, nbytes}};
-    Rounds rounds{.pattern = Rounds::chain, .phases = {{costs}}};
-    rounds.phases[0].rounds = static_cast<int>(count);
-    rounds.part_nbytes = [&lengths](std::size_t i) { return lengths[i]; };
-    rounds.valued = !pieces_[0].is_phantom();
-    if (!last()) rounds.sent = sent;
-    ctx_.comm->coupled(rounds, [&] {
+    const auto work = [&](Context dry) { arrived(dry, longest()); };
+    price_chain(ctx_, pieces_, last(), work, [&] {
       for (std::size_t i = 0; i <= count; ++i) {
         const bool gets = !first() && i < count, gives = !last() && i > 0;
         if (gets && gives) send_receive(ctx_, pieces_[i - 1], after(), room(pieces_[i]), before());
         else if (gets) receive(ctx_, room(pieces_[i]), before());
         else if (gives) send(ctx_, pieces_[i - 1], after());
-        if (gets) arrived(pieces_[i]);
+        if (gets) arrived(ctx_, pieces_[i]);
       }
     });
   }
@@ -66,17 +58,15 @@ class Chain {
 void reduce_along(Context ctx, std::span<const Tensor> pieces, Reduce op, int root) {
   const Chain chain(ctx, pieces, (root + 1) % ctx.size());
   const Scratch scratch(ctx, chain.longest());
-  chain.run(
-      {.each = accumulation_cost(op, chain.longest())},
-      [&](const Tensor& piece) { return scratch.like(piece); },
-      [&](const Tensor& piece) { accumulate(ctx, op, scratch.like(piece), piece); });
+  chain.run([&](const Tensor& piece) { return scratch.like(piece); },
+            [&](Context c, const Tensor& piece) { accumulate(c, op, scratch.like(piece), piece); });
 }
 
 }  // namespace
 
 void pipelined_broadcast(Context ctx, std::span<const Tensor> pieces, int root) {
   if (ctx.size() == 1 || pieces.empty()) return;
-  Chain(ctx, pieces, root).run({}, std::identity(), [](const Tensor&) {});
+  Chain(ctx, pieces, root).run(std::identity(), [](Context, const Tensor&) {});
 }
 
 void pipelined_broadcast(Context ctx, const Tensor& x, int root, int segments) {

@@ -19,9 +19,9 @@ inline void receive(Context ctx, const Tensor& x, int peer) {
 
 /// Sends `out` to one rank while receiving `in` from another (or the same).
 inline void send_receive(Context ctx, const Tensor& out, int to, const Tensor& in, int from,
-                         Pattern pattern = Pattern::collective) {
-  const Transfer batch[] = {{Transfer::recv, in, from, pattern},
-                            {Transfer::send, out, to, pattern}};
+                         TrafficClass traffic = TrafficClass::collective) {
+  const Transfer batch[] = {{Transfer::recv, in, from, traffic},
+                            {Transfer::send, out, to, traffic}};
   ctx.comm->transfer(batch);
 }
 

@@ -1,6 +1,7 @@
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/exchange.h"
 #include "algorithms/execution/execution.h"
+#include "core/subset.h"
 
 namespace trigram {
 namespace {
@@ -45,7 +46,7 @@ Exchange among_leaders(Exchange exchange, std::size_t segment_bytes) {
     // Of nodes with one worker each they are all workers, who are no hierarchy.
     const bool alone = ctx.layout->ranks() == static_cast<int>(ctx.layout->nodes().size());
     Subset leaders(*ctx.comm, ctx.layout->leaders(),
-                   alone ? Pattern::collective : Pattern::leaders);
+                   alone ? TrafficClass::collective : TrafficClass::leaders);
     exchange(ctx.with(leaders), x, slot);
   };
 }

@@ -9,10 +9,10 @@ std::vector<Tensor> exchange_with(Context ctx, const Tensor& out, const Peers& p
   std::vector<Transfer> batch;
   for (const Peers::Source& source : peers.receive_from) {
     arrived.push_back(ctx.device->empty_like(out));
-    batch.push_back({Transfer::recv, arrived.back(), source.rank, Pattern::point_to_point});
+    batch.push_back({Transfer::recv, arrived.back(), source.rank, TrafficClass::point_to_point});
   }
   for (int peer : peers.send_to)
-    batch.push_back({Transfer::send, out, peer, Pattern::point_to_point});
+    batch.push_back({Transfer::send, out, peer, TrafficClass::point_to_point});
   if (!batch.empty()) ctx.comm->transfer(batch);
   return arrived;
 }

@@ -6,6 +6,7 @@
 #include "algorithms/primitives/late_contributions.h"
 #include "algorithms/primitives/model_sums.h"
 #include "algorithms/primitives/primitives.h"
+#include "core/subset.h"
 
 namespace trigram {
 

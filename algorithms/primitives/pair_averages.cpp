@@ -20,7 +20,7 @@ PairAverages::PairAverages(Context ctx, Run& run, const std::vector<int>& partne
 
 void PairAverages::average(Context c, const Tensor& model, int partner, const Tensor& change) {
   if (codec_) return average_coded(c, model, partner, change);
-  send_receive(c, model, partner, change, partner, Pattern::point_to_point);
+  send_receive(c, model, partner, change, partner, TrafficClass::point_to_point);
   c.device->axpby(-0.5f, model, 0.5f, change);
 }
 
@@ -32,7 +32,7 @@ void PairAverages::average_coded(Context c, const Tensor& model, int partner,
   c.device->copy(change, model);
   c.device->axpby(-1, reference.model, 1, change);
   codec->encode(out, change);
-  send_receive(c, out, partner, in, partner, Pattern::point_to_point);
+  send_receive(c, out, partner, in, partner, TrafficClass::point_to_point);
   codec->decode(decoded_, out);
   codec->decode(change, in);
   const bool lower = c.rank() < partner;  // added in the order of ranks: references stay equal

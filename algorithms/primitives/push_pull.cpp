@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "algorithms/collectives/pricing.h"
 #include "algorithms/execution/execution.h"
+#include "core/subset.h"
 
 namespace trigram {
 namespace {
@@ -12,25 +14,6 @@ namespace {
 int number(const Context& ctx, bool by_nodes) {
   if (!by_nodes) return ctx.rank();
   return ctx.layout->is_leader(ctx.world_rank) ? ctx.layout->node_of(ctx.world_rank) : -1;
-}
-
-/// Messages that all ranks of the communicator make at the same time, as the h-relation they are.
-void transfer_at_once(Context c, std::span<const Transfer> batch) {
-  if (!c.comm->couples()) {
-    if (!batch.empty()) c.comm->transfer(batch);
-    return;
-  }
-  Rounds rounds{.pattern = Rounds::h_relation, .phases = {{{1}}}, .traffic = Pattern::server};
-  std::vector<Rounds::Sent> sent;
-  for (const Transfer& t : batch) {
-    rounds.valued = rounds.valued || !t.tensor.is_phantom();
-    if (t.kind == Transfer::send)
-      sent.push_back({t.peer, 1, t.tensor.priced_nbytes(), t.pattern == Pattern::answer});
-  }
-  rounds.sent = sent;
-  c.comm->coupled(rounds, [&] {
-    if (!batch.empty()) c.comm->transfer(batch);  // else a server has nothing of these rounds
-  });
 }
 
 /// A place for a short message that is the i-th of its batch.
@@ -189,7 +172,7 @@ void PushPull::exchange_among_servers(Context c, const Batch& batch) const {
   const std::vector<Transfer> transfers = transfers_of(c, batch);
   const auto at_host = pass_host(c, batch.push);
   if (c.size() > 1) {
-    transfer_at_once(c, transfers);
+    transfer_at_once(c, transfers, TrafficClass::server);
     for (const Partition& x : batch.push)
       if (server_of(x) == c.rank()) average(c, x);
   }
@@ -238,19 +221,20 @@ Tensor PushPull::pushed_by(std::size_t j, Context c, const Partition& x) const {
 void PushPull::push(Context c, const Partition& x, std::vector<Transfer>& batch) const {
   const int server = server_of(x);
   if (server != c.rank()) {
-    if (works()) batch.push_back({Transfer::send, x.grad, server, Pattern::server});
+    if (works()) batch.push_back({Transfer::send, x.grad, server, TrafficClass::server});
     return;
   }
   for (std::size_t j = 0; j < workers_.ranks.size(); ++j)
     if (workers_.ranks[j] != server)
-      batch.push_back({Transfer::recv, pushed_by(j, c, x), workers_.ranks[j], Pattern::server});
+      batch.push_back(
+          {Transfer::recv, pushed_by(j, c, x), workers_.ranks[j], TrafficClass::server});
 }
 
 void PushPull::acknowledge(Context c, const Partition& x, std::vector<Transfer>& batch) const {
   const int server = server_of(x);
   const auto add = [&](Transfer::Kind kind, int peer) {
     batch.push_back({kind, place(acknowledgements_, batch.size(), kAcknowledgement_bytes), peer,
-                     Pattern::answer});
+                     TrafficClass::answer});
   };
   if (server != c.rank()) {
     if (works()) add(Transfer::recv, server);
@@ -263,7 +247,8 @@ void PushPull::acknowledge(Context c, const Partition& x, std::vector<Transfer>&
 void PushPull::request(Context c, const Partition& x, std::vector<Transfer>& batch) const {
   const int server = server_of(x);
   const auto add = [&](Transfer::Kind kind, int peer) {
-    batch.push_back({kind, place(requests_, batch.size(), kRequest_bytes), peer, Pattern::server});
+    batch.push_back(
+        {kind, place(requests_, batch.size(), kRequest_bytes), peer, TrafficClass::server});
   };
   if (server != c.rank()) {
     if (works()) add(Transfer::send, server);
@@ -276,11 +261,11 @@ void PushPull::request(Context c, const Partition& x, std::vector<Transfer>& bat
 void PushPull::answer(Context c, const Partition& x, std::vector<Transfer>& batch) const {
   const int server = server_of(x);
   if (server != c.rank()) {
-    if (works()) batch.push_back({Transfer::recv, x.grad, server, Pattern::answer});
+    if (works()) batch.push_back({Transfer::recv, x.grad, server, TrafficClass::answer});
     return;
   }
   for (const int worker : workers_.ranks)
-    if (worker != server) batch.push_back({Transfer::send, x.grad, worker, Pattern::answer});
+    if (worker != server) batch.push_back({Transfer::send, x.grad, worker, TrafficClass::answer});
 }
 
 void PushPull::average(Context c, const Partition& x) const {

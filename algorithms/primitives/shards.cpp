@@ -8,11 +8,11 @@ namespace trigram {
 namespace {
 
 void send_one(Context c, const Tensor& x, int peer) {
-  const Transfer batch[] = {{Transfer::send, x, peer, Pattern::server}};
+  const Transfer batch[] = {{Transfer::send, x, peer, TrafficClass::server}};
   c.comm->transfer(batch);
 }
 void receive_one(Context c, const Tensor& x, int peer) {
-  const Transfer batch[] = {{Transfer::recv, x, peer, Pattern::server}};
+  const Transfer batch[] = {{Transfer::recv, x, peer, TrafficClass::server}};
   c.comm->transfer(batch);
 }
 
@@ -88,12 +88,12 @@ void Shards::pull(Context c, int worker, int server) {
 
 void Shards::exchange_as_worker(Context c, int server) {
   const std::size_t s = shard_on(server);
-  send_receive(c, change_of(s), server, weights_of(s), server, Pattern::server);
+  send_receive(c, change_of(s), server, weights_of(s), server, TrafficClass::server);
   c.device->axpby(1, change_of(s), 1, weights_of(s));
 }
 
 void Shards::exchange_as_server(Context c, int worker) {
-  send_receive(c, shard_, worker, incoming_, worker, Pattern::server);
+  send_receive(c, shard_, worker, incoming_, worker, TrafficClass::server);
   c.device->axpby(1, incoming_, 1, shard_);
 }
 
@@ -103,7 +103,7 @@ void Shards::exchange_coded_as_worker(Context c, int server) {
   const auto code = codec(c, server, steps_.current());
   const Tensor out = code->empty_wire(*c.device, change), in = code->empty_wire(*c.device, change);
   ErrorFeedback(*c.device, *code, residual_.part(s, servers_.count())).encode(out, change);
-  send_receive(c, out, server, in, server, Pattern::server);
+  send_receive(c, out, server, in, server, TrafficClass::server);
   const Tensor decoded = c.device->empty_like(change);
   for (const Tensor& wire : {in, out}) {  // the server's news, then the own change
     code->decode(decoded, wire);
@@ -119,7 +119,7 @@ void Shards::exchange_coded_as_server(Context c, int worker) {
   c.device->copy(incoming_, shard_);
   c.device->axpby(-1, sent, 1, incoming_);
   code->encode(out, incoming_);
-  send_receive(c, out, worker, in, worker, Pattern::server);
+  send_receive(c, out, worker, in, worker, TrafficClass::server);
   for (const Tensor& wire : {out, in}) {
     code->decode(incoming_, wire);
     c.device->axpby(1, incoming_, 1, sent);
@@ -190,12 +190,12 @@ void Shards::collect(Context c) {
   for (std::size_t s = 0; s < servers_.count(); ++s) {
     const int server = servers_.rank_of(s);
     if (server != c.rank()) {
-      batch.push_back({Transfer::recv, weights_of(s), server, Pattern::server});
+      batch.push_back({Transfer::recv, weights_of(s), server, TrafficClass::server});
       continue;
     }
     c.device->copy(weights_of(s), shard_);
     for (int worker = 0; worker < c.size(); ++worker)
-      if (worker != server) batch.push_back({Transfer::send, shard_, worker, Pattern::server});
+      if (worker != server) batch.push_back({Transfer::send, shard_, worker, TrafficClass::server});
   }
   if (!batch.empty()) c.comm->transfer(batch);
 }

@@ -13,19 +13,19 @@ Cost cost(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::
           flops * static_cast<double>(x.priced_numel()), kind};
 }
 
-void charge(Stream& stream, const Cost& cost) {
-  if (!cost.nothing()) stream.charge(cost);
+void charge(CostSink& costs, const Cost& cost) {
+  if (!cost.nothing()) costs.charge(cost);
 }
 
-void charge(Stream& stream, const Tensor& x, double passes, double flops) {
-  charge(stream, cost(x, passes, flops));
+void charge(CostSink& costs, const Tensor& x, double passes, double flops) {
+  charge(costs, cost(x, passes, flops));
 }
 
 // What a codec's operations cost, without doing them.
 class Prices final : public Codec {
  public:
-  Prices(const Codec& priced, Stream& stream)
-      : priced_(priced), stream_(stream), launches_(priced.launches()) {}
+  Prices(const Codec& priced, CostSink& costs)
+      : priced_(priced), costs_(costs), launches_(priced.launches()) {}
   std::size_t wire_bytes(std::size_t numel) const override { return priced_.wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return priced_.priced_bytes(numel); }
   CodecLaunches launches() const override { return launches_; }
@@ -41,7 +41,7 @@ class Prices final : public Codec {
     if (!launches_.mean_at_once || wires.size() == 1) return Codec::decode_mean(device, x, wires);
     decode_each(std::vector<Tensor>(wires.size(), x), wires);
     const auto n = static_cast<double>(wires.size());
-    charge(stream_, cost(x, n + 1, n, Cost::Kind::reduction));
+    charge(costs_, cost(x, n + 1, n, Cost::Kind::reduction));
   }
 
  private:
@@ -54,10 +54,10 @@ class Prices final : public Codec {
       all.bytes += static_cast<double>(xs[i].priced_nbytes() + wires[i].priced_nbytes());
       all.launches += of_vector;
     }
-    charge(stream_, all);
+    charge(costs_, all);
   }
   const Codec& priced_;
-  Stream& stream_;
+  CostSink& costs_;
   CodecLaunches launches_;
 };
 
@@ -65,8 +65,8 @@ class Prices final : public Codec {
 // cost model does not depend on how a device implements it.
 class TimedCodec final : public Codec {
  public:
-  TimedCodec(std::unique_ptr<Codec> inner, Device& device, Stream& stream)
-      : inner_(std::move(inner)), device_(device), stream_(stream), prices_(*inner_, stream) {}
+  TimedCodec(std::unique_ptr<Codec> inner, Device& device, CostSink& costs)
+      : inner_(std::move(inner)), device_(device), costs_(costs), prices_(*inner_, costs) {}
   CodecLaunches launches() const override { return inner_->launches(); }
   std::size_t wire_bytes(std::size_t numel) const override { return inner_->wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return inner_->priced_bytes(numel); }
@@ -104,71 +104,67 @@ class TimedCodec final : public Codec {
  private:
   std::unique_ptr<Codec> inner_;
   Device& device_;
-  Stream& stream_;
+  CostSink& costs_;
   Prices prices_;
   NullDevice nothing_;
-  TimedDevice parts_{nothing_, stream_};  // of the composed operations, charged and not done
+  TimedDevice parts_{nothing_, costs_};  // of the composed operations, charged and not done
 };
 
 }  // namespace
 
-Cost axpby_cost(float b, const Tensor& y) {
-  return b == 0 ? cost(y, 2, 1, Cost::Kind::reduction) : cost(y, 3, 3, Cost::Kind::reduction);
-}
-Cost maximum_cost(const Tensor& y) { return cost(y, 3, 1, Cost::Kind::reduction); }
-
 void TimedDevice::fill(const Tensor& x, float value) {
   inner_.fill(x, value);
-  charge(stream_, x, 1, 0);
+  charge(costs_, x, 1, 0);
 }
 
 void TimedDevice::fill_normal(const Tensor& x, Philox random) {
   inner_.fill_normal(x, random);
-  charge(stream_, x, 1, 100);  // ten rounds of ten operations
+  charge(costs_, x, 1, 100);  // ten rounds of ten operations
 }
 
 void TimedDevice::copy(const Tensor& dst, const Tensor& src) {
   inner_.copy(dst, src);
   if (src.priced_numel() == 0) return;
-  stream_.charge(
+  costs_.charge(
       {static_cast<double>(src.priced_nbytes() + dst.priced_nbytes()), 0, Cost::Kind::copy});
 }
 
 void TimedDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {
   inner_.axpby(a, x, b, y);
-  charge(stream_, axpby_cost(b, y));
+  const bool reads_y = b != 0;
+  charge(costs_, cost(y, reads_y ? 3 : 2, reads_y ? 3 : 1, Cost::Kind::reduction));
 }
 
 void TimedDevice::maximum(const Tensor& x, const Tensor& y) {
   inner_.maximum(x, y);
-  charge(stream_, maximum_cost(y));
+  charge(costs_, cost(y, 3, 1, Cost::Kind::reduction));
 }
 
 void TimedDevice::cut_below(float magnitude, const Tensor& x) {
   inner_.cut_below(magnitude, x);
-  charge(stream_, x, 2, 1);
+  charge(costs_, x, 2, 1);
 }
 
 void TimedDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
   inner_.sgd(step, w, g, m);
-  if (step.momentum == 0) return charge(stream_, w, 3, 4);  // reads w, g; writes w
-  charge(stream_, w, 5, 6);                                 // reads w, g, m; writes w, m
+  if (step.momentum == 0) return charge(costs_, w, 3, 4);  // reads w, g; writes w
+  charge(costs_, w, 5, 6);                                 // reads w, g, m; writes w, m
 }
 
 void TimedDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
                        const Tensor& v) {
   inner_.adam(step, w, g, m, v);
-  charge(stream_, w, 7, 18);  // reads w, g, m, v; writes w, m, v
+  charge(costs_, w, 7, 18);  // reads w, g, m, v; writes w, m, v
 }
 
 double TimedDevice::norm2(const Tensor& x) {
   const double norm = inner_.norm2(x);
-  charge(stream_, x, 1, 2);
+  charge(costs_, x, 1, 2);
   return norm;
 }
 
 std::unique_ptr<Codec> TimedDevice::codec(const CodecSpec& spec, const CodecKey& key) {
-  return std::make_unique<TimedCodec>(inner_.codec(spec, key), inner_, stream_);
+  return std::make_unique<TimedCodec>(inner_.codec(spec, key), inner_, costs_);
 }
 
 }  // namespace trigram

@@ -2,21 +2,17 @@
 
 #include "core/device.h"
 #include "core/nn/timed_nn_ops.h"
-#include "core/stream.h"
 
 namespace trigram {
 
-/// What Device::axpby and Device::maximum cost.
-Cost axpby_cost(float b, const Tensor& y);
-Cost maximum_cost(const Tensor& y);
-
-/// A device that calls `inner`, then charges what the operation costs to `stream`: memory traffic
-/// in priced bytes, and arithmetic. An operation on no priced elements costs nothing. In real time,
-/// where the operation itself takes its time, charging does nothing. Both outlive the TimedDevice.
+/// A device that calls `inner`, then charges what the operation costs to `costs`: memory traffic in
+/// priced bytes, and arithmetic. An operation on no priced elements costs nothing. `costs` is most
+/// often a stream; in real time, where the operation itself takes its time, charging a stream does
+/// nothing. Both outlive the TimedDevice.
 class TimedDevice final : public Device {
  public:
-  TimedDevice(Device& inner, Stream& stream)
-      : inner_(inner), stream_(stream), nn_(inner.nn(), stream) {}
+  TimedDevice(Device& inner, CostSink& costs)
+      : inner_(inner), costs_(costs), nn_(inner.nn(), costs) {}
 
   std::string_view name() const override { return inner_.name(); }
   using Device::codec;
@@ -49,7 +45,7 @@ class TimedDevice final : public Device {
 
  private:
   Device& inner_;
-  Stream& stream_;
+  CostSink& costs_;
   TimedNnOps nn_;
 };
 

@@ -25,9 +25,10 @@ std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Ev
 }
 
 /// Of a collective that is priced as a whole, counts what the rank sends when it is over.
-std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(const Rounds& rounds) {
+std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(
+    const CollectivePattern& pattern) {
   Counters all;
-  for (const Rounds::Sent& sent : rounds.sent) {
+  for (const CollectivePattern::Sent& sent : pattern.sent) {
     const bool intra = rank_.same_node(sent.to);
     (intra ? all.messages_intra : all.messages_inter) += sent.messages;
     (intra ? all.bytes_intra : all.bytes_inter) += sent.bytes;
@@ -37,7 +38,7 @@ std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(const
     rank.sent(tally, all);
   };
   if (!rank_.sink()) return over;
-  return [over, &rank = rank_, event = event_of(rounds)](double begin_s, double end_s) mutable {
+  return [over, &rank = rank_, event = event_of(pattern)](double begin_s, double end_s) mutable {
     over(begin_s, end_s);
     event.begin_s = begin_s;
     event.end_s = end_s;
@@ -76,30 +77,33 @@ bool MeteredCommunicator::native(const Collective& collective) {
   return true;
 }
 
-void MeteredCommunicator::coupled(const Rounds& rounds, const std::function<void()>& messages) {
-  if (inside_) return messages();
-  Rounds mine = rounds;
-  const double factor = rank_.compute_factor();
-  for (Rounds::Phase& phase : mine.phases)
+void MeteredCommunicator::Pricer::price(const CollectivePattern& pattern,
+                                        const Messages& messages) {
+  MeteredCommunicator& c = metered_;
+  if (c.inside_) return messages(false);
+  CollectivePattern mine = pattern;
+  const double factor = c.rank_.compute_factor();
+  for (CollectivePattern::Phase& phase : mine.phases)
     for (Cost* cost : {&phase.each, &phase.after}) *cost = factor * *cost;
   bool whole = true;
   const auto make = [&] {
-    raw_.coupled(mine, [&] {
-      whole = inside_ = raw_.untimed();
-      messages();
-      inside_ = false;
+    c.raw_.pricer()->price(mine, [&](bool take_time) {
+      whole = c.inside_ = !take_time;
+      messages(take_time);
+      c.inside_ = false;
     });
   };
-  timed(clock_, rank_, make,
-        [&] { return whole ? reporter_of_whole(rounds) : reporter({}, /*transferred=*/false); });
-  if (whole) ++batches_;
+  timed(c.clock_, c.rank_, make, [&] {
+    return whole ? c.reporter_of_whole(pattern) : c.reporter({}, /*transferred=*/false);
+  });
+  if (whole) ++c.batches_;
 }
 
 /// A collective that is priced as a whole, at a time that is not known yet.
-Event MeteredCommunicator::event_of(const Rounds& rounds) const {
+Event MeteredCommunicator::event_of(const CollectivePattern& pattern) const {
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_;
-  for (const Rounds::Sent& sent : rounds.sent) event.bytes += sent.bytes;
+  for (const CollectivePattern::Sent& sent : pattern.sent) event.bytes += sent.bytes;
   return event;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/collective_pricer.h"
 #include "core/metering/metered_rank.h"
 
 namespace trigram {
@@ -19,16 +20,23 @@ class MeteredCommunicator final : public Communicator {
   /// Counted as if made of messages, whatever the library does: `ring_messages`.
   bool native(const Collective& collective) override;
   std::int64_t buffered(std::size_t nbytes) const override { return raw_.buffered(nbytes); }
-  bool couples() const override { return raw_.couples(); }
-  /// Reported, if priced as a whole, as one transfer.
-  void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
+  CollectivePricer* pricer() override { return raw_.pricer() ? &pricer_ : nullptr; }
 
  private:
+  /// Reports a collective that is priced as a whole as one transfer.
+  class Pricer final : public CollectivePricer {
+   public:
+    explicit Pricer(MeteredCommunicator& metered) : metered_(metered) {}
+    void price(const CollectivePattern& pattern, const Messages& messages) override;
+
+   private:
+    MeteredCommunicator& metered_;
+  };
   void count(int peer, std::uint64_t bytes);
   std::vector<Event> events_of(std::span<const Transfer> batch);
-  Event event_of(const Rounds& rounds) const;
+  Event event_of(const CollectivePattern& pattern) const;
   std::function<void(double, double)> reporter(std::vector<Event> events, bool transferred = true);
-  std::function<void(double, double)> reporter_of_whole(const Rounds& rounds);
+  std::function<void(double, double)> reporter_of_whole(const CollectivePattern& pattern);
 
   Communicator& raw_;
   Stream& clock_;
@@ -36,6 +44,7 @@ class MeteredCommunicator final : public Communicator {
   StreamTally& tally_;
   std::uint64_t batches_ = 0;
   bool inside_ = false;  // a collective that is priced as a whole
+  Pricer pricer_{*this};
 };
 
 }  // namespace trigram

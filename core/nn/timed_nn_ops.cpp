@@ -23,7 +23,7 @@ double taps(const Window& w) { return product(w.kernel, w.kernel); }
 
 void TimedNnOps::charge(const Tensor& result, double elements, double flops) {
   if (result.priced_numel() == 0 || elements == 0) return;
-  stream_.charge({elements * sizeof(float), flops});
+  costs_.charge({elements * sizeof(float), flops});
 }
 
 void TimedNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,

@@ -1,15 +1,15 @@
 #pragma once
 
+#include "core/cost.h"
 #include "core/nn_ops.h"
-#include "core/stream.h"
 
 namespace trigram {
 
-/// The operations of `inner`, each charged to `stream` by its flops and by the bytes of its
+/// The operations of `inner`, each charged to `costs` by its flops and by the bytes of its
 /// operands. Priced like every operation: none when the result has no priced elements.
 class TimedNnOps final : public NnOps {
  public:
-  TimedNnOps(NnOps& inner, Stream& stream) : inner_(inner), stream_(stream) {}
+  TimedNnOps(NnOps& inner, CostSink& costs) : inner_(inner), costs_(costs) {}
 
   void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
             const Tensor& c) override;
@@ -33,7 +33,7 @@ class TimedNnOps final : public NnOps {
   void charge(const Tensor& result, double elements, double flops);
 
   NnOps& inner_;
-  Stream& stream_;
+  CostSink& costs_;
 };
 
 }  // namespace trigram

@@ -35,12 +35,12 @@ Tensor rest(const Tensor& x) { return x.slice(ahead(x), x.numel() - ahead(x)); }
 void transfer_without_put(Context ctx, std::span<const Transfer> messages) {
   std::vector<Transfer> announced, answered, remaining;
   const Tensor said = notice(ctx), heard = notice(ctx);
-  for (const auto& [kind, x, peer, pattern] : messages) {
+  for (const auto& [kind, x, peer, traffic] : messages) {
     const bool sends = kind == Transfer::send;
-    announced.push_back({kind, first(x), peer, pattern});
+    announced.push_back({kind, first(x), peer, traffic});
     answered.push_back(
-        {sends ? Transfer::recv : Transfer::send, sends ? heard : said, peer, pattern});
-    remaining.push_back({kind, rest(x), peer, pattern});
+        {sends ? Transfer::recv : Transfer::send, sends ? heard : said, peer, traffic});
+    remaining.push_back({kind, rest(x), peer, traffic});
   }
   ctx.comm->transfer(announced);
   if (rest(messages[0].tensor).numel() == 0) return;
@@ -49,8 +49,8 @@ void transfer_without_put(Context ctx, std::span<const Transfer> messages) {
 }
 
 void sendrecv(Context ctx, const Tensor& out, int to, const Tensor& in, int from) {
-  const Transfer both[] = {{Transfer::recv, in, from, Pattern::collective},
-                           {Transfer::send, out, to, Pattern::collective}};
+  const Transfer both[] = {{Transfer::recv, in, from, TrafficClass::collective},
+                           {Transfer::send, out, to, TrafficClass::collective}};
   ctx.comm->transfer(both);
 }
 
@@ -62,8 +62,8 @@ std::vector<Transfer> linear_all_to_all(Context ctx, const Tensor& x, const Tens
   std::vector<Transfer> messages;
   for (int i = 1; i < P; ++i) {
     const int to = (rank + i) % P, from = (rank - i + P) % P;
-    messages.push_back({Transfer::recv, part(y, from), from, Pattern::all_to_all});
-    messages.push_back({Transfer::send, part(x, to), to, Pattern::all_to_all});
+    messages.push_back({Transfer::recv, part(y, from), from, TrafficClass::all_to_all});
+    messages.push_back({Transfer::send, part(x, to), to, TrafficClass::all_to_all});
   }
   return messages;
 }

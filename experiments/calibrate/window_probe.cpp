@@ -35,12 +35,12 @@ double seconds_of_fan(const Context& ctx, const Ladder& ladder, std::size_t nume
   const auto answer = [&](int rank) { return answers.slice(static_cast<std::size_t>(rank), 1); };
   std::vector<Transfer> out, back;
   if (receives) {
-    out.push_back({Transfer::recv, x, 0, Pattern::point_to_point});
-    back.push_back({Transfer::send, answer(0), 0, Pattern::point_to_point});
+    out.push_back({Transfer::recv, x, 0, TrafficClass::point_to_point});
+    back.push_back({Transfer::send, answer(0), 0, TrafficClass::point_to_point});
   } else {
     for (int rank = first; rank < ctx.size(); ++rank) {
-      out.push_back({Transfer::send, x, rank, Pattern::point_to_point});
-      back.push_back({Transfer::recv, answer(rank), rank, Pattern::point_to_point});
+      out.push_back({Transfer::send, x, rank, TrafficClass::point_to_point});
+      back.push_back({Transfer::recv, answer(rank), rank, TrafficClass::point_to_point});
     }
   }
   return seconds_of(ctx, ladder, [&] {

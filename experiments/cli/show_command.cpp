@@ -57,9 +57,9 @@ std::string range(const std::string& least, const std::string& most) {
 /// What one connection moves in the long run, and why: a message between two workers has no more,
 /// however wide the links are.
 void print_connections(const Cluster& cluster, const Network& network) {
-  const auto line = [&](bool inside, Pattern pattern) {
+  const auto line = [&](bool inside, TrafficClass traffic) {
     std::string text;
-    for (const ConnectionLimit& limit : connection_limits(cluster, network, pattern)) {
+    for (const ConnectionLimit& limit : connection_limits(cluster, network, traffic)) {
       if (limit.inside != inside) continue;
       const std::string latency =
           range(short_time(limit.least_latency_s), short_time(limit.most_latency_s));
@@ -72,11 +72,11 @@ void print_connections(const Cluster& cluster, const Network& network) {
   const auto print = [](const std::string& what, const std::string& value) {
     if (!value.empty()) fmt::print("{:20} {}\n", what, value);
   };
-  print("inside a node", line(true, Pattern::point_to_point));
-  print("between nodes", line(false, Pattern::point_to_point));
+  print("inside a node", line(true, TrafficClass::point_to_point));
+  print("between nodes", line(false, TrafficClass::point_to_point));
   if (cluster.transport.channels > 1)
     print(fmt::format("on {} channels", cluster.transport.channels),
-          line(false, Pattern::collective));
+          line(false, TrafficClass::collective));
 }
 
 /// What the runs of an experiment do not take into account; nothing of a description of a cluster,

@@ -14,7 +14,7 @@ namespace trigram {
 /// used up, and a profile changes links at certain times.
 class NetworkChanges {
  public:
-  using Credits = std::function<std::vector<double>()>;  // Runtime::credits
+  using Credits = std::function<std::vector<double>()>;  // World::link_credits
   NetworkChanges(const Experiment& experiment, Credits credits);
 
   /// Steps in order, each when its last rank has ended it.

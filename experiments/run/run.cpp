@@ -73,14 +73,18 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const Layout layout = e.cluster.layout();
   const bool simulated = e.world().simulated;
   const auto runtime = e.world().make(e.runtime, e.cluster, workload);
-  const auto steady = make_steady_steps(e, [&runtime] { return runtime->credits(); });
+  const auto credits = [&e, &runtime] {
+    const auto& of = e.world().link_credits;
+    return of ? of(*runtime) : std::vector<double>();
+  };
+  const auto steady = make_steady_steps(e, credits);
   const auto target = make_target_accuracy(e);
   StoppingRule* const stopping = steady ? static_cast<StoppingRule*>(steady.get()) : target.get();
   const Workers workers = e.algorithm_entry().workers(e.algorithm, layout);
   const auto algorithm = e.algorithm_entry().make(e.algorithm);
   Summary summary(rated_cycle(e), e.synchronous() || algorithm->bounds_lead());
   DrawnSteps drawn(e);
-  NetworkChanges changes(e, [&runtime] { return runtime->credits(); });
+  NetworkChanges changes(e, credits);
   std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
   std::vector<Counters> counted;  // what has arrived in the steps that count
   Collector collector({.ranks = layout.ranks(),

@@ -29,7 +29,7 @@ class SteadySteps final : public StoppingRule {
     double after_s = 0;      // when links change for the last time
     double depth_bytes = 0;  // of token buckets
   };
-  using Credits = std::function<std::vector<double>()>;  // Runtime::credits
+  using Credits = std::function<std::vector<double>()>;  // World::link_credits
   SteadySteps(const Options& options, Credits credits)
       : options_(options),
         credits_(std::move(credits)),
@@ -72,7 +72,7 @@ class SteadySteps final : public StoppingRule {
 };
 
 /// Null where a run makes all its steps: it does not ask for less, or what it does never repeats
-/// itself. `credits` is Runtime::credits.
+/// itself. `credits` is World::link_credits.
 std::unique_ptr<SteadySteps> make_steady_steps(const Experiment& experiment,
                                                SteadySteps::Credits credits);
 

@@ -33,7 +33,7 @@ void halves_of(std::span<const Transfer> batch, std::vector<Half>& halves,
     const Tensor* tensor = &t.tensor;
     if (t.kind == Transfer::send && overwritten(t.tensor, batch))
       tensor = &staged.emplace_back(staged_copy(t.tensor));
-    halves.push_back({t.kind, tensor, t.peer, t.pattern});
+    halves.push_back({t.kind, tensor, t.peer, t.traffic});
   }
 }
 

@@ -31,7 +31,7 @@ struct Half {
   Transfer::Kind kind;
   const Tensor* tensor;
   int peer;
-  Pattern pattern = Pattern::collective;
+  TrafficClass traffic = TrafficClass::collective;
   bool posted = false;  // a partner may know it
   bool done = false;
 };

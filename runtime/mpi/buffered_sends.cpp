@@ -28,7 +28,7 @@ MpiCommunicator::~MpiCommunicator() {
 
 std::int64_t MpiCommunicator::buffered(std::size_t nbytes) const {
   if (!world_.buffers_to_all() || nbytes > Outbox::kLongest) return 0;
-  return world_.transport().held_at_once(static_cast<double>(nbytes), Pattern::point_to_point);
+  return world_.transport().held_at_once(static_cast<double>(nbytes), TrafficClass::point_to_point);
 }
 
 /// Messages to a rank leave in their order: what the outbox has no room for holds up the others.
@@ -51,7 +51,7 @@ bool MpiCommunicator::buffer_or_post(std::size_t half) {
     post(half);
     return true;
   }
-  if (!outbox_->takes(h.peer, x, filler, h.pattern)) return false;
+  if (!outbox_->takes(h.peer, x, filler, h.traffic)) return false;
   outbox_->send(h.peer, x, filler);
   std::lock_guard lock(self_.mutex);
   h.done = true;

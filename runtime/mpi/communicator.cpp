@@ -262,7 +262,7 @@ std::size_t MpiCommunicator::complete() {
     half.done = --call_->open[piece.half] == 0;
     if (half.kind != Transfer::send) continue;
     on_the_way_[static_cast<std::size_t>(half.peer)] -= piece.bytes;
-    if (half.done && world_.eager_to(half.peer))
+    if (half.done && world_.awaits_arrival_at(half.peer))
       call_->arrive_at = host::Clock::now() + world_.eager_latency();
   }
   // A part of a wait is over, as the watchdog sees it.

@@ -20,7 +20,8 @@ class MpiWorld;
 /// tensor is preceded by a header that says what it is, so that halves that do not match are told
 /// apart from a slow network. Sends to where the world buffers them are over when the outbox has
 /// taken them. Others are synchronous: they end when they are received; eager ones (see EagerSends)
-/// when they should have arrived.
+/// when MPI has taken them, or, if the transport is one of rendezvous, when they should have
+/// arrived.
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self);

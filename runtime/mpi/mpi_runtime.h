@@ -18,8 +18,8 @@ enum class Emulated { nothing, bandwidth, bandwidth_and_latency };
 
 /// For a network between nodes that delays packets by itself. A rendezvous would take it three
 /// latencies for a message, and another until its sender learns of the end. So messages leave at
-/// once, in pieces that MPI sends without asking, and a send ends as long after its last piece has
-/// left as that travels.
+/// once, in pieces that MPI sends without asking. A send ends when the kernel has its last piece,
+/// or, where the transport is one of rendezvous, as long after that as the piece travels.
 struct EagerSends {
   double latency_s = 0;          // 0: none are eager
   std::size_t piece_nbytes = 0;  // what MPI sends without asking

@@ -33,7 +33,7 @@ class Outbox {
   Outbox& operator=(const Outbox&) = delete;
 
   /// Whether there is room for a tensor; `filler` bytes are sent after its values.
-  bool takes(int peer, const Tensor& x, std::size_t filler, Pattern pattern) const;
+  bool takes(int peer, const Tensor& x, std::size_t filler, TrafficClass traffic) const;
   /// Copies it and lets it leave.
   void send(int peer, const Tensor& x, std::size_t filler);
   /// Looks which have been received since, and says how many.

@@ -41,6 +41,10 @@ class MpiWorld final : public host::World {
   bool eager_to(int peer) const {
     return eager_.latency_s > 0 && !layout().same_node(rank(), peer);
   }
+  /// Whether a send to `peer` is over only when the message should have arrived.
+  bool awaits_arrival_at(int peer) const {
+    return eager_to(peer) && transport_.protocol == Transport::Protocol::rendezvous;
+  }
   /// Whether messages to `peer` are copied, so that their sends are over before they are received.
   bool buffers_to(int peer) const;
   /// The same for all others, whoever asks.

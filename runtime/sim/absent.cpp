@@ -10,7 +10,7 @@ std::string sim_unavailable_reason() {
          "and configure with -DTRIGRAM_WITH_SIM=ON";
 }
 
-std::unique_ptr<Runtime> make_sim_runtime(const SimOptions&, const Cluster&) {
+std::unique_ptr<SimulatedRuntime> make_sim_runtime(const SimOptions&, const Cluster&) {
   throw ConfigError("/runtime", sim_unavailable_reason());
 }
 

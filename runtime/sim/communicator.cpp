@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "runtime/sim/fluid.h"
+#include "runtime/sim/fluid/fluid_collectives.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
@@ -35,22 +35,18 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
   }
 }
 
-void SimCommunicator::coupled(const Rounds& rounds, const std::function<void()>& messages) {
-  stream_.check_current();
+CollectivePricer* SimCommunicator::pricer() {
   FluidCollectives* fluid = stream_.world().fluid();
-  if (!fluid || stream_.untimed() || stream_.one_way() || !fluid->make(stream_, rounds, messages))
-    messages();
+  if (!fluid || stream_.one_way()) return nullptr;
+  if (!pricer_) pricer_.emplace(stream_, *fluid);
+  return &*pricer_;
 }
 
 std::int64_t SimCommunicator::buffered(std::size_t nbytes) const {
   if (!stream_.world().eager()) return 0;
   return stream_.world().cluster().transport.held_at_once(static_cast<double>(nbytes),
-                                                          Pattern::point_to_point);
+                                                          TrafficClass::point_to_point);
 }
-
-bool SimCommunicator::couples() const { return stream_.world().fluid() && !stream_.one_way(); }
-
-bool SimCommunicator::untimed() const { return stream_.untimed(); }
 
 double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
   const Transport& transport = stream_.world().cluster().transport;
@@ -64,8 +60,8 @@ double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
 
 std::uint64_t SimCommunicator::wire_bytes(const Transfer& transfer) const {
   const std::uint64_t nbytes = transfer.tensor.priced_nbytes();
-  if (transfer.pattern == Pattern::collective) return nbytes;
-  const double share = stream_.world().cluster().transport.efficiency.of(transfer.pattern);
+  if (transfer.traffic == TrafficClass::collective) return nbytes;
+  const double share = stream_.world().cluster().transport.efficiency.of(transfer.traffic);
   if (share == 1 || stream_.world().layout().same_node(rank(), transfer.peer)) return nbytes;
   return static_cast<std::uint64_t>(std::llround(static_cast<double>(nbytes) / share));
 }
@@ -74,10 +70,10 @@ double SimCommunicator::message_cap_Bps(const Transfer& transfer) const {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   World& world = stream_.world();
   const Transport& transport = world.cluster().transport;
-  const bool by_pattern = transport.channels > 1 && !is_collective(transfer.pattern);
+  const bool by_pattern = transport.channels > 1 && !is_collective(transfer.traffic);
   if (!by_pattern && !transport.limits_messages()) return kNone;
   if (transfer.peer == rank() || world.layout().same_node(rank(), transfer.peer)) return kNone;
-  return world.network().message_cap(rank(), transfer.peer, transfer.pattern,
+  return world.network().message_cap(rank(), transfer.peer, transfer.traffic,
                                      static_cast<double>(transfer.tensor.priced_nbytes()),
                                      world.rate());
 }
@@ -92,7 +88,7 @@ void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
     if (t.peer == rank()) continue;
     const bool sends = t.kind == Transfer::send;
-    overlap.started(sends ? &mailbox_to(t.peer, t.pattern) : &mailbox_from(t.peer, t.pattern),
+    overlap.started(sends ? &mailbox_to(t.peer, t.traffic) : &mailbox_from(t.peer, t.traffic),
                     sends, rank(), t.peer);
   }
 }
@@ -122,7 +118,7 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
   in_call_ = true;
   for (const Transfer& t : batch) {
     if (t.kind != Transfer::send) continue;
-    connection_to(t.peer, t.pattern).forget_delivered();
+    connection_to(t.peer, t.traffic).forget_delivered();
     if (FluidCollectives* fluid = world.fluid()) fluid->flows().message_starts(rank(), t.peer);
     if (world.overlap() && t.peer != rank()) world.overlap()->sent(rank(), t.peer);
   }
@@ -137,7 +133,7 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
     if (batch[i].kind == Transfer::recv) finish(batch[i], in_flight[i]);
   for (const Transfer& t : batch) {
     if (t.kind != Transfer::send) continue;
-    const Connection& connection = connection_to(t.peer, t.pattern);
+    const Connection& connection = connection_to(t.peer, t.traffic);
     if (!connection.all_taken())
       stream_.block({.kind = Wait::receiver, .peer = t.peer},
                     [&] { return connection.all_taken(); });
@@ -147,13 +143,13 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
 
 Rendezvous& SimCommunicator::rendezvous_of(const Transfer& receive) {
   return stream_.world().rendezvous(stream_.id(), receive.peer, rank(),
-                                    receive.pattern == Pattern::answer);
+                                    receive.traffic == TrafficClass::answer);
 }
 
 /// Asks for what this rank has read of, before it announces anything.
 void SimCommunicator::post_receives(std::span<const Transfer> batch) {
   for (const Transfer& t : batch)
-    if (t.kind == Transfer::recv) rendezvous_of(t).post_receive(connection_to(t.peer, t.pattern));
+    if (t.kind == Transfer::recv) rendezvous_of(t).post_receive(connection_to(t.peer, t.traffic));
 }
 
 void SimCommunicator::read_announcements(std::span<const Transfer> batch) {
@@ -162,27 +158,27 @@ void SimCommunicator::read_announcements(std::span<const Transfer> batch) {
 }
 
 void SimCommunicator::send(const Transfer& transfer, InFlight& in_flight) {
-  connection_to(transfer.peer, transfer.pattern)
+  connection_to(transfer.peer, transfer.traffic)
       .send({.comm = std::move(in_flight.comm),
              .nbytes = in_flight.parcel->held_bytes,
-             .pattern = transfer.pattern,
+             .traffic = transfer.traffic,
              .cap_Bps = message_cap_Bps(transfer)});
 }
 
 void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
   Parcel*& parcel = in_flight.parcel;
   if (transfer.kind == Transfer::recv) {
-    in_flight.comm = mailbox_from(transfer.peer, transfer.pattern).get_init();
+    in_flight.comm = mailbox_from(transfer.peer, transfer.traffic).get_init();
     in_flight.comm->set_dst_data(reinterpret_cast<void**>(&parcel), sizeof parcel);
     return;
   }
   const bool eager = stream_.world().eager();
-  auto& box = eager ? connection_to(transfer.peer, transfer.pattern).mailbox()
-                    : mailbox_to(transfer.peer, transfer.pattern);
+  auto& box = eager ? connection_to(transfer.peer, transfer.traffic).mailbox()
+                    : mailbox_to(transfer.peer, transfer.traffic);
   const std::uint64_t nbytes = wire_bytes(transfer);
   parcel = stream_.world().parcels().take();
   parcel->pack(transfer.tensor);
-  parcel->connection = eager ? &connection_to(transfer.peer, transfer.pattern) : nullptr;
+  parcel->connection = eager ? &connection_to(transfer.peer, transfer.traffic) : nullptr;
   parcel->held_bytes = static_cast<double>(nbytes);
   in_flight.comm = box.put_init(parcel, nbytes);
   // SimGrid takes a message without bytes for delivered as soon as it is sent to a permanent
@@ -214,14 +210,14 @@ void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
   connection->received(held_bytes);
 }
 
-Connection& SimCommunicator::connection_to(int peer, Pattern pattern) {
-  const int key = this->key(peer, pattern);
+Connection& SimCommunicator::connection_to(int peer, TrafficClass traffic) {
+  const int key = this->key(peer, traffic);
   if (connections_.last_key == key) return *connections_.last;
   Connection*& known = connections_.all[key];
   if (!known)
     known = owned_
                 .emplace_back(std::make_unique<Connection>(
-                    stream_, peer, pattern == Pattern::answer, mailbox_to(peer, pattern)))
+                    stream_, peer, traffic == TrafficClass::answer, mailbox_to(peer, traffic)))
                 .get();
   connections_.last_key = key;
   connections_.last = known;
@@ -240,8 +236,8 @@ std::vector<int> SimCommunicator::silent_receivers() const {
 }
 
 simgrid::s4u::Mailbox& SimCommunicator::look_up(ByPeer<simgrid::s4u::Mailbox>& mailboxes, int peer,
-                                                Pattern pattern, bool outward) {
-  const int key = this->key(peer, pattern);
+                                                TrafficClass traffic, bool outward) {
+  const int key = this->key(peer, traffic);
   auto& box = mailboxes.all[key];
   if (!box) {
     World& world = stream_.world();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 
 #include "core/communicator.h"
 #include "runtime/sim/connection.h"
+#include "runtime/sim/fluid/pricer.h"
 #include "runtime/sim/parcel.h"
 
 namespace trigram::sim {
@@ -26,10 +28,8 @@ class SimCommunicator final : public Communicator {
   int rank() const override;
   int size() const override;
   void transfer(std::span<const Transfer> batch) override;
-  void coupled(const Rounds& rounds, const std::function<void()>& messages) override;
   std::int64_t buffered(std::size_t nbytes) const override;
-  bool couples() const override;
-  bool untimed() const override;
+  CollectivePricer* pricer() override;
 
   /// Whether the rank is in a call that sends or receives on connections.
   bool in_call() const { return in_call_; }
@@ -39,7 +39,7 @@ class SimCommunicator final : public Communicator {
   std::vector<int> silent_receivers() const;
   /// The connection that carries messages of a pattern to `peer`; eager transports alone have
   /// connections.
-  Connection& connection_to(int peer, Pattern pattern = Pattern::collective);
+  Connection& connection_to(int peer, TrafficClass traffic = TrafficClass::collective);
 
  private:
   struct InFlight {
@@ -54,7 +54,9 @@ class SimCommunicator final : public Communicator {
     T* last = nullptr;
     std::unordered_map<int, T*> all;
   };
-  static int key(int peer, Pattern pattern) { return 2 * peer + (pattern == Pattern::answer); }
+  static int key(int peer, TrafficClass traffic) {
+    return 2 * peer + (traffic == TrafficClass::answer);
+  }
 
   /// Seconds that the software spends on a batch before it leaves.
   double overhead_s(std::span<const Transfer> batch) const;
@@ -76,18 +78,19 @@ class SimCommunicator final : public Communicator {
   void post_receives(std::span<const Transfer> batch);
   void read_announcements(std::span<const Transfer> batch);
   void send(const Transfer& transfer, InFlight& in_flight);
-  simgrid::s4u::Mailbox& mailbox_to(int peer, Pattern pattern) {
-    return outward_.last_key == key(peer, pattern) ? *outward_.last
-                                                   : look_up(outward_, peer, pattern, true);
+  simgrid::s4u::Mailbox& mailbox_to(int peer, TrafficClass traffic) {
+    return outward_.last_key == key(peer, traffic) ? *outward_.last
+                                                   : look_up(outward_, peer, traffic, true);
   }
-  simgrid::s4u::Mailbox& mailbox_from(int peer, Pattern pattern) {
-    return inward_.last_key == key(peer, pattern) ? *inward_.last
-                                                  : look_up(inward_, peer, pattern, false);
+  simgrid::s4u::Mailbox& mailbox_from(int peer, TrafficClass traffic) {
+    return inward_.last_key == key(peer, traffic) ? *inward_.last
+                                                  : look_up(inward_, peer, traffic, false);
   }
   simgrid::s4u::Mailbox& look_up(ByPeer<simgrid::s4u::Mailbox>& mailboxes, int peer,
-                                 Pattern pattern, bool outward);
+                                 TrafficClass traffic, bool outward);
 
   SimStream& stream_;
+  std::optional<SimPricer> pricer_;  // where collectives may go as flows
   // Of the call in progress, if its batch is small: what every message touches lies together.
   std::array<InFlight, 2> few_;
   ByPeer<simgrid::s4u::Mailbox> inward_, outward_;

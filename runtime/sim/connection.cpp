@@ -60,7 +60,7 @@ void Connection::send(Message message) {
 void Connection::send_control(std::function<void()> arrived) {
   queue_.push_back({.comm = nullptr,
                     .nbytes = 0,
-                    .pattern = Pattern::collective,
+                    .traffic = TrafficClass::collective,
                     .cap_Bps = std::numeric_limits<double>::infinity(),
                     .arrived = std::move(arrived)});
   advance();
@@ -112,7 +112,7 @@ void Connection::take_what_fits() {
   const Transport& transport = world.cluster().transport;
   while (taken_ < queue_.size()) {
     Message& message = queue_[taken_];
-    if (!transport.takes(held_messages_, held_bytes_, message.nbytes, message.pattern)) return;
+    if (!transport.takes(held_messages_, held_bytes_, message.nbytes, message.traffic)) return;
     ++taken_;
     if (message.comm) ++held_messages_;
     held_bytes_ += message.nbytes;
@@ -133,8 +133,8 @@ double Connection::bandwidth_factor() const {
 /// A byte of a pattern that gets a share of the bandwidth is carried as 1 / share bytes.
 void Connection::pass_window(Message& message) {
   const Transport& transport = sender_.world().cluster().transport;
-  const double share = transport.efficiency.of(message.pattern);
-  const TcpPath path{.streams = static_cast<double>(transport.all_streams(message.pattern)),
+  const double share = transport.efficiency.of(message.traffic);
+  const TcpPath path{.streams = static_cast<double>(transport.all_streams(message.traffic)),
                      .rate_Bps = share * std::min(rate_Bps_ * bandwidth_factor(), message.cap_Bps),
                      .round_trip_s = 2 * latency_s(),
                      .busy_s = busy_s_};

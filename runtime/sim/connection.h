@@ -33,14 +33,14 @@ class Connection {
   struct Message {
     simgrid::s4u::CommPtr comm;  // prepared, not started; null for a control message
     double nbytes;               // on the wire
-    Pattern pattern;
+    TrafficClass traffic;
     double cap_Bps;  // what it moves at most
     // Once it has been taken: when that was, and how long until it begins to move.
     double taken_s = 0, latency_s = 0;
     std::function<void()> arrived = {};  // of a control message
   };
 
-  /// `answers`: of Pattern::answer.
+  /// `answers`: of TrafficClass::answer.
   Connection(SimStream& sender, int destination, bool answers, simgrid::s4u::Mailbox& mailbox);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

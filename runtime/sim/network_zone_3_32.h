@@ -215,7 +215,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
     auto& own = found->second;
     if (!is_new) return own;
-    const double cap_Bps = network_.connection_cap(source, destination, Pattern::collective,
+    const double cap_Bps = network_.connection_cap(source, destination, TrafficClass::collective,
                                                    rate_);  // computes a route
     if (std::isinf(cap_Bps)) return nullptr;
     TRIGRAM_CHECK(taken_ < spare_.size(),

@@ -6,7 +6,7 @@
 namespace trigram {
 namespace {
 
-class SimRuntime final : public Runtime {
+class SimRuntime final : public SimulatedRuntime {
  public:
   SimRuntime(const SimOptions& options, const Cluster& cluster)
       : options_(options), cluster_(cluster) {}
@@ -24,7 +24,7 @@ class SimRuntime final : public Runtime {
     notes_ = world->notes();
     world_ = nullptr;
   }
-  std::vector<double> credits() const override {
+  std::vector<double> link_credits() const override {
     return world_ ? world_->credits() : std::vector<double>();
   }
   Json notes() const override { return notes_; }
@@ -42,7 +42,8 @@ bool sim_available() { return true; }
 
 std::string sim_unavailable_reason() { return {}; }
 
-std::unique_ptr<Runtime> make_sim_runtime(const SimOptions& options, const Cluster& cluster) {
+std::unique_ptr<SimulatedRuntime> make_sim_runtime(const SimOptions& options,
+                                                   const Cluster& cluster) {
   return std::make_unique<SimRuntime>(options, cluster);
 }
 

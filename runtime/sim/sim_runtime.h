@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/config/fields.h"
 #include "core/runtime.h"
@@ -15,7 +16,7 @@ struct SimOptions {
   /// and Improvement of Network Simulation in the SimGrid Framework", SIMUTools 2009): latency
   /// x 13.01, bandwidth x 0.97, a window limit, and acknowledgements that load the way back.
   enum class NetworkModel { alpha_beta, tcp } network_model = NetworkModel::alpha_beta;
-  /// How collectives are simulated that the algorithms make of rounds (Communicator::coupled).
+  /// How collectives are simulated that the algorithms make of rounds (core/collective_pricer.h).
   /// message: each message by itself. fluid: as coupled flows, at a cost that grows with the number
   /// of workers instead of its square. auto: as flows where that is known to give the same times.
   enum class Fidelity { message, fluid, automatic } fidelity = Fidelity::message;
@@ -30,12 +31,21 @@ bool sim_available();
 /// What is missing, and what to install; empty when nothing is.
 std::string sim_unavailable_reason();
 
+/// A simulated world, and what ranks can see of its network during a launch.
+class SimulatedRuntime : public Runtime {
+ public:
+  /// What is left in the token buckets of links at present, in bytes, always in the same order.
+  /// Empty where there are none.
+  virtual std::vector<double> link_credits() const = 0;
+};
+
 /// The simulated world: ranks and streams are actors of SimGrid, time is virtual. `launch` must be
 /// given the cluster's layout. SimGrid allows one simulation per process: a second launch throws
 /// InvariantError. Throws ConfigError in a build without SimGrid.
 ///
 /// A task that catches an exception must leave the catch block before it communicates or waits:
 /// actors share the exception state of their one thread.
-std::unique_ptr<Runtime> make_sim_runtime(const SimOptions& options, const Cluster& cluster);
+std::unique_ptr<SimulatedRuntime> make_sim_runtime(const SimOptions& options,
+                                                   const Cluster& cluster);
 
 }  // namespace trigram

@@ -10,7 +10,7 @@
 #include "core/wait_text.h"
 #include "runtime/sim/communicator.h"
 #include "runtime/sim/control.h"
-#include "runtime/sim/instant.h"
+#include "runtime/sim/fluid/instant.h"
 #include "runtime/sim/world.h"
 
 namespace trigram::sim {

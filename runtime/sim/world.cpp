@@ -6,7 +6,7 @@
 #include "core/wait_text.h"
 #include "netmodels/cluster_network.h"
 #include "runtime/sim/caught.h"
-#include "runtime/sim/fluid.h"
+#include "runtime/sim/fluid/fluid_collectives.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {

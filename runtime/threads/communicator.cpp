@@ -64,7 +64,7 @@ int ThreadsCommunicator::size() const { return self_.world.layout().ranks(); }
 
 std::int64_t ThreadsCommunicator::buffered(std::size_t nbytes) const {
   if (!eager()) return 0;
-  return transport_.held_at_once(static_cast<double>(nbytes), Pattern::point_to_point);
+  return transport_.held_at_once(static_cast<double>(nbytes), TrafficClass::point_to_point);
 }
 
 void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
@@ -101,8 +101,8 @@ Endpoint& ThreadsCommunicator::receiver_of(const Half& half) {
 }
 
 Meeting& ThreadsCommunicator::meeting_place(const Half& half) {
-  if (half.kind == Transfer::recv) return group_.meeting(rank(), half.peer, half.pattern);
-  return group_.receivers().meeting(half.peer, rank(), half.pattern);
+  if (half.kind == Transfer::recv) return group_.meeting(rank(), half.peer, half.traffic);
+  return group_.receivers().meeting(half.peer, rank(), half.traffic);
 }
 
 void ThreadsCommunicator::complete_here(Half& half) {
@@ -145,7 +145,7 @@ void ThreadsCommunicator::post_send(Half& half) {
       receive = meeting.receives.front();
       meeting.receives.erase(meeting.receives.begin());
     } else if (eager() && meeting.sends.empty() &&
-               meeting.has_room(transport_, priced_nbytes(half), half.pattern)) {
+               meeting.has_room(transport_, priced_nbytes(half), half.traffic)) {
       parcel = take(meeting, half);
       receive = parcel->reader;
     } else {
@@ -213,7 +213,7 @@ void ThreadsCommunicator::take_what_fits() {
       const auto at = std::find(meeting.sends.begin(), meeting.sends.end(), half);
       if (at == meeting.sends.end()) continue;  // its receiver came
       if (at == meeting.sends.begin() &&
-          meeting.has_room(transport_, priced_nbytes(*half), half->pattern)) {
+          meeting.has_room(transport_, priced_nbytes(*half), half->traffic)) {
         meeting.sends.erase(meeting.sends.begin());
         parcel = take(meeting, *half);
         reader = parcel->reader;

@@ -40,8 +40,8 @@ struct Meeting {
   double held_bytes = 0;
   EmulatedNetwork::Line line;  // guarded by the network
 
-  bool has_room(const Transport& transport, double nbytes, Pattern pattern) const {
-    return transport.takes(held_messages, held_bytes, nbytes, pattern);
+  bool has_room(const Transport& transport, double nbytes, TrafficClass traffic) const {
+    return transport.takes(held_messages, held_bytes, nbytes, traffic);
   }
   void hold(double nbytes) {
     ++held_messages;

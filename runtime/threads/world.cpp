@@ -30,8 +30,8 @@ void ThreadsGroup::add_unreceived(std::vector<std::string>& lines) {
     std::lock_guard lock(receiver.mutex);
     if (receiver.state == Endpoint::State::blocked) continue;
     for (const Endpoint& sender : senders().endpoints_)
-      for (const Pattern pattern : {Pattern::collective, Pattern::answer})
-        if (meeting(receiver.rank, sender.rank, pattern).held_messages > 0)
+      for (const TrafficClass traffic : {TrafficClass::collective, TrafficClass::answer})
+        if (meeting(receiver.rank, sender.rank, traffic).held_messages > 0)
           lines.push_back(wait_text(sender.rank, sender.stream,
                                     {.kind = Wait::receiver, .peer = receiver.rank}));
   }

@@ -30,8 +30,8 @@ class ThreadsGroup final : public host::Group {
   ThreadsGroup& receivers() { return *receivers_; }
   ThreadsGroup& senders() { return *senders_; }
   /// Of messages from `source` to this group, guarded by the mutex of the receiver's endpoint.
-  Meeting& meeting(int receiver, int source, Pattern pattern) {
-    auto& meetings = pattern == Pattern::answer ? answers_ : meetings_;
+  Meeting& meeting(int receiver, int source, TrafficClass traffic) {
+    auto& meetings = traffic == TrafficClass::answer ? answers_ : meetings_;
     return meetings[static_cast<std::size_t>(receiver) * endpoints_.size() +
                     static_cast<std::size_t>(source)];
   }

@@ -1,4 +1,4 @@
-#include "runtime/sim/fluid.h"
+#include "runtime/sim/fluid/fluid_collectives.h"
 
 #include <algorithm>
 
@@ -14,40 +14,40 @@ FluidCollectives::FluidCollectives(World& world, bool always)
 /// of another, and so may groups, which may be some before the first of them has met; from a chain
 /// some ranks are through before others have come, and of an h-relation messages may hold each
 /// other up.
-bool FluidCollectives::goes_by_messages(Circle& circle, const Rounds& rounds) {
+bool FluidCollectives::goes_by_messages(Circle& circle, const CollectivePattern& collective) {
   if (always_) return false;
   if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || circle.has_rivals ||
-      rounds.pattern != Rounds::ring)
+      collective.shape != CollectivePattern::ring)
     return true;
   const bool all = circle.members.size() == static_cast<std::size_t>(world_.layout().ranks());
   if (!all && circle.over == 0) return true;
-  return !coupled(circle, rounds.pattern, rounds.traffic, 0).exact();
+  return !coupled(circle, collective.shape, collective.traffic, 0).exact();
 }
 
-std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::new_meeting(Circle& circle,
-                                                                         const Rounds& rounds) {
+std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::new_meeting(
+    Circle& circle, const CollectivePattern& collective) {
   auto meeting = std::make_shared<Meeting>(
-      Meeting{circle, rounds.pattern, rounds.traffic, goes_by_messages(circle, rounds)});
+      Meeting{circle, collective.shape, collective.traffic, goes_by_messages(circle, collective)});
   if (meeting->by_messages) return meeting;
   const std::size_t size = circle.members.size();
   meeting->members = std::make_shared<std::vector<Member>>(size);
-  if (!rounds.part_nbytes) return meeting;
-  const auto parts =
-      rounds.pattern == Rounds::ring ? size : static_cast<std::size_t>(rounds.phases[0].rounds);
+  if (!collective.part_nbytes) return meeting;
+  const auto parts = collective.shape == CollectivePattern::ring
+                         ? size
+                         : static_cast<std::size_t>(collective.phases[0].rounds);
   for (std::size_t i = 0; i < parts; ++i)
-    meeting->pipeline.nbytes.push_back(static_cast<double>(rounds.part_nbytes(i)));
-  meeting->pipeline.first_part = rounds.first_part;
-  meeting->pipeline.traffic = rounds.traffic;
+    meeting->pipeline.nbytes.push_back(static_cast<double>(collective.part_nbytes(i)));
+  meeting->pipeline.first_part = collective.first_part;
+  meeting->pipeline.traffic = collective.traffic;
   return meeting;
 }
 
 /// Ranks come to their meetings in one order, but some come to many before others come to the
 /// first.
-std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(Circle& circle,
-                                                                          std::size_t place,
-                                                                          const Rounds& rounds) {
+std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(
+    Circle& circle, std::size_t place, const CollectivePattern& collective) {
   const std::size_t number = circle.attended[place]++ - circle.over;
-  if (number == circle.meetings.size()) circle.meetings.push_back(new_meeting(circle, rounds));
+  if (number == circle.meetings.size()) circle.meetings.push_back(new_meeting(circle, collective));
   std::shared_ptr<Meeting> meeting = circle.meetings[number];
   if (++meeting->arrived == circle.members.size()) {
     circle.meetings.pop_front();
@@ -56,23 +56,23 @@ std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(Circle
   return meeting;
 }
 
-bool FluidCollectives::make(SimStream& stream, const Rounds& rounds,
+bool FluidCollectives::make(SimStream& stream, const CollectivePattern& collective,
                             const std::function<void()>& messages) {
   const Instant when = stream.instant();
   // Whether flows agree with messages is seen in the order of time; and values are as of now.
-  if (!always_ || rounds.valued) stream.settle();
-  Circle& circle = this->circle(stream, rounds.members);
+  if (!always_ || collective.valued) stream.settle();
+  Circle& circle = this->circle(stream, collective.members);
   const std::size_t place = circle.place.at(stream.rank());
-  const std::shared_ptr<Meeting> meeting = next_meeting(circle, place, rounds);
+  const std::shared_ptr<Meeting> meeting = next_meeting(circle, place, collective);
   const bool last = meeting->arrived == circle.members.size();
   if (meeting->by_messages) {
     by_messages_ += last;
     stream.settle();
     return false;
   }
-  arrive(*meeting, place, rounds, when);
+  arrive(*meeting, place, collective, when);
   if (last) start(meeting);
-  if (rounds.valued) {
+  if (collective.valued) {
     stream.set_untimed(true);
     messages();
     stream.set_untimed(false);
@@ -82,29 +82,30 @@ bool FluidCollectives::make(SimStream& stream, const Rounds& rounds,
   return true;
 }
 
-void FluidCollectives::arrive(Meeting& meeting, std::size_t place, const Rounds& rounds,
-                              const Instant& when) const {
+void FluidCollectives::arrive(Meeting& meeting, std::size_t place,
+                              const CollectivePattern& collective, const Instant& when) const {
   const std::size_t size = meeting.circle.members.size();
   (*meeting.members)[place].come = when;
-  if (meeting.pattern == Rounds::h_relation) {
+  if (meeting.shape == CollectivePattern::h_relation) {
     if (!meeting.relation)
       meeting.relation =
           std::make_unique<HRelation>(world_.network(), world_.cluster(), meeting.traffic);
-    return meeting.relation->add(meeting.circle.members[place], rounds.sent);
+    return meeting.relation->add(meeting.circle.members[place], collective.sent);
   }
   // The end of a chain sends to nobody: after it, around the circle, is the beginning.
-  if (rounds.pattern == Rounds::chain && rounds.sent.empty()) meeting.first = (place + 1) % size;
+  if (collective.shape == CollectivePattern::chain && collective.sent.empty())
+    meeting.first = (place + 1) % size;
   const Accelerator& accelerator = world_.cluster().accelerator;
   const auto set = [&](std::vector<double>& by_place, const Cost& cost) {
     if (cost.nothing()) return;
     by_place.resize(size);
     by_place[place] = accelerator.seconds(cost);
   };
-  for (std::size_t i = 0; i < rounds.phases.size(); ++i) {
+  for (std::size_t i = 0; i < collective.phases.size(); ++i) {
     auto& phase = meeting.pipeline.phases[i];
-    phase.messages = rounds.phases[i].rounds;
-    set(phase.work_s, rounds.phases[i].each);
-    set(phase.after_s, rounds.phases[i].after);
+    phase.messages = collective.phases[i].rounds;
+    set(phase.work_s, collective.phases[i].each);
+    set(phase.after_s, collective.phases[i].after);
   }
 }
 
@@ -122,7 +123,7 @@ void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
 void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
   ++fluid_;
   const CoupledRounds& pattern =
-      coupled(meeting->circle, meeting->pattern, meeting->traffic, meeting->first);
+      coupled(meeting->circle, meeting->shape, meeting->traffic, meeting->first);
   if (meeting->relation) return flow_at_once(meeting, pattern);
   pass_on(meeting, pattern, ends_s(*meeting, pattern));
 }
@@ -143,7 +144,7 @@ std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRoun
   const Transport& transport = world_.cluster().transport;
   Connections& connections = this->connections(meeting, pattern);
   std::vector<double> ends =
-      meeting.pattern == Rounds::ring
+      meeting.shape == CollectivePattern::ring
           ? ring_ends_s(pipeline, pattern.edges(), transport, connections.all)
           : chain_ends_s(pipeline, pattern.edges(), transport, connections.all);
   for (std::size_t i = 0; i < connections.windows.size(); ++i)
@@ -206,7 +207,7 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
   double bytes = 0;
   for (std::size_t j = 0; j < meeting->pipeline.nbytes.size(); ++j)
     bytes += meeting->pipeline.nbytes[j];
-  if (meeting->pattern == Rounds::ring) {
+  if (meeting->shape == CollectivePattern::ring) {
     const int rounds = meeting->pipeline.phases[0].messages + meeting->pipeline.phases[1].messages;
     bytes *= static_cast<double>(rounds) / static_cast<double>(meeting->pipeline.nbytes.size());
   }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/sim/fluid.h"
+#include "runtime/sim/fluid/fluid_collectives.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
@@ -52,13 +52,13 @@ void FluidCollectives::find_rivals(Circle& circle) {
     }
 }
 
-const CoupledRounds& FluidCollectives::coupled(Circle& circle, Rounds::Pattern pattern,
-                                               Pattern traffic, std::size_t first) {
-  const std::tuple key(pattern, traffic, first);
+const CoupledRounds& FluidCollectives::coupled(Circle& circle, CollectivePattern::Shape shape,
+                                               TrafficClass traffic, std::size_t first) {
+  const std::tuple key(shape, traffic, first);
   auto found = circle.patterns.find(key);
   if (found == circle.patterns.end())
     found = circle.patterns
-                .emplace(key, CoupledRounds(world_.network(), world_.cluster(), pattern, traffic,
+                .emplace(key, CoupledRounds(world_.network(), world_.cluster(), shape, traffic,
                                             circle.members, first))
                 .first;
   return found->second;

@@ -1,4 +1,4 @@
-#include "core/communicator.h"
+#include "core/subset.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-Subset::Subset(Communicator& parent, std::span<const int> members, Pattern collective)
+Subset::Subset(Communicator& parent, std::span<const int> members, TrafficClass collective)
     : parent_(parent), members_(members), collective_(collective) {
   auto mine = std::find(members.begin(), members.end(), parent.rank());
   TRIGRAM_CHECK(mine != members.end(), "rank {} makes a subset that it is not a member of",
@@ -20,8 +20,8 @@ void Subset::transfer(std::span<const Transfer> batch) {
   auto translate = [&](auto& translated) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       translated[i] = batch[i];
-      translated[i].peer = members_[static_cast<std::size_t>(batch[i].peer)];
-      if (batch[i].pattern == Pattern::collective) translated[i].pattern = collective_;
+      translated[i].peer = in_parent(batch[i].peer);
+      translated[i].traffic = in_parent(batch[i].traffic);
     }
     parent_.transfer(std::span<const Transfer>(translated.data(), batch.size()));
   };
@@ -38,21 +38,20 @@ void Subset::transfer(std::span<const Transfer> batch) {
 bool Subset::native(const Collective& collective) {
   if (size() != parent_.size()) return false;
   for (int rank = 0; rank < size(); ++rank)
-    if (members_[static_cast<std::size_t>(rank)] != rank) return false;
+    if (in_parent(rank) != rank) return false;
   return parent_.native(collective);
 }
 
-void Subset::coupled(const Rounds& rounds, const std::function<void()>& messages) {
-  const auto translated = [&](int rank) { return members_[static_cast<std::size_t>(rank)]; };
-  std::vector<Rounds::Sent> sent(rounds.sent.begin(), rounds.sent.end());
-  for (Rounds::Sent& s : sent) s.to = translated(s.to);
-  std::vector<int> members(rounds.members.size());
-  std::transform(rounds.members.begin(), rounds.members.end(), members.begin(), translated);
-  Rounds of_parent = rounds;
-  of_parent.sent = sent;
-  if (rounds.traffic == Pattern::collective) of_parent.traffic = collective_;
-  of_parent.members = members.empty() ? members_ : std::span<const int>(members);
-  parent_.coupled(of_parent, messages);
+void Subset::Pricer::price(const CollectivePattern& pattern, const Messages& messages) {
+  std::vector<CollectivePattern::Sent> sent(pattern.sent.begin(), pattern.sent.end());
+  for (CollectivePattern::Sent& s : sent) s.to = subset_.in_parent(s.to);
+  std::vector<int> members(pattern.members.begin(), pattern.members.end());
+  for (int& member : members) member = subset_.in_parent(member);
+  CollectivePattern translated = pattern;
+  translated.sent = sent;
+  translated.traffic = subset_.in_parent(pattern.traffic);
+  translated.members = members.empty() ? subset_.members_ : std::span<const int>(members);
+  parent_->price(translated, messages);
 }
 
 }  // namespace trigram

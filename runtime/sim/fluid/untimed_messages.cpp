@@ -1,4 +1,4 @@
-#include "runtime/sim/untimed.h"
+#include "runtime/sim/fluid/untimed_messages.h"
 
 #include "runtime/sim/stream.h"
 

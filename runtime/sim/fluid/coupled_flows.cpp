@@ -1,4 +1,4 @@
-#include "runtime/sim/coupled_flows.h"
+#include "runtime/sim/fluid/coupled_flows.h"
 
 #include <algorithm>
 #include <simgrid/s4u/Actor.hpp>

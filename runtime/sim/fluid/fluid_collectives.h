@@ -16,9 +16,9 @@
 #include "netmodels/coupled_rounds.h"
 #include "netmodels/h_relation.h"
 #include "netmodels/pipeline.h"
-#include "runtime/sim/coupled_flows.h"
-#include "runtime/sim/instant.h"
-#include "runtime/sim/untimed.h"
+#include "runtime/sim/fluid/coupled_flows.h"
+#include "runtime/sim/fluid/instant.h"
+#include "runtime/sim/fluid/untimed_messages.h"
 
 namespace trigram::sim {
 
@@ -36,7 +36,8 @@ class FluidCollectives {
   FluidCollectives(World& world, bool always);
 
   /// Makes the collective; false, on all of its ranks alike, where it is to be made of messages.
-  bool make(SimStream& stream, const Rounds& rounds, const std::function<void()>& messages);
+  bool make(SimStream& stream, const CollectivePattern& collective,
+            const std::function<void()>& messages);
 
   UntimedMessages& untimed() { return untimed_; }
   CoupledFlows& flows() { return flows_; }
@@ -59,13 +60,13 @@ class FluidCollectives {
   /// A collective to which ranks come.
   struct Meeting {
     Circle& circle;
-    const Rounds::Pattern pattern;
-    const Pattern traffic;
+    const CollectivePattern::Shape shape;
+    const TrafficClass traffic;
     const bool by_messages;
     std::size_t arrived = 0;
     std::size_t first = 0;                     // place where a chain begins
     Pipeline pipeline = {};                    // of rings and chains
-    std::unique_ptr<HRelation> relation = {};  // of Rounds::h_relation, in place of that
+    std::unique_ptr<HRelation> relation = {};  // of CollectivePattern::h_relation, in place of that
     std::optional<HRelation::Flow> at_once = {};
     std::shared_ptr<std::vector<Member>> members = {};  // by place; may outlast the meeting
     std::size_t known = 0;                              // of their coming, from the first place on
@@ -81,7 +82,7 @@ class FluidCollectives {
     StreamId stream;
     std::vector<int> members;
     std::unordered_map<int, std::size_t> place;  // of a rank among them
-    std::map<std::tuple<Rounds::Pattern, Pattern, std::size_t>, CoupledRounds>
+    std::map<std::tuple<CollectivePattern::Shape, TrafficClass, std::size_t>, CoupledRounds>
         patterns;  // by traffic and first place, too
     std::map<const CoupledRounds*, Connections> connections;
     std::map<const CoupledRounds*, CoupledRounds> sustained;
@@ -93,12 +94,14 @@ class FluidCollectives {
 
   Circle& circle(const SimStream& stream, std::span<const int> members);
   void find_rivals(Circle& circle);
-  bool goes_by_messages(Circle& circle, const Rounds& rounds);
-  const CoupledRounds& coupled(Circle& circle, Rounds::Pattern pattern, Pattern traffic,
+  bool goes_by_messages(Circle& circle, const CollectivePattern& collective);
+  const CoupledRounds& coupled(Circle& circle, CollectivePattern::Shape shape, TrafficClass traffic,
                                std::size_t first);
-  std::shared_ptr<Meeting> new_meeting(Circle& circle, const Rounds& rounds);
-  std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place, const Rounds& rounds);
-  void arrive(Meeting& meeting, std::size_t place, const Rounds& rounds, const Instant& when) const;
+  std::shared_ptr<Meeting> new_meeting(Circle& circle, const CollectivePattern& collective);
+  std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place,
+                                        const CollectivePattern& collective);
+  void arrive(Meeting& meeting, std::size_t place, const CollectivePattern& collective,
+              const Instant& when) const;
   void start(const std::shared_ptr<Meeting>& meeting);
   void flow(const std::shared_ptr<Meeting>& meeting);
   std::vector<double> ends_s(Meeting& meeting, const CoupledRounds& pattern);

@@ -1,4 +1,4 @@
-#include "runtime/sim/instant.h"
+#include "runtime/sim/fluid/instant.h"
 
 #include <algorithm>
 
