@@ -1,5 +1,6 @@
 """Which settings the page has timelines of."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,17 @@ def test_timelines_say_the_seed_and_the_step_where_they_differ(tmp_path):
     figure = timeline.figure(comparison, comparison.middle_setting)
     assert [ax.get_title(loc="left") for ax in figure.axes] == [
         "bytegrad (seed 3, step 2)", "decentralized/shift_one (seed 1, step 19)"]
+
+
+def test_timelines_say_which_step_it_is_where_steps_differ(tmp_path):
+    sample.write_run(tmp_path, "a", "bytegrad", steps=20)
+    for run_id, algorithm, change in (("b", "decentralized", {"cycle_steps": 8, "shown_step": 7}),
+                                      ("c", "local_sgd", {"rates": {"from_step": 10, "steps": 10}, "shown_step": 7})):
+        path = sample.write_run(tmp_path, run_id, algorithm, steps=20) / "manifest.json"
+        manifest = json.loads(path.read_text())
+        manifest["summary"].update(change)
+        path.write_text(json.dumps(manifest))
+    assert told(tmp_path) == ["step 2", "step 7, exchanges every 8 steps", "step 7, in the warm-up"]
 
 
 def test_timelines_say_nothing_where_all_are_alike(sweep):

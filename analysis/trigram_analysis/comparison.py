@@ -182,10 +182,21 @@ class Comparison:
         return ", ".join(parts)
 
     def told_of(self, run: Run) -> str:
-        """Which run a timeline is of, where the runs have several seeds or recorded different steps."""
-        parts = [(f"seed {run.seed}", {str(r.seed) for r in self.runs}),
-                 (f"step {run.recorded_step}", {r.recorded_step for r in self.runs})]
-        return ", ".join(text for text, found in parts if len(found) > 1)
+        """Which run a timeline is of, where the runs have several seeds; which step, where they recorded different ones
+        or where not all steps of the run are alike."""
+        unlike = self._unlike(run)
+        parts = [(f"seed {run.seed}", len({str(r.seed) for r in self.runs}) > 1),
+                 (f"step {run.recorded_step}", len({r.recorded_step for r in self.runs}) > 1 or unlike),
+                 (unlike, unlike)]
+        return ", ".join(text for text, told in parts if told)
+
+    @staticmethod
+    def _unlike(run: Run) -> str:
+        """In what the recorded step differs from others of the run; empty where nothing is known of that."""
+        every = run.number("cycle_steps") or 1
+        if run.recorded_step < run.warm_up_steps:
+            return "in the warm-up"
+        return f"exchanges every {every:,.3g} steps" if every > 1 else ""
 
     @cached_property
     def _by_setting(self) -> dict[Setting, list[Point]]:

@@ -82,6 +82,11 @@ class Run:
         return total / steps if total is not None and steps else None
 
     @property
+    def warm_up_steps(self) -> int:
+        """Steps before those that its means are of."""
+        return _object(self.summary, "rates").get("from_step") or 0
+
+    @property
     def over(self) -> str:
         """Which steps its means are over; empty where they are over all."""
         return _object(self.summary, "rates").get("over") or ""
@@ -96,6 +101,8 @@ class Run:
     @property
     def recorded_step(self) -> int:
         """The step of which trace.json is: the last one of a run that is shorter than what was asked for."""
+        if isinstance(shown := self.summary.get("shown_step"), int):
+            return shown
         asked, steps = _object(self.experiment, "timeline").get("step"), self.experiment.get("steps")
         step = asked if isinstance(asked, int) else 2
         return min(step, steps - 1) if isinstance(steps, int) and steps > 0 else step

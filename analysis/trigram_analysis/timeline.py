@@ -41,6 +41,8 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
     style.legend_above(fig, axes[0], [Patch(facecolor=style.KIND_COLOURS[k], label=NAMES[k],
                                             hatch=style.KIND_HATCHES[k], edgecolor="white",
                                             linewidth=0) for k in present])
+    if said := comparison.label(setting):
+        marks.below(fig, [f"at {said}"])
     marks.footnote(fig, comparison)
     return fig
 

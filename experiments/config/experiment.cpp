@@ -59,8 +59,10 @@ Kind<std::string> folder_name() {
 
 FieldTable<TimelineOptions> timeline_fields() {
   return FieldTable<TimelineOptions>{}
-      .field("step", &TimelineOptions::step, integer(0),
-             "The step to draw; the last one when there are fewer.")
+      .field(
+          "step", &TimelineOptions::step, optional(integer(0)),
+          "The step to draw; the last one when there are fewer. By default one after the warm-up, "
+          "at whose end workers exchange.")
       .field("ranks", &TimelineOptions::ranks, integer(0, 1024), "How many ranks to draw.");
 }
 

@@ -12,9 +12,10 @@
 
 namespace trigram {
 
-/// Which step is drawn as a timeline, and how many ranks of it.
+/// Which step is drawn as a timeline, and how many ranks of it. Without a step, it is the one that
+/// `shown_step` chooses (experiments/run/timeline.h).
 struct TimelineOptions {
-  std::int64_t step = 2;
+  std::optional<std::int64_t> step;
   std::int64_t ranks = 8;
 };
 

@@ -86,8 +86,8 @@ std::string unsaid(const Json& workload, const LayerTimes& times, const std::str
 AcceleratorRates rates_of(const Accelerator& accelerator) {
   AcceleratorRates rates{accelerator.name, accelerator.flops_per_s, accelerator.memory_Bps};
   if (rates.name.empty()) rates.name = says_nothing(accelerator) ? kDefault : kUnnamed;
-  if (rates.name != kDefault) return rates;
-  return {kDefault, accelerator.arithmetic_per_s(), accelerator.traffic_Bps()};
+  if (!same_accelerator(rates, {kDefault})) return rates;
+  return {rates.name, accelerator.arithmetic_per_s(), accelerator.traffic_Bps()};
 }
 
 std::string text_of(const Accelerator& accelerator) {

@@ -103,8 +103,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                         counted = record.arrived;
                         output.step(record);
                       });
-  Timeline timeline(static_cast<long>(std::min(e.timeline.step, e.steps - 1)),
-                    std::min(static_cast<int>(e.timeline.ranks), layout.ranks()));
+  Timeline timeline(shown_step(e), std::min(static_cast<int>(e.timeline.ranks), layout.ranks()));
   const auto machine = make_machine_model(e.cluster);
   Shared shared{e,         workload,
                 workers,   machine.get(),
@@ -129,6 +128,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   json["steady"] = steady ? steady->to_json() : Json();
   json["target"] = target ? target->to_json(epochs(workload, results, summary.batches())) : Json();
   if (const long every = algorithm->exchange_every(); every > 1) json["cycle_steps"] = every;
+  json["shown_step"] = shown_step(e);
   json["shortfall"] = shortfall(e, json);
   json["world"] = runtime->notes();
   json["worker_done"] = workload.learns() ? worker_done(e, json, target.get()) : Json();

@@ -36,6 +36,13 @@ Cycle cycle_of(const Algorithm& algorithm, const Experiment& e) {
   return algorithm.cycle(e.cluster.layout()).value_or(Cycle{.exact = false});
 }
 
+/// Averages of each rank in the steps that means are over, where time alone decides about them;
+/// else as many as are enough.
+long completed_averages(const Experiment& e, const Algorithm& algorithm, const Json& summary) {
+  if (!algorithm.exchanges_by_time()) return kLeastExchanges;
+  return summary.at("rates").at("updates").get<long>() / e.cluster.layout().ranks();
+}
+
 long least_steps(const Algorithm& algorithm, const Cycle& cycle) {
   if (cycle.exact || algorithm.exchanges_by_time()) return cycle.steps;
   return std::max(cycle.steps, kLeastExchanges * algorithm.exchange_every());
@@ -50,6 +57,15 @@ Cycle rated_cycle(const Experiment& e) {
 long least_rated_steps(const Experiment& e) {
   const auto algorithm = e.algorithm_entry().make(e.algorithm);
   return least_steps(*algorithm, cycle_of(*algorithm, e));
+}
+
+long shown_step(const Experiment& e) {
+  const auto algorithm = e.algorithm_entry().make(e.algorithm);
+  const long from = cycle_of(*algorithm, e).from, every = algorithm->exchange_every();
+  constexpr long kSettled = 2;  // steps until buffers and windows are as they stay
+  const long exchanges = (kSettled + every) / every;  // the first that comes after those
+  const long chosen = e.timeline.step.value_or(from + exchanges * every - 1);
+  return std::min<long>(chosen, e.steps - 1);
 }
 
 Json shortfall(const Experiment& e, const Json& summary) {
@@ -74,6 +90,12 @@ Json shortfall(const Experiment& e, const Json& summary) {
   if (rated < cycle.steps)
     return lacks("rates",
                  fmt::format("made {} of the {} steps of its cycle{}", rated, cycle.steps, later));
+  if (const long averages = completed_averages(e, *algorithm, summary);
+      averages < kLeastExchanges && e.cluster.accelerator.overlap_slowdown > 1)
+    return lacks("rates",
+                 fmt::format("completed {} of 10 averages, whose traffic slows computation "
+                             "down",
+                             averages));
   if (rated < least)
     return lacks("rates", fmt::format("made {} of the {} steps of {} exchanges, as time or chance "
                                       "decide about each{}",
@@ -82,12 +104,17 @@ Json shortfall(const Experiment& e, const Json& summary) {
 }
 
 std::string few_averages(const Experiment& e, const Json& summary) {
-  const long updates = summary.at("rates").at("updates");
-  const bool few = updates > 0 && updates < kLeastExchanges * e.cluster.layout().ranks();
-  if (!few || !e.algorithm_entry().make(e.algorithm)->exchanges_by_time()) return "";
+  const auto algorithm = e.algorithm_entry().make(e.algorithm);
+  const long averages = completed_averages(e, *algorithm, summary);
+  if (averages <= 0 || averages >= kLeastExchanges) return "";
+  const std::string most = averages == 1
+                               ? "many times"
+                               : fmt::format("{:.2g} times", static_cast<double>(averages) /
+                                                                 static_cast<double>(averages - 1));
   return fmt::format(
-      "bytes per step are means over fewer than {} averages, and may be off by the one under way",
-      kLeastExchanges);
+      "bytes per step are of {} average{}, the first of which begins with the run: they may be up "
+      "to {} those of a long run",
+      averages, averages == 1 ? "" : "s", most);
 }
 
 }  // namespace trigram

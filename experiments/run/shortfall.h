@@ -17,6 +17,11 @@ Cycle rated_cycle(const Experiment& experiment);
 /// costs.
 long least_rated_steps(const Experiment& experiment);
 
+/// The step that a timeline shows: the one that is asked for, or else the first that has a step
+/// behind it after the warm-up and at whose end an exchange is due; the last one where the run has
+/// fewer.
+long shown_step(const Experiment& experiment);
+
 /// Why a finished run, given its summary, does not show what its algorithm costs: {"why", "of"}, or
 /// null where it does. "why" is a phrase that follows the name of the algorithm. "of" says what
 /// must not be compared: "rates", the means per step, or "run", everything, since its workers have
@@ -24,8 +29,10 @@ long least_rated_steps(const Experiment& experiment);
 Json shortfall(const Experiment& experiment, const Json& summary);
 
 /// A warning where time alone decides when averages are made and the means are over fewer than ten
-/// of them, empty otherwise: bytes per step then depend on how much of an average is under way at
-/// the end. Times per step do not, since no step waits for an average.
+/// of them, empty otherwise. The first average begins with the run, so n averages take at least
+/// n - 1 times the time from one to the next, and bytes per step are up to n / (n - 1) times those
+/// of a long run. No step waits for an average, so times per step depend on the number only where
+/// messages slow computation down, which `shortfall` says.
 std::string few_averages(const Experiment& experiment, const Json& summary);
 
 }  // namespace trigram

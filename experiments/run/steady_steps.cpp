@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "experiments/run/shortfall.h"
 #include "netmodels/machines.h"
 
 namespace trigram {
@@ -112,7 +113,7 @@ std::unique_ptr<SteadySteps> make_steady_steps(const Experiment& e, SteadySteps:
   if (!algorithm || !algorithm->exact || !machines) return nullptr;
   SteadySteps::Options options{.cycle = *algorithm,
                                .steps = static_cast<long>(e.steps),
-                               .shown = static_cast<long>(e.timeline.step),
+                               .shown = shown_step(e),
                                .depth_bytes = e.cluster.inter.shaping.depth_bytes};
   options.cycle.steps = std::lcm(options.cycle.steps, *machines);
   if (!e.cluster.inter.profile.empty()) options.after_s = e.cluster.inter.profile.back().at_s;
