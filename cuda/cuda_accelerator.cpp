@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
-#include "cuda/error.h"
 #include "cuda/nccl/backend.h"
 #include "cuda/nccl/error.h"
 #include "cuda/placement.h"
+#include "cuda/support/error.h"
 
 namespace trigram {
 namespace {

@@ -1,24 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "core/accelerator_backend.h"
-#include "core/config/fields.h"
+#include "cuda/support/options.h"
 
 // What the rest of the project knows of CUDA and NCCL.
 
 namespace trigram {
-
-struct CudaOptions {
-  std::int64_t ranks_per_gpu = 1;
-  double memory_bytes = 0;  // 0: nine tenths of what is free, shared by the ranks of a GPU
-  bool checked = true;
-  std::int64_t run_ahead = 4;
-  bool padded = false;  // as MpiOptions::padded; no field of its own
-};
-FieldTable<CudaOptions> cuda_fields();
 
 /// Why this build has no GPUs, whatever the machine; empty when it has them.
 std::string cuda_absent_reason();

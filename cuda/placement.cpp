@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "core/config/config_error.h"
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
 namespace {

@@ -1,7 +1,7 @@
 #include "experiments/version.h"
 
 #include "algorithms/registry.h"
-#include "experiments/config/sha256.h"
+#include "experiments/sha256.h"
 
 namespace trigram {
 

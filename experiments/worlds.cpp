@@ -1,7 +1,7 @@
 #include "experiments/worlds.h"
 
 #include "cuda/cuda_accelerator.h"
-#include "experiments/emulate/emulated_network.h"
+#include "netmodels/fragments.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"

@@ -8,6 +8,8 @@
     cuda         core, cuda
     experiments, tests   everything
 
+Within a top folder, sub-folders depend on one another as ARROWS says, and never in a circle.
+
 An algorithm is one file of algorithms/ that reads like its paper: at most 120 lines, banner and all.
 
 SimGrid's headers are for runtime/sim (and for the benchmark that compares with a bare SimGrid
@@ -32,6 +34,35 @@ ALLOWED = {
     "cuda": {"cuda", "core"},
     "experiments": set(FOLDERS) - {"tests"},
     "tests": set(FOLDERS),
+}
+# Which sub-folders of a top folder may include which; "." is the files of the top folder itself.
+ARROWS = {
+    "cuda": {
+        ".": "nccl support",
+        "codecs": "kernels support",
+        "device": "codecs kernels support",
+        "kernels": "support",
+        "nccl": "device support",
+        "support": "",
+    },
+    "experiments": {
+        ".": "",
+        "advise": ". config process results run sweep text",
+        "bench": ". config job",
+        "calibrate": "bench",
+        "cli": ". advise bench calibrate config emulate job results run show sweep tables text",
+        "config": ".",
+        "emulate": ". config process",
+        "job": ". config emulate results text",
+        "process": "",
+        "results": ". config",
+        "run": ". config process results text",
+        "show": "",
+        "sweep": ". config job process results run tables text",
+        "tables": "results text",
+        "text": "",
+    },
+    "runtime": {".": "", "host": "", "mpi": "host", "sim": "", "threads": "host"},
 }
 # Headers of libraries, and the folders that alone may see them.
 CONFINED = {
@@ -77,6 +108,44 @@ def include_error(root, source, quote, target):
     return f"includes {target}: {unit} does not depend on {unit_of(target)}"
 
 
+def sub_folder_of(path):
+    parts = Path(path).parts
+    return parts[1] if len(parts) > 2 else "."
+
+
+def arrows_under(root, top):
+    """{(sub-folder, sub-folder): a file of the first that includes one of the second} in a top folder."""
+    found = {}
+    for path in sorted((root / top).rglob("*")):
+        if path.suffix not in {".h", ".cpp", ".cu", ".cuh"}:
+            continue
+        source = path.relative_to(root)
+        for line in path.read_text().splitlines():
+            match = INCLUDE.match(line)
+            if match and match[1] == '"' and Path(match[2]).parts[0] == top:
+                arrow = sub_folder_of(source), sub_folder_of(match[2])
+                if arrow[0] != arrow[1]:
+                    found.setdefault(arrow, source)
+    return found
+
+
+def arrow_errors(root, top, allowed):
+    """One line per arrow that is not allowed, and per allowed one that nothing uses."""
+    found = arrows_under(root, top)
+    table = {(a, b) for a, targets in allowed.items() for b in targets.split()}
+    errors = [f"{found[a, b]}: {top}/{a} does not depend on {top}/{b}" for a, b in sorted(set(found) - table)]
+    return errors + [f"nothing in {top}/{a} includes {top}/{b}" for a, b in sorted(table - set(found))]
+
+
+def circle(allowed):
+    """Sub-folders that depend on themselves by way of others."""
+    reached = {a: set(targets.split()) for a, targets in allowed.items()}
+    for _ in reached:
+        for targets in reached.values():
+            targets.update(*(reached[b] for b in set(targets)))
+    return sorted(a for a, targets in reached.items() if a in targets)
+
+
 def errors_under(root):
     """One line per forbidden include or condition in the sources under `root`."""
     errors = []
@@ -117,6 +186,12 @@ class Includes(unittest.TestCase):
     def test_dependencies_are_those_of_the_architecture(self):
         self.assertEqual([], errors_under(ROOT))
 
+    def test_sub_folders_depend_on_one_another_as_the_table_says(self):
+        for top, allowed in ARROWS.items():
+            with self.subTest(top=top):
+                self.assertEqual([], arrow_errors(ROOT, top, allowed))
+                self.assertEqual([], circle(allowed))
+
     def test_it_reads_the_sources(self):
         count = sum(1 for folder in FOLDERS[:4] for _ in (ROOT / folder).rglob("*.h"))
         self.assertGreater(count, 20)
@@ -135,6 +210,17 @@ class Algorithms(unittest.TestCase):
 
 class PlantedErrors(unittest.TestCase):
     """The check must be able to fail."""
+
+    def test_an_arrow_that_the_table_lacks_and_one_that_nothing_uses(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "cuda" / "a").mkdir(parents=True)
+            (root / "cuda" / "a" / "x.h").write_text('#include "cuda/b/y.h"\n')
+            errors = arrow_errors(root, "cuda", {"a": "c", "b": "", "c": ""})
+        self.assertEqual(["cuda/a/x.h: cuda/a does not depend on cuda/b", "nothing in cuda/a includes cuda/c"], errors)
+
+    def test_a_circle(self):
+        self.assertEqual(["a", "b"], circle({"a": "b", "b": "a c", "c": ""}))
 
     def errors_of(self, source, text):
         with tempfile.TemporaryDirectory() as folder:

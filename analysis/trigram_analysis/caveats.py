@@ -22,7 +22,7 @@ _LONGEST_REMARK = 60
 
 def caveats(runs: list[Run]) -> list[str]:
     """A line for each warning and each assumption, each once. One that not all runs have says whose it is, by what is
-    swept; experiments/cli/caveats.cpp does the same."""
+    swept; experiments/tables/caveats.cpp does the same."""
     lines = []
     for key, title in (("warnings", "warning"), ("assumed", "assumed")):
         for sentence in dict.fromkeys(x for run in runs for x in _said(run, key)):

@@ -1,6 +1,6 @@
 #include "cuda/codecs/cuda_codec.h"
 
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
 

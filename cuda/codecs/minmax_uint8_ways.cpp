@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda::minmax_uint8 {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/accelerator_backend.h"
-#include "cuda/event.h"
+#include "cuda/support/event.h"
 
 namespace trigram {
 

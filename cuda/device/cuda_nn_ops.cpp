@@ -7,9 +7,9 @@
 
 #include "core/check.h"
 #include "core/nn/operand.h"
-#include "cuda/error.h"
 #include "cuda/kernels/elementwise.h"
 #include "cuda/kernels/nn.h"
+#include "cuda/support/error.h"
 
 namespace trigram {
 namespace {

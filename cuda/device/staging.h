@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/accelerator_backend.h"
-#include "cuda/event.h"
+#include "cuda/support/event.h"
 
 namespace trigram::cuda {
 

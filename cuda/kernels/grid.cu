@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda {
 

@@ -1,6 +1,6 @@
 #include "cuda/kernels/block_sum.h"
 #include "cuda/kernels/nn.h"
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda {
 namespace {

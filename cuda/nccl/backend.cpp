@@ -3,9 +3,9 @@
 #include <cstring>
 #include <thread>
 
-#include "cuda/error.h"
 #include "cuda/nccl/error.h"
 #include "cuda/nccl/stream.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
 

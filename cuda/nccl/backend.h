@@ -4,10 +4,11 @@
 #include <mutex>
 #include <vector>
 
-#include "cuda/cuda_accelerator.h"
+#include "core/accelerator_backend.h"
 #include "cuda/device/arena.h"
 #include "cuda/nccl/communicator.h"
 #include "cuda/nccl/issuer.h"
+#include "cuda/support/options.h"
 
 namespace trigram::cuda {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "cuda/error.h"
 #include "cuda/nccl/error.h"
 #include "cuda/nccl/range.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
 namespace {

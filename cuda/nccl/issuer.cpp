@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
 namespace {

@@ -1,7 +1,7 @@
 #include "cuda/nccl/stream.h"
 
 #include "core/check.h"
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "core/accelerator_backend.h"
 #include "cuda/device/cuda_device.h"
-#include "cuda/event.h"
 #include "cuda/nccl/clock.h"
 #include "cuda/nccl/communicator.h"
+#include "cuda/support/event.h"
 
 namespace trigram::cuda {
 

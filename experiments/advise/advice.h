@@ -9,8 +9,8 @@
 #include "experiments/advise/contest.h"
 #include "experiments/advise/flip_search.h"
 #include "experiments/advise/network_scale.h"
-#include "experiments/cli/sweep_runner.h"
 #include "experiments/results/reached.h"
+#include "experiments/sweep/sweep_runner.h"
 
 namespace trigram {
 

@@ -10,10 +10,10 @@
 #include "experiments/advise/chance.h"
 #include "experiments/advise/long_run.h"
 #include "experiments/advise/one_node.h"
-#include "experiments/cli/labels.h"
-#include "experiments/cli/options_label.h"
 #include "experiments/config/machine_match.h"
 #include "experiments/run/shortfall.h"
+#include "experiments/text/labels.h"
+#include "experiments/text/options_label.h"
 
 namespace trigram {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/config/option_kinds.h"
-#include "experiments/cli/labels.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
+#include "experiments/text/labels.h"
 
 namespace trigram {
 namespace {

@@ -11,7 +11,7 @@
 #include "experiments/config/cluster_file.h"
 #include "experiments/config/config_file.h"
 #include "experiments/config/settings.h"
-#include "experiments/config/sha256.h"
+#include "experiments/sha256.h"
 #include "netmodels/cluster.h"
 
 namespace trigram {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/config/json_text.h"
-#include "experiments/cli/job.h"
 #include "experiments/config/cluster_file.h"
+#include "experiments/job/job.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/cli/paces.h"
-#include "experiments/cli/text_table.h"
+#include "experiments/tables/paces.h"
+#include "experiments/text/text_table.h"
 
 namespace trigram {
 namespace {

@@ -10,9 +10,9 @@
 #include "experiments/bench/measure.h"
 #include "experiments/bench/place.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/job.h"
 #include "experiments/cli/ladder_options.h"
 #include "experiments/exit_codes.h"
+#include "experiments/job/job.h"
 #include "experiments/results/cores.h"
 #include "experiments/results/machine.h"
 

@@ -11,13 +11,13 @@
 #include <set>
 
 #include "experiments/cli/commands.h"
-#include "experiments/cli/complaint.h"
 #include "experiments/cli/emulated_runs.h"
-#include "experiments/cli/sweep_runner.h"
 #include "experiments/cli/world_comparison.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/taking.h"
 #include "experiments/exit_codes.h"
+#include "experiments/sweep/sweep_runner.h"
+#include "experiments/text/complaint.h"
 #include "experiments/version.h"
 
 namespace trigram {

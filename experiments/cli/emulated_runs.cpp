@@ -9,13 +9,13 @@
 #include <system_error>
 #include <utility>
 
-#include "experiments/cli/job.h"
 #include "experiments/emulate/emulated_network.h"
 #include "experiments/emulate/launch.h"
 #include "experiments/emulate/namespaces.h"
 #include "experiments/emulate/tool.h"
 #include "experiments/emulate/watcher.h"
 #include "experiments/exit_codes.h"
+#include "experiments/job/job.h"
 
 namespace trigram {
 namespace {

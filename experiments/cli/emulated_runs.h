@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/cli/sweep_runner.h"
 #include "experiments/config/plan.h"
+#include "experiments/sweep/sweep_runner.h"
 
 namespace trigram {
 

@@ -6,9 +6,9 @@
 
 #include "core/config/config_error.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/job.h"
 #include "experiments/config/plan.h"
 #include "experiments/exit_codes.h"
+#include "experiments/job/job.h"
 #include "experiments/run/replay_times.h"
 
 namespace trigram {

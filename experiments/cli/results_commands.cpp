@@ -14,10 +14,10 @@
 #include "core/data_dir.h"
 #include "core/printable.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/labels.h"
 #include "experiments/exit_codes.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
+#include "experiments/text/labels.h"
 #include "experiments/version.h"
 
 namespace trigram {

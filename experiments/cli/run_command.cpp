@@ -5,12 +5,12 @@
 #include <filesystem>
 
 #include "experiments/cli/commands.h"
-#include "experiments/cli/job.h"
-#include "experiments/cli/labels.h"
-#include "experiments/cli/sweep_runner.h"
 #include "experiments/config/settings.h"
-#include "experiments/config/shard.h"
 #include "experiments/exit_codes.h"
+#include "experiments/job/job.h"
+#include "experiments/sweep/shard.h"
+#include "experiments/sweep/sweep_runner.h"
+#include "experiments/text/labels.h"
 
 namespace trigram {
 namespace {

@@ -18,9 +18,9 @@
 #include "core/printable.h"
 #include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/complaint.h"
-#include "experiments/cli/job.h"
 #include "experiments/exit_codes.h"
+#include "experiments/job/job.h"
+#include "experiments/text/complaint.h"
 #include "experiments/version.h"
 #include "experiments/worlds.h"
 

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "core/config/component.h"
-#include "experiments/cli/caveats.h"
-#include "experiments/cli/labels.h"
-#include "experiments/cli/text_table.h"
+#include "experiments/tables/caveats.h"
+#include "experiments/text/labels.h"
+#include "experiments/text/text_table.h"
 
 namespace trigram {
 namespace {

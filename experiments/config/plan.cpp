@@ -14,9 +14,9 @@
 #include "experiments/config/machine_match.h"
 #include "experiments/config/real_time_match.h"
 #include "experiments/config/settings.h"
-#include "experiments/config/sha256.h"
 #include "experiments/config/sweep.h"
 #include "experiments/config/taking.h"
+#include "experiments/sha256.h"
 
 namespace trigram {
 namespace {

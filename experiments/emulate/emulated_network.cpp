@@ -9,6 +9,7 @@
 #include "core/config/config_error.h"
 #include "experiments/emulate/namespaces.h"
 #include "experiments/emulate/tool.h"
+#include "netmodels/fragments.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
@@ -193,24 +194,6 @@ void add_node(const EmulatedNetwork& network, int node) {
 }
 
 }  // namespace
-
-std::vector<double> nic_bandwidths(const Cluster& cluster) {
-  std::vector<double> nic_Bps;
-  for (int node = 0; node < cluster.nodes; ++node)
-    nic_Bps.push_back(std::min(cluster.transport.goodput * cluster.nic_bandwidth(node),
-                               cluster.transport.node_cap_Bps));
-  return nic_Bps;
-}
-
-std::size_t fragment_bytes(const std::vector<double>& nic_Bps) {
-  const double slowest_Bps = *std::min_element(nic_Bps.begin(), nic_Bps.end());
-  return static_cast<std::size_t>(std::clamp(1e-3 * slowest_Bps, 4096.0, 131072.0));
-}
-
-std::size_t eager_bytes(const std::vector<double>& nic_Bps) {
-  constexpr std::size_t kMostHeaders = 256;
-  return fragment_bytes(nic_Bps) - kMostHeaders;
-}
 
 EmulatedNetwork emulated_network(const Experiment& e) {
   const Cluster& cluster = e.cluster;

@@ -18,16 +18,6 @@ struct EmulatedNetwork {
   bool operator==(const EmulatedNetwork&) const = default;
 };
 
-/// Bytes of payload a second that each node's NIC moves in each direction.
-std::vector<double> nic_bandwidths(const Cluster& cluster);
-
-/// Messages of two ranks that go both ways share a connection, on which what is short, such as
-/// MPI's own answers, must not wait behind a whole message: it goes in fragments that take some 1
-/// ms.
-std::size_t fragment_bytes(const std::vector<double>& nic_Bps);
-/// What of a message's own is in a fragment, with MPI's header, that MPI sends without asking.
-std::size_t eager_bytes(const std::vector<double>& nic_Bps);
-
 /// Of a run in the world mpi, as its options say what the kernel makes of it. Throws ConfigError
 /// when the cluster's network, or the run, is one that cannot be emulated.
 EmulatedNetwork emulated_network(const Experiment& experiment);

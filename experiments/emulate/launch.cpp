@@ -15,6 +15,7 @@
 #include "experiments/emulate/namespaces.h"
 #include "experiments/exit_codes.h"
 #include "experiments/process/signals.h"
+#include "netmodels/fragments.h"
 
 namespace trigram {
 namespace {

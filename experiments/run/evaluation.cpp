@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "experiments/config/sha256.h"
+#include "experiments/sha256.h"
 
 namespace trigram {
 namespace {

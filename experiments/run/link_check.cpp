@@ -11,7 +11,7 @@
 #include <span>
 #include <tuple>
 
-#include "experiments/cli/text_table.h"
+#include "experiments/text/text_table.h"
 #include "netmodels/cluster_network.h"
 
 namespace trigram {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "experiments/config/sha256.h"
+#include "experiments/sha256.h"
 #include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"
 

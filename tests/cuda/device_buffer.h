@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram {
 

@@ -9,7 +9,7 @@
 
 #include "cuda/kernels/codecs/minmax_uint8.h"
 #include "cuda/kernels/dynamic_shared.h"
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 #include "tests/cuda/device_buffer.h"
 
 namespace trigram {

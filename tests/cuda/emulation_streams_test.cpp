@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 #include "tests/cuda/device_buffer.h"
 #include "tests/cuda_emulation/queue.h"
 

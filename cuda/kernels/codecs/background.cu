@@ -2,7 +2,7 @@
 
 #include "cuda/kernels/codecs/words.h"
 #include "cuda/kernels/grid.h"
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda {
 namespace {

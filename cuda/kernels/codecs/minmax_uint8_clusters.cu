@@ -7,7 +7,7 @@
 #include "cuda/kernels/codecs/minmax_uint8.h"
 #include "cuda/kernels/codecs/minmax_uint8_ring.h"
 #include "cuda/kernels/dynamic_shared.h"
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda::minmax_uint8 {
 namespace {

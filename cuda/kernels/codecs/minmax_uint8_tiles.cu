@@ -1,7 +1,7 @@
 #include "cuda/kernels/codecs/minmax_uint8.h"
 #include "cuda/kernels/codecs/minmax_uint8_mean.h"
 #include "cuda/kernels/codecs/tiles.h"
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 
 // Chunks of any length, read twice: once for their range, and again, from the second-level cache if
 // they are not too large for it, for their codes. Both are in one launch, without a barrier: blocks

@@ -1,6 +1,6 @@
 #include "cuda/kernels/codecs/minmax_uint8.h"
 #include "cuda/kernels/codecs/minmax_uint8_math.h"
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda::minmax_uint8 {
 namespace {

@@ -3,7 +3,7 @@
 #include "cuda/kernels/codecs/teams.h"
 #include "cuda/kernels/codecs/tiles.h"
 #include "cuda/kernels/codecs/words.h"
-#include "cuda/launch.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda::sign {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "core/context.h"
 #include "cuda/cuda_accelerator.h"
-#include "cuda/error.h"
 #include "cuda/nccl/error.h"
+#include "cuda/support/error.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "tests/bench/cuda/figure_table.h"
 

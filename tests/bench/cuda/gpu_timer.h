@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "cuda/error.h"
+#include "cuda/support/error.h"
 
 namespace trigram::test {
 

@@ -1,8 +1,8 @@
 #include "tests/bench/cuda/unfused.h"
 
-#include "cuda/error.h"
 #include "cuda/kernels/codecs/minmax_uint8_math.h"
-#include "cuda/launch.h"
+#include "cuda/support/error.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda::unfused {
 namespace {

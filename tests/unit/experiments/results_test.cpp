@@ -7,16 +7,16 @@
 #include <fstream>
 
 #include "core/check.h"
-#include "experiments/cli/comparison_table.h"
-#include "experiments/cli/labels.h"
-#include "experiments/config/sha256.h"
 #include "experiments/results/exchanges.h"
 #include "experiments/results/manifest.h"
-#include "experiments/results/recorded_run.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
 #include "experiments/run/rank_report.h"
+#include "experiments/run/recorded_run.h"
 #include "experiments/run/summary.h"
+#include "experiments/sha256.h"
+#include "experiments/tables/comparison_table.h"
+#include "experiments/text/labels.h"
 
 namespace trigram {
 namespace {

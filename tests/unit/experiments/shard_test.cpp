@@ -1,4 +1,4 @@
-#include "experiments/config/shard.h"
+#include "experiments/sweep/shard.h"
 
 #include <gmock/gmock.h>
 

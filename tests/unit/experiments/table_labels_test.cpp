@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "experiments/cli/comparison_table.h"
-#include "experiments/cli/labels.h"
+#include "experiments/tables/comparison_table.h"
+#include "experiments/text/labels.h"
 
 namespace trigram {
 namespace {

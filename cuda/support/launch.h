@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "cuda/support/error.h"
+
+namespace trigram::cuda {
+
+/// How a kernel is spread over the GPU.
+struct Launch {
+  dim3 grid = 1;
+  dim3 block = 256;
+  std::size_t shared_bytes = 0;  // dynamic shared memory of each block; beyond 48 KiB, see
+                                 // allow_shared_bytes
+  unsigned cluster = 1;          // neighbouring blocks that run side by side; needs sm_90 above 1
+  bool cooperative = false;  // all blocks run side by side: a grid that does not fit is an error
+};
+
+std::string describe(const Launch& shape);
+
+/// Queues a kernel on `stream`. Throws CudaError when it cannot be launched as asked. This, and not
+/// the triple angle brackets, so that files with kernels are C++, too.
+template <class... Parameters, class... Arguments>
+void launch(cudaStream_t stream, const Launch& shape, void (*kernel)(Parameters...),
+            Arguments&&... arguments) {
+  cudaLaunchAttribute attributes[1] = {};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = shape.grid;
+  config.blockDim = shape.block;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream;
+  config.attrs = attributes;
+  if (shape.cluster > 1) {
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim = {shape.cluster, 1, 1};
+    config.numAttrs = 1;
+  } else if (shape.cooperative) {
+    attributes[0].id = cudaLaunchAttributeCooperative;
+    attributes[0].val.cooperative = 1;
+    config.numAttrs = 1;
+  }
+  const cudaError_t code =
+      cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
+  if (code != cudaSuccess) [[unlikely]] {
+    throw CudaError("launch of a kernel as " + describe(shape), code);
+  }
+}
+
+/// Lets a kernel have `nbytes` of dynamic shared memory per block. Once, at start-up.
+template <class... Parameters>
+void allow_shared_bytes(void (*kernel)(Parameters...), std::size_t nbytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(nbytes)),
+        "cudaFuncSetAttribute");
+}
+
+}  // namespace trigram::cuda

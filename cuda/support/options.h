@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/config/fields.h"
+
+namespace trigram {
+
+struct CudaOptions {
+  std::int64_t ranks_per_gpu = 1;
+  double memory_bytes = 0;  // 0: nine tenths of what is free, shared by the ranks of a GPU
+  bool checked = true;
+  std::int64_t run_ahead = 4;
+  bool padded = false;  // as MpiOptions::padded; no field of its own
+};
+FieldTable<CudaOptions> cuda_fields();
+
+}  // namespace trigram

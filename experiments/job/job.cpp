@@ -1,0 +1,197 @@
+#include "experiments/job/job.h"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <exception>
+
+#include "core/config/component.h"
+#include "core/config/config_error.h"
+#include "core/logging/last_words.h"
+#include "core/logging/rank_log.h"
+#include "experiments/emulate/launch.h"
+#include "experiments/exit_codes.h"
+#include "experiments/job/plan_difference.h"
+#include "experiments/job/statement.h"
+#include "experiments/version.h"
+#include "runtime/mpi/mpi_runtime.h"
+
+namespace trigram {
+namespace {
+
+/// The runs of a plan in one text, which is the same where they are.
+std::string text_of(const Plan& plan) {
+  std::string runs;
+  for (const PlannedRun& run : plan.runs) runs += run.id + " ";
+  return runs + plan.name;
+}
+
+/// Says to the others what `make` makes of `mine`, or what keeps it from that, and returns what all
+/// have said: nobody has an error then. `make` returns how long processes may be apart.
+std::vector<Statement> state(Statement mine, const std::function<double(Statement&)>& make) {
+  double watchdog_s = MpiOptions{}.watchdog_s;
+  std::exception_ptr error;
+  try {
+    watchdog_s = make(mine);
+  } catch (const std::exception& e) {
+    mine.error = e.what();
+    error = std::current_exception();
+  }
+  std::vector<Statement> said = exchange_statements(mine, watchdog_s);
+  if (error) std::rethrow_exception(error);
+  return said;
+}
+
+/// The first run that is not the same on all, of statements that differ.
+std::size_t first_apart(const std::vector<std::string>& said) {
+  std::size_t same = said[0].size();
+  for (const std::string& text : said) {
+    const auto length = static_cast<std::ptrdiff_t>(std::min(same, text.size()));
+    const auto end = std::mismatch(text.begin(), text.begin() + length, said[0].begin()).first;
+    same = static_cast<std::size_t>(end - text.begin());
+  }
+  return static_cast<std::size_t>(
+      std::count(said[0].begin(), said[0].begin() + std::ptrdiff_t(same), ' '));
+}
+
+/// The plan that `make` makes, if all processes of the job are invoked alike and make the same one.
+Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make) {
+  Plan plan;
+  const Statement mine{invocation.command, invocation.options};
+  std::vector<std::string> said;
+  for (Statement& s : state(mine, [&](Statement& statement) {
+         plan = make();
+         statement.runs = text_of(plan);
+         return watchdog_s(plan);
+       }))
+    said.push_back(std::move(s.runs));
+  if (std::all_of(said.begin(), said.end(), [&](const auto& text) { return text == said[0]; }))
+    return plan;
+  const auto descriptions = mpi_exchange(describe_plan(plan, first_apart(said)), watchdog_s(plan));
+  throw ConfigError("", fmt::format("the processes of the job have different runs to make; "
+                                    "expected the same files and arguments on all of them; {}",
+                                    plan_difference(said, descriptions)));
+}
+
+bool is_of_processes(const Json& runtime) {
+  return find_component(worlds(), "world", runtime, "--runtime").processes;
+}
+
+}  // namespace
+
+bool in_a_job() { return mpi_unavailable_reason().empty(); }
+
+bool has_others_in_job() { return in_a_job() && mpi_process().size > 1; }
+
+int rank_in_job() { return in_a_job() ? mpi_process().rank : 0; }
+
+void begin_in_job(const std::filesystem::path& folder, const std::string& parting) {
+  const MpiProcess process = mpi_process();
+  std::filesystem::path file;
+  if (!folder.empty()) {
+    file = folder / fmt::format("rank-{}.log", process.rank);
+    try {
+      std::filesystem::create_directories(folder);
+      rank_log::open(file);
+    } catch (const std::exception& error) {
+      throw ConfigError("--rank-logs",
+                        fmt::format("expected a folder that can be written; {}", error.what()));
+    }
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    rank_log::print("trigram {}, rank {} of {}, process {} on {}", version().git, process.rank,
+                    process.size, getpid(), host.data());
+  }
+  last_words::set(fmt::format("rank {} prepares what it is to do", process.rank));
+  last_words::end_on_signals(fmt::format("trigram: rank {}", process.rank),
+                             process.rank == 0 ? parting : "", kInterrupted, file);
+}
+
+void check_for_job(const Plan& plan) {
+  const int processes = mpi_process().size;
+  for (const PlannedRun& run : plan.runs) {
+    const World& world = run.experiment.world();
+    if (!world.processes)
+      throw ConfigError("/runtime",
+                        fmt::format("a launcher has started {} processes, each of which would run "
+                                    "the whole world \"{}\"; expected a world of processes: mpi",
+                                    processes, world.name));
+    if (run.experiment.emulates() && std::getenv(kEmulationVariable) == nullptr)
+      throw ConfigError("/runtime/emulated",
+                        "is set by trigram emulate alone, which makes the network; expected "
+                        "\"nothing\"");
+    if (run.experiment.cluster.ranks() != processes)
+      throw ConfigError(
+          "/cluster", fmt::format("expected as many workers as processes have been started, {}, "
+                                  "not {}; start {}: mpirun -n {} ...",
+                                  processes, run.experiment.cluster.ranks(),
+                                  run.experiment.cluster.ranks(), run.experiment.cluster.ranks()));
+  }
+}
+
+PlanInJob plan_here_or_in_job(const Invocation& invocation,
+                              const std::function<Plan(bool in_job)>& make) {
+  if (!in_a_job()) return {make(false), false};
+  if (!has_others_in_job()) {
+    Plan plan = make(false);
+    if (std::none_of(plan.runs.begin(), plan.runs.end(),
+                     [](const PlannedRun& run) { return run.experiment.world().processes; }))
+      return {std::move(plan), false};
+  }
+  return {agree_on_plan(invocation, [&] { return make(true); }), true};
+}
+
+bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve) {
+  const bool maybe = in_a_job();
+  if (!maybe || !has_others_in_job()) {
+    const Json options = resolve();
+    if (!maybe || !is_of_processes(options.at("--runtime"))) return false;
+  }
+  begin_in_job();
+  state({command}, [&](Statement& statement) {
+    statement.options = resolve();
+    return watchdog_s(statement.options.at("--runtime"));
+  });
+  return true;
+}
+
+void agree_on_error(const std::string& error, const std::string& command) {
+  if (!has_others_in_job()) return;
+  begin_in_job();
+  // Said even if the launcher ends this process because others never come to listen.
+  last_words::set(fmt::format("rank {}: {}", rank_in_job(), error));
+  Statement mine{command};
+  mine.error = error;
+  exchange_statements(mine, MpiOptions{}.watchdog_s);
+}
+
+std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0) {
+  std::string mine;
+  for (const bool wanted : wanted_by_rank_0) mine += wanted ? '1' : '0';
+  const auto said = mpi_exchange(mine, watchdog_s(plan));
+  std::vector<bool> wanted;
+  for (const char c : said.front()) wanted.push_back(c == '1');
+  return wanted;
+}
+
+Cores agree_on_cores(double watchdog_s) {
+  return cores_of_processes(mpi_exchange(cores_statement(), watchdog_s), mpi_process().rank);
+}
+
+double watchdog_s(const Json& runtime) {
+  return quantity(Dimension::duration, true).parse(runtime.at("watchdog"), "/runtime/watchdog");
+}
+
+double watchdog_s(const Plan& plan) {
+  if (plan.runs.empty()) return MpiOptions{}.watchdog_s;
+  double longest = 0;
+  for (const PlannedRun& run : plan.runs)
+    longest = std::max(longest, watchdog_s(run.experiment.runtime));
+  return longest;
+}
+
+}  // namespace trigram

@@ -1,0 +1,86 @@
+#include "experiments/job/statement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/config/config_error.h"
+#include "experiments/text/differences.h"
+#include "runtime/mpi/mpi_runtime.h"
+
+namespace trigram {
+namespace {
+
+std::string text_of(const Statement& s) {
+  const Json j = {
+      {"command", s.command}, {"options", s.options}, {"runs", s.runs}, {"error", s.error}};
+  // Names of files, which errors tell, may be no UTF-8.
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Statement statement_in(const std::string& text) {
+  const Json j = Json::parse(text);
+  const auto text_at = [&](const char* key) { return j.at(key).get<std::string>(); };
+  return {text_at("command"), j.at("options"), text_at("runs"), text_at("error")};
+}
+
+bool alike(const std::vector<Statement>& said, std::string Statement::*member) {
+  return std::all_of(said.begin(), said.end(),
+                     [&](const Statement& s) { return s.*member == said[0].*member; });
+}
+
+template <class TextOf>
+std::string of_each(const std::vector<Statement>& said, TextOf text_of) {
+  std::vector<std::string> texts;
+  for (const Statement& s : said) texts.push_back(text_of(s));
+  return by_ranks(texts);
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& differences) {
+  throw ConfigError("", fmt::format("the processes of the job have different {}; expected the same "
+                                    "files and arguments on all of them; {}",
+                                    what, differences));
+}
+
+/// At the ranks, in place of a pointer.
+[[noreturn]] void refuse_errors(const std::string& of_ranks) {
+  const std::size_t colon = of_ranks.find(": ");
+  throw ConfigError(of_ranks.substr(0, colon), of_ranks.substr(colon + 2));
+}
+
+/// Those that could not read their command line may have meant any command.
+bool several_commands(const std::vector<Statement>& said) {
+  const std::string* known = nullptr;
+  for (const Statement& s : said) {
+    if (s.command.empty()) continue;
+    if (known && *known != s.command) return true;
+    known = &s.command;
+  }
+  return false;
+}
+
+std::string command_or_error(const Statement& s) {
+  return s.command.empty() ? s.error : "trigram " + s.command;
+}
+
+}  // namespace
+
+void check_statements(const std::vector<Statement>& said) {
+  if (several_commands(said)) refuse("commands", of_each(said, command_or_error));
+  if (!alike(said, &Statement::error))
+    refuse_errors(of_each(said, [](const Statement& s) { return s.error; }));
+  const Json& first = said.front().options;
+  const std::string options =
+      of_each(said, [&](const Statement& s) { return fields_apart(s.options, first); });
+  if (!options.empty()) refuse("options of trigram " + said.front().command, options);
+}
+
+std::vector<Statement> exchange_statements(const Statement& mine, double watchdog_s) {
+  std::vector<Statement> said;
+  for (const std::string& text : mpi_exchange(text_of(mine), watchdog_s))
+    said.push_back(statement_in(text));
+  check_statements(said);
+  return said;
+}
+
+}  // namespace trigram

@@ -1,0 +1,129 @@
+#include "experiments/run/recorded_run.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "core/config/config_error.h"
+#include "core/printable.h"
+#include "core/runtime.h"
+#include "experiments/exit_codes.h"
+#include "experiments/process/job_queue.h"
+#include "experiments/run/run.h"
+
+namespace trigram {
+namespace {
+
+constexpr const char* kOutcome = "outcome.json";
+
+/// A file of results, which says so when it cannot be written.
+class ResultFile {
+ public:
+  explicit ResultFile(std::filesystem::path path) : path_(std::move(path)), file_(path_) {
+    check();
+  }
+  void write_line(const Json& json) {
+    file_ << json.dump() << '\n';
+    check();
+  }
+  void close() {
+    file_.close();
+    check();
+  }
+
+ private:
+  void check() const {
+    if (file_) return;
+    throw std::filesystem::filesystem_error("cannot write", path_,
+                                            std::error_code(errno, std::generic_category()));
+  }
+
+  const std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folder,
+                       std::atomic<long>& progress) {
+  ResultFile metrics(folder / "metrics.jsonl");
+  const RunOutput output{[&](const StepRecord& record) {
+                           metrics.write_line(to_json(record));
+                           progress.store(record.step + 1, std::memory_order_relaxed);
+                         },
+                         [&](const Json& timeline) {
+                           ResultFile file(folder / "trace.json");
+                           file.write_line(timeline);
+                           file.close();
+                         }};
+  Json summary = make_run(run.experiment, *run.workload, output);
+  metrics.close();
+  return {.summary = std::move(summary)};
+}
+
+/// The last line that the process wrote before a trace of its stack; it says why a library ended
+/// the process.
+std::string last_words(const std::filesystem::path& log) {
+  std::ifstream file(log);
+  std::string last;
+  for (std::string line; std::getline(file, line) && !line.starts_with("Backtrace");)
+    if (!line.empty()) last = line;
+  return printable(last);
+}
+
+std::string signal_error(const std::filesystem::path& folder, int signal) {
+  std::string error =
+      fmt::format("the process was ended by signal {} ({})", signal, strsignal(signal));
+  if (signal == SIGKILL) return error + ", as the kernel does when memory runs out";
+  const std::string said = last_words(folder / "log.txt");
+  return said.empty() ? error : error + "; the last line of its log: " + said;
+}
+
+}  // namespace
+
+int record_run(const PlannedRun& run, const std::filesystem::path& folder,
+               std::atomic<long>& progress) {
+  spdlog::info("run {}: {} in the world {}, {} ranks, {} steps", run.id,
+               run.experiment.algorithm_entry().name, run.experiment.world().name,
+               run.experiment.cluster.ranks(), run.experiment.steps);
+  Outcome outcome;
+  try {
+    outcome = make_and_write(run, folder, progress);
+  } catch (const HangError& error) {
+    outcome = {.error = error.what(), .hang = true};
+  } catch (const ConfigError& error) {
+    outcome = {.error = error.what(), .refused = true};
+  } catch (const std::exception& error) {
+    outcome = {.error = error.what()};
+  }
+  if (!outcome.ok()) spdlog::error("{}", outcome.error);
+  std::ofstream file(folder / kOutcome);
+  file << Json{{"summary", outcome.summary},
+               {"error", outcome.error},
+               {"hang", outcome.hang},
+               {"refused", outcome.refused}};
+  if (outcome.ok()) return kOk;
+  return outcome.hang ? kWatchdog : outcome.refused ? kBadInput : kRunFailed;
+}
+
+Outcome take_outcome(const std::filesystem::path& folder, int wait_status) {
+  std::ifstream file(folder / kOutcome);
+  const Json j = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  std::filesystem::remove(folder / kOutcome);
+  if (WIFSIGNALED(wait_status)) return {.error = signal_error(folder, WTERMSIG(wait_status))};
+  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == kOutOfMemory)
+    return {.error =
+                "out of memory; fewer simulations at a time (--jobs), or a smaller workload or "
+                "cluster, need less"};
+  if (!j.is_object())
+    return {.error = fmt::format("the process ended with code {} and without a result",
+                                 WEXITSTATUS(wait_status))};
+  return {j["summary"], j["error"].get<std::string>(), j["hang"].get<bool>(),
+          j["refused"].get<bool>()};
+}
+
+}  // namespace trigram

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "experiments/process/shared_counters.h"
+#include "experiments/text/line_printer.h"
+
+namespace trigram {
+
+/// How far the runs of a sweep are: a bar with the time that is left on a terminal, a line for each
+/// ended run everywhere.
+class Progress {
+ public:
+  /// `steps`: how many each run has; their counters are written by the runs.
+  Progress(std::vector<long> steps, bool quiet);
+
+  std::atomic<long>& counter(std::size_t run) { return counters_[run]; }
+  void tick();
+  void ended(std::size_t run, const std::string& label, const std::string& error, double wall_s);
+  void note(const std::string& line);
+  void clear() { printer_.clear(); }
+  /// How many runs were made, and how long all of them took together.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double elapsed_s() const;
+  std::string failed_text() const;
+
+  std::vector<long> steps_;
+  SharedCounters counters_;
+  bool quiet_;
+  LinePrinter printer_;
+  Clock::time_point started_ = Clock::now();
+  std::size_t ended_ = 0, failed_ = 0;
+};
+
+/// "12 s", "3 min 20 s", "2 h 5 min".
+std::string format_duration(double seconds);
+
+}  // namespace trigram

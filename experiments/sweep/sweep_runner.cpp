@@ -1,0 +1,230 @@
+#include "experiments/sweep/sweep_runner.h"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/config/config_error.h"
+#include "core/logging/rank_log.h"
+#include "core/printable.h"
+#include "experiments/exit_codes.h"
+#include "experiments/job/job.h"
+#include "experiments/results/run_folder.h"
+#include "experiments/run/link_check.h"
+#include "experiments/run/recorded_run.h"
+#include "experiments/run/run.h"
+#include "experiments/tables/comparison_table.h"
+#include "experiments/text/complaint.h"
+#include "experiments/text/labels.h"
+#include "experiments/version.h"
+#include "runtime/mpi/mpi_runtime.h"
+
+namespace trigram {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+/// A run under way.
+struct SweepRunner::Active {
+  Active(const std::filesystem::path& experiment, const std::string& id) : folder(experiment, id) {}
+  RunFolder folder;
+  Period period{utc_now(), "", 0};
+  Clock::time_point began = Clock::now();
+  Json links;  // of an emulated network
+};
+
+void check_writable(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const std::filesystem::path probe = folder / fmt::format(".writable.{}", getpid());
+  if (!error) std::filesystem::create_directory(probe, error);
+  if (error)
+    throw ConfigError("--output", fmt::format("expected a folder that can be written; {}: {}",
+                                              shortened(folder.string()), error.message()));
+  std::filesystem::remove(probe);
+}
+
+SweepRunner::SweepRunner(const Plan& plan, Options options, bool quiet)
+    : plan_(plan),
+      options_(std::move(options)),
+      quiet_(quiet),
+      folder_(options_.output / plan.name) {}
+
+StoredRun SweepRunner::stored(const PlannedRun& run) const {
+  return read_stored_run(folder_ / run.id, version().git);
+}
+
+void SweepRunner::print_results() const {
+  std::vector<Json> manifests;
+  for (const PlannedRun& planned : plan_.runs)
+    if (const StoredRun run = stored(planned); run.state == StoredRun::done)
+      manifests.push_back(run.manifest);
+  fmt::print("{}", comparison_table(manifests));
+  fmt::print("results: {}\nreport:  trigram report {}\n", folder_.string(), folder_.string());
+}
+
+/// Whether the run is to be made; says so when a stale result stands in its way. One that is there,
+/// made when the sweep was another, is told its place in this one.
+bool SweepRunner::wanted(const PlannedRun& run) {
+  if (options_.force) return true;
+  const StoredRun existing = stored(run);
+  if (existing.state == StoredRun::stale) {
+    ++stale_;
+    complain(fmt::format("stale: {} ({}) {}; --force makes it again", run.id,
+                         describe(run.coordinates), printable(existing.stale_as)));
+  }
+  if (existing.state == StoredRun::done &&
+      existing.manifest.value("sweep", Json()) != run.coordinates)
+    relabel(folder_ / run.id, existing, run.coordinates);
+  return existing.state != StoredRun::done && existing.state != StoredRun::stale;
+}
+
+Job SweepRunner::job(const PlannedRun& run, std::size_t index) {
+  return {.exclusive = !run.experiment.world().simulated,
+          .start =
+              [this, &run, index] {
+                auto active = std::make_shared<Active>(folder_, run.id);
+                active_[index] = active;
+                if (run.experiment.emulates() && !run.experiment.world().processes)
+                  active->links = measured_links(run);
+                return Job::Started{[this, &run, index, active] {
+                                      return record_run(run, active->folder.path(),
+                                                        progress_->counter(index));
+                                    },
+                                    active->folder.path() / "log.txt"};
+              },
+          .ended = [this, &run, index](int status) { finish(run, index, status); }};
+}
+
+/// Prints them, and hands back what the manifest says of them. A world that cannot carry messages
+/// shows in the run itself.
+Json SweepRunner::measured_links(const PlannedRun& run) {
+  try {
+    const auto links = check_links(run.experiment, *run.workload);
+    const std::string table = link_table(links);
+    progress_->note(table.substr(0, table.size() - 1));
+    warn_of(links, fmt::format("{} {}", run.id, describe(run.coordinates)));
+    return to_json(links);
+  } catch (const std::exception& error) {
+    spdlog::warn("{}: the links could not be measured: {}", run.id, error.what());
+    return nullptr;
+  }
+}
+
+void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_status) {
+  const std::shared_ptr<Active> active = active_.at(index);
+  active_.erase(index);
+  const Outcome outcome = take_outcome(active->folder.path(), wait_status);
+  active->period.finished = utc_now();
+  active->period.wall_s = std::chrono::duration<double>(Clock::now() - active->began).count();
+  const Cores cores = job_cores_.value_or(cores_of_threads(run.experiment.cluster.ranks()));
+  active->folder.publish(make_manifest(run, outcome, active->period, active->links, cores),
+                         outcome.ok());
+  if (!outcome.ok()) ++failed_;
+  if (outcome.refused) ++refused_;
+  hung_ = hung_ || outcome.hang;
+  progress_->ended(index, fmt::format("{} {}", run.id, describe(run.coordinates)), outcome.error,
+                   active->period.wall_s);
+}
+
+/// `steps` are those of the runs to be made.
+void SweepRunner::begin_progress(std::vector<long> steps, bool quiet) {
+  const std::size_t finished = plan_.runs.size() - steps.size() - static_cast<std::size_t>(stale_);
+  progress_ = std::make_unique<Progress>(std::move(steps), quiet);
+  if (finished > 0)
+    progress_->note(fmt::format("{} of {} runs are there already", finished, plan_.runs.size()));
+}
+
+int SweepRunner::exit_code() const {
+  if (hung_ && plan_.runs.size() == 1) return kWatchdog;
+  if (refused_ > 0 && refused_ == failed_ + stale_) return kBadInput;
+  return failed_ + stale_ > 0 ? kRunFailed : kOk;
+}
+
+int SweepRunner::run() {
+  check_writable(folder_);
+  remove_leftovers(folder_);
+  JobQueue queue(options_.jobs > 0 ? options_.jobs : available_cores());
+  std::vector<long> steps;
+  for (const PlannedRun& run : plan_.runs) {
+    if (!wanted(run)) continue;
+    queue.add(job(run, steps.size()));
+    steps.push_back(static_cast<long>(run.experiment.steps));
+  }
+  begin_progress(std::move(steps), quiet_);
+  const bool completed = queue.run([this] { progress_->tick(); });
+  active_.clear();  // removes what was not finished
+  if (!completed) {
+    progress_->clear();
+    complain("interrupted; finished runs are kept, the same command goes on");
+    return kInterrupted;
+  }
+  progress_->finish();
+  return exit_code();
+}
+
+/// Errors of runs are recorded in results. Other errors, such as a full disk, are of this process
+/// alone, and end the job.
+int SweepRunner::run_in_job() {
+  try {
+    return make_all_in_job();
+  } catch (const std::exception& error) {
+    active_.clear();  // removes what was not finished
+    mpi_abort(printable(error.what()), kRunFailed);
+  }
+}
+
+int SweepRunner::make_all_in_job() {
+  const bool first = rank_in_job() == 0;
+  std::vector<bool> wanted_here(plan_.runs.size());
+  std::vector<long> steps;
+  if (first) {
+    remove_leftovers(folder_);
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) wanted_here[i] = wanted(plan_.runs[i]);
+  }
+  const std::vector<bool> wanted = agree_on_runs(plan_, wanted_here);
+  job_cores_ = agree_on_cores(watchdog_s(plan_));
+  for (std::size_t i = 0; i < plan_.runs.size(); ++i)
+    if (wanted[i]) steps.push_back(static_cast<long>(plan_.runs[i].experiment.steps));
+  begin_progress(std::move(steps), quiet_ || !first);
+  std::size_t index = 0;
+  for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
+    if (!wanted[i]) continue;
+    const std::string label =
+        fmt::format("{} {}", plan_.runs[i].id, describe(plan_.runs[i].coordinates));
+    rank_log::print("run {}: begins", label);
+    if (first) record_in_job(plan_.runs[i], index++);
+    else join_run(plan_.runs[i]);
+    rank_log::print("run {}: is over", label);
+  }
+  progress_->finish();
+  return exit_code();
+}
+
+void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
+  const Job::Started started = job(run, index).start();
+  // What is for a log file would come between the lines.
+  spdlog::default_logger()->sinks().front()->set_level(spdlog::level::warn);
+  const int code = started.body();
+  finish(run, index, W_EXITCODE(code, 0));
+}
+
+/// What fails, fails on rank 0 as well, which says so.
+void SweepRunner::join_run(const PlannedRun& run) {
+  try {
+    make_run(run.experiment, *run.workload, {});
+  } catch (const ConfigError& error) {
+    rank_log::print("run {} is refused: {}", run.id, error.what());
+    ++failed_;
+    ++refused_;
+  } catch (const std::exception& error) {
+    rank_log::print("run {} failed: {}", run.id, error.what());
+    ++failed_;
+  }
+}
+
+}  // namespace trigram

@@ -1,0 +1,65 @@
+#include "experiments/text/labels.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "core/printable.h"
+#include "experiments/text/options_label.h"
+
+namespace trigram {
+namespace {
+
+constexpr std::size_t kLongestList = 40;  // in characters: a matrix is no label
+
+/// A topology: its kind, and those of its options that are short.
+std::string label_of_kind(const Json& value) {
+  constexpr std::size_t kShort = 20;
+  std::string label = printable(value["kind"].get<std::string>());
+  for (const auto& [key, option] : value.items()) {
+    const std::string text = label_of(option);
+    if (key != "kind" && text.size() <= kShort)
+      label += fmt::format(" {}={}", printable(key), text);
+  }
+  return label;
+}
+
+}  // namespace
+
+std::string label_of(const Json& value) {
+  if (value.is_string()) {
+    const auto text = printable(value.get<std::string>());
+    return text.ends_with(".json") ? std::filesystem::path(text).stem().string() : text;
+  }
+  if (value.is_object() && value.contains("name") && value["name"].is_string()) {
+    const std::string name = printable(value["name"].get<std::string>());
+    const bool has_mode = value.contains("mode") && value["mode"].is_string();
+    return has_mode ? name + "/" + printable(value["mode"].get<std::string>()) : name;
+  }
+  if (value.is_object() && value.contains("kind") && value["kind"].is_string())
+    return label_of_kind(value);
+  const std::string text = quoted(value);
+  if (value.is_array() && text.size() > kLongestList)
+    return fmt::format("[{} values]", value.size());
+  return printable(text);
+}
+
+std::string algorithm_label(const Json& manifest) {
+  const Json swept = manifest["sweep"].value("/algorithm", Json());
+  return label_of(swept.is_string() ? swept : manifest["experiment"]["algorithm"]);
+}
+
+std::string describe(const Json& coordinates) {
+  std::vector<std::string> parts;
+  for (const auto& [pointer, value] : coordinates.items()) {
+    const std::string name = pointer.starts_with("/") ? pointer.substr(1) : pointer;
+    const std::string options = options_label(value);
+    parts.push_back(fmt::format("{}={}{}{}", printable(name), label_of(value),
+                                options.empty() ? "" : " ", options));
+  }
+  return parts.empty() ? "one run" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace trigram
