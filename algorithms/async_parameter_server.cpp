@@ -20,7 +20,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
 #include "algorithms/options.h"
-#include "algorithms/primitives/meetings.h"
+#include "algorithms/primitives/pair_scheduler.h"
 #include "algorithms/primitives/shards.h"
 
 namespace trigram {
@@ -39,7 +39,7 @@ class AsyncParameterServer final : public Algorithm {
   void train(Context ctx, Run& run) override {
     const Servers servers = servers_among(options_.servers, ctx.size());
     const auto shards = std::make_shared<Shards>(ctx, run, servers, options_.codec);
-    Meetings meetings(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
+    PairScheduler meetings(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
       shards->exchange(c, worker, server);
     });
     for (long t : run.steps) {

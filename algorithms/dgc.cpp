@@ -18,7 +18,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
 #include "algorithms/options.h"
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 namespace {

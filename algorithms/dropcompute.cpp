@@ -19,7 +19,7 @@
 #include "algorithms/execution/averages.h"
 #include "algorithms/execution/compute_threshold.h"
 #include "algorithms/options.h"
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/config/units.h"
 
 namespace trigram {

@@ -23,7 +23,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/primitives/gatherings.h"
+#include "algorithms/primitives/group_scheduler.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {
@@ -40,7 +40,7 @@ class DsgdAau final : public Algorithm {
 
   void train(Context ctx, Run& run) override {
     auto comm = ctx.stream->fork("comm");
-    Gatherings gatherings(ctx, *make_peer_graph(options_.graph, run.seed));
+    GroupScheduler gatherings(ctx, *make_peer_graph(options_.graph, run.seed));
     const auto mix = [&](const Peers& peers) {
       if (peers.send_to.empty()) return;
       exchange_on(*comm, ctx, run, run.workload.weights(),

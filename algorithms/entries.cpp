@@ -1,6 +1,6 @@
 #include "algorithms/entries.h"
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 namespace {

@@ -26,7 +26,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/regional_average.h"
 #include "core/codecs/density.h"
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 namespace {

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 
 namespace {
 
 /// 0, or a size that is worth going round for.
-Kind<std::size_t> segment_kind() {
+OptionType<std::size_t> segment_kind() {
   constexpr std::size_t kLeast = 1024;
-  Kind<std::size_t> size = byte_size();
+  OptionType<std::size_t> size = byte_size();
   size.parse = [parse = size.parse](const Json& j, const std::string& pointer) {
     const std::size_t nbytes = parse(j, pointer);
     if (nbytes > 0 && nbytes < kLeast) wrong_type(pointer, "0B, or a size of at least 1KiB", j);
@@ -59,8 +59,9 @@ void refuse_options(const Json& options, const std::string& name, const std::str
 }
 
 /// "name" or {"name": "ring" or "nccl", options}; dumped as a name where options are defaults.
-Kind<AllreduceSpec> kind_of(const std::vector<std::pair<std::string, AllreduceAlgorithm>>& names) {
-  const Kind<AllreduceAlgorithm> name = one_of(names);
+OptionType<AllreduceSpec> kind_of(
+    const std::vector<std::pair<std::string, AllreduceAlgorithm>>& names) {
+  const OptionType<AllreduceAlgorithm> name = one_of(names);
   const FieldTable<Rings> rings = ring_fields();
   const FieldTable<NcclOptions> nccl = nccl_fields();
   Json schemas = {name.schema, named_schema(rings.schema(), "ring")};
@@ -91,7 +92,7 @@ Kind<AllreduceSpec> kind_of(const std::vector<std::pair<std::string, AllreduceAl
 
 }  // namespace
 
-Kind<AllreduceSpec> allreduce_kind() {
+OptionType<AllreduceSpec> allreduce_kind() {
   return kind_of({{"ring", AllreduceAlgorithm::ring},
                   {"recursive_doubling", AllreduceAlgorithm::recursive_doubling},
                   {"rabenseifner", AllreduceAlgorithm::rabenseifner},
@@ -100,13 +101,13 @@ Kind<AllreduceSpec> allreduce_kind() {
                   {"native", AllreduceAlgorithm::native}});
 }
 
-Kind<AllreduceSpec> group_allreduce_kind() {
+OptionType<AllreduceSpec> group_allreduce_kind() {
   return kind_of({{"butterfly", AllreduceAlgorithm::recursive_doubling},
                   {"ring", AllreduceAlgorithm::ring},
                   {"rabenseifner", AllreduceAlgorithm::rabenseifner}});
 }
 
-Kind<SecondPhase> second_phase_kind() {
+OptionType<SecondPhase> second_phase_kind() {
   return one_of<SecondPhase>(
       {{"direct", SecondPhase::direct}, {"allgather", SecondPhase::allgather}});
 }
@@ -121,8 +122,8 @@ void require_contraction(const CodecSpec& codec, const std::string& pointer) {
                              codec.name));
 }
 
-Kind<CodecSpec> contraction_kind() {
-  Kind<CodecSpec> kind = codec_kind();
+OptionType<CodecSpec> contraction_kind() {
+  OptionType<CodecSpec> kind = codec_kind();
   kind.parse = [parse = kind.parse](const Json& j, const std::string& pointer) {
     CodecSpec codec = parse(j, pointer);
     require_contraction(codec, pointer);
@@ -131,8 +132,8 @@ Kind<CodecSpec> contraction_kind() {
   return kind;
 }
 
-Kind<std::optional<CodecSpec>> optional_codec_kind() {
-  const Kind<CodecSpec> codec = contraction_kind();
+OptionType<std::optional<CodecSpec>> optional_codec_kind() {
+  const OptionType<CodecSpec> codec = contraction_kind();
   std::vector<std::string> names = {"none"};
   for (const CodecEntry& entry : codecs()) names.push_back(entry.name);
   return {[codec, names](const Json& j, const std::string& pointer) -> std::optional<CodecSpec> {

@@ -13,21 +13,21 @@ namespace trigram {
 
 // Kinds of options that several algorithms have.
 
-Kind<AllreduceSpec> allreduce_kind();
+OptionType<AllreduceSpec> allreduce_kind();
 /// The same in groups of a power of two, where recursive doubling is called a butterfly.
-Kind<AllreduceSpec> group_allreduce_kind();
+OptionType<AllreduceSpec> group_allreduce_kind();
 
-Kind<SecondPhase> second_phase_kind();
+OptionType<SecondPhase> second_phase_kind();
 
 /// Throws ConfigError at `pointer` unless the codec is a contraction: for methods that code again
 /// what a code has lost.
 void require_contraction(const CodecSpec& codec, const std::string& pointer);
 
 /// Which codec, as `codec_kind` has it, among those that are contractions.
-Kind<CodecSpec> contraction_kind();
+OptionType<CodecSpec> contraction_kind();
 
 /// The same, or "none" for full precision.
-Kind<std::optional<CodecSpec>> optional_codec_kind();
+OptionType<std::optional<CodecSpec>> optional_codec_kind();
 
 /// The fields of an Options with a `CodecSpec codec` and a `bool error_feedback`; `coded` says what
 /// travels in code, in the plural.

@@ -19,8 +19,8 @@
 #include "algorithms/execution/host_passes.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/primitives/mass.h"
 #include "algorithms/primitives/primitives.h"
+#include "algorithms/primitives/push_sum_state.h"
 
 namespace trigram {
 namespace {
@@ -38,7 +38,7 @@ class Sgp final : public Algorithm {
   void train(Context ctx, Run& run) override {
     Device& device = *ctx.device;
     const std::vector<Part> parts = parts_of(run);
-    std::vector<Mass> masses;
+    std::vector<PushSumState> masses;
     for (const Part& part : parts) masses.emplace_back(device, part.weights);
     const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
     auto comm = ctx.stream->fork("comm");
@@ -51,7 +51,7 @@ class Sgp final : public Algorithm {
     for ([[maybe_unused]] long t : run.steps) {
       std::vector<std::shared_ptr<Work>> pushed;
       compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
-        const Mass& mass = masses[static_cast<std::size_t>(part.index)];
+        const PushSumState& mass = masses[static_cast<std::size_t>(part.index)];
         device.copy(part.weights, mass.x);  // but the optimiser steps from x
         optimizer_step(ctx, run, part);
         device.copy(mass.x, part.weights);

@@ -27,7 +27,7 @@
 #include "algorithms/execution/execution.h"
 #include "algorithms/options.h"
 #include "algorithms/primitives/clock_bound.h"
-#include "algorithms/primitives/meetings.h"
+#include "algorithms/primitives/pair_scheduler.h"
 #include "algorithms/primitives/shards.h"
 
 namespace trigram {
@@ -64,7 +64,7 @@ class Ssp final : public Algorithm {
   void train(Context ctx, Run& run) override {
     const Servers servers = servers_among(options_.servers, ctx.size());
     const auto model = std::make_shared<PushesAndPulls>(ctx, run, servers, options_.codec);
-    Meetings meetings(ctx, servers.ranks(), [model](Context c, int worker, int server) {
+    PairScheduler meetings(ctx, servers.ranks(), [model](Context c, int worker, int server) {
       model->meet(c, worker, server);
     });
     ClockBound clocks(ctx, options_.staleness);

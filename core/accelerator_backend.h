@@ -42,9 +42,9 @@ class Bootstrap {
 };
 
 /// A point in the queue of an accelerator's stream: all that was issued before it.
-class Milestone {
+class AcceleratorEvent {
  public:
-  virtual ~Milestone() = default;
+  virtual ~AcceleratorEvent() = default;
   /// Whether the accelerator has got there. Any thread may ask.
   virtual bool reached() const = 0;
 };
@@ -61,11 +61,11 @@ class AcceleratorStream {
   virtual Device& device() = 0;
   /// The data plane between the same-named streams of all ranks, ordered on this queue.
   virtual Communicator& communicator() = 0;
-  virtual std::shared_ptr<Milestone> record() = 0;
+  virtual std::shared_ptr<AcceleratorEvent> record() = 0;
   /// The same with its time, as Stream::mark; in seconds of the steady clock since its epoch.
-  virtual std::unique_ptr<Moment> mark() = 0;
+  virtual std::unique_ptr<EventTime> mark() = 0;
   /// Orders what is issued from now on after `milestone`, of any stream of this accelerator.
-  virtual void wait(const Milestone& milestone) = 0;
+  virtual void wait(const AcceleratorEvent& milestone) = 0;
 };
 
 /// An accelerator as one rank uses it. A world of host threads hands its streams one each, and

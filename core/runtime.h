@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "core/context.h"
 
 namespace trigram {

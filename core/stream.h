@@ -38,9 +38,9 @@ struct Lock {
 };
 
 /// A point of a stream's past on an accelerator, which the stream may not have come to.
-class Moment {
+class EventTime {
  public:
-  virtual ~Moment() = default;
+  virtual ~EventTime() = default;
   virtual bool known() const = 0;
   /// In the seconds of Stream::now(); once known. Any thread may ask.
   virtual double seconds() const = 0;
@@ -55,7 +55,7 @@ class Stream : public CostSink {
   virtual double now() const = 0;
   /// Where the stream is behind all that it has issued, if it issues to an accelerator, which will
   /// tell the time later. Null where that is now().
-  virtual std::unique_ptr<Moment> mark() { return nullptr; }
+  virtual std::unique_ptr<EventTime> mark() { return nullptr; }
   virtual void sleep_for(double seconds) = 0;
   /// Advances simulated time by what the operation costs on the accelerator; nothing in real time.
   void charge(const Cost& cost) override = 0;

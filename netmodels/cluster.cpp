@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/random/philox.h"
 #include "netmodels/background_load.h"
 #include "netmodels/topologies/registry.h"
@@ -35,7 +35,7 @@ FieldTable<LinkSpec> link_fields() {
 }
 
 /// A bandwidth that is not written when it is left to others.
-Kind<double> bandwidth_if_given() {
+OptionType<double> bandwidth_if_given() {
   return written_where(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; });
 }
 

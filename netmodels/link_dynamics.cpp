@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 

@@ -7,7 +7,7 @@
 
 #include "core/config/config_error.h"
 #include "core/config/fields.h"
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 namespace {
@@ -44,7 +44,7 @@ Tcp linux_tcp() {
 
 double idle_timeout_s(double round_trip_s) { return 0.2 + round_trip_s; }
 
-Kind<Tcp> tcp_kind() {
+OptionType<Tcp> tcp_kind() {
   const FieldTable<Tcp> fields = tcp_fields();
   const std::vector<std::string> names = {"none", "linux"};
   return {

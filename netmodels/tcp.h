@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 
@@ -36,7 +36,7 @@ Tcp linux_tcp();
 double idle_timeout_s(double round_trip_s);
 
 /// "none", "linux", or an object whose fields differ from those of Linux.
-Kind<Tcp> tcp_kind();
+OptionType<Tcp> tcp_kind();
 
 /// Which rate of a stream is meant: that of bytes that leave while its window has room, or that of
 /// a long message, of which a window moves in each round trip.

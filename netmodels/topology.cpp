@@ -8,8 +8,8 @@ namespace trigram {
 namespace {
 
 /// A bandwidth that is not written when it is left to the NICs.
-Kind<double> bandwidth_or_that_of_nics() {
-  Kind<double> kind = quantity(Dimension::bandwidth, true);
+OptionType<double> bandwidth_or_that_of_nics() {
+  OptionType<double> kind = quantity(Dimension::bandwidth, true);
   kind.dump = [dump = kind.dump](const double& Bps) { return Bps > 0 ? dump(Bps) : Json(); };
   return kind;
 }

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 namespace {
 
 /// A limit that is not written where there is none.
-Kind<double> limit(Dimension dimension) {
+OptionType<double> limit(Dimension dimension) {
   return written_where(quantity(dimension, true),
                        [](double value) { return std::isfinite(value); });
 }
@@ -20,7 +20,7 @@ bool is_queued(TrafficClass traffic) {
 }
 
 FieldTable<Efficiency> efficiency_fields() {
-  const Kind<double> share = number(0, 1, Open::below);
+  const OptionType<double> share = number(0, 1, Open::below);
   return FieldTable<Efficiency>{}
       .field("leaders", &Efficiency::leaders, share,
              "of rings and trees among one worker of each node, the leader of several")

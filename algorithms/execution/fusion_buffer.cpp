@@ -6,7 +6,7 @@
 
 #include "algorithms/collectives/fold.h"
 #include "core/config/fields.h"
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 namespace {
@@ -69,7 +69,7 @@ class Negotiation {
 
 }  // namespace
 
-Kind<std::optional<FusionCycle>> fusion_buffer_kind() {
+OptionType<std::optional<FusionCycle>> fusion_buffer_kind() {
   return optional(nested(
       FieldTable<FusionCycle>{}
           .field("size", &FusionCycle::buffer_bytes, byte_size(),

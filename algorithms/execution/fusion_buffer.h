@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "algorithms/execution/execution.h"
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 
@@ -17,7 +17,7 @@ struct FusionCycle {
 };
 
 /// The option "fusion_buffer": none where it is absent or null.
-Kind<std::optional<FusionCycle>> fusion_buffer_kind();
+OptionType<std::optional<FusionCycle>> fusion_buffer_kind();
 
 /// Exchanges of gradients that fuse what is ready (Horovod's tensor fusion, arXiv 1802.05799).
 /// While an iteration has buckets that are not exchanged yet, a rank runs one cycle after another:

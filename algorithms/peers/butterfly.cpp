@@ -47,8 +47,8 @@ class Butterfly final : public PeerGraph {
 };
 
 /// A power of two, or 0 where that stands for the default.
-Kind<std::int64_t> group_kind() {
-  Kind<std::int64_t> kind = integer(0, 1 << 20);
+OptionType<std::int64_t> group_kind() {
+  OptionType<std::int64_t> kind = integer(0, 1 << 20);
   kind.parse = [parse = kind.parse](const Json& j, const std::string& pointer) {
     const std::int64_t group = parse(j, pointer);
     if (group != 0 && !power_of_two(static_cast<int>(group)))

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "core/check.h"
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 

@@ -13,8 +13,8 @@ namespace trigram {
 /// each time as the number of throws until something of the probability 1 / mean happens.
 enum class Interval { fixed, geometric };
 
-/// Meetings of all ranks in random pairs, numbered from 0. All ranks know whom each is with, and
-/// after how many steps of their own they are due, without asking each other.
+/// PairScheduler of all ranks in random pairs, numbered from 0. All ranks know whom each is with,
+/// and after how many steps of their own they are due, without asking each other.
 class RandomMeetings {
  public:
   /// Those of a run of `steps` steps; `mean_interval` in steps, at least 1.

@@ -33,7 +33,7 @@ std::unique_ptr<PeerGraph> make_peer_graph(const PeerGraphSpec& spec, std::uint6
   return entry.make(entry.resolve(spec.options, "/graph"), seed);
 }
 
-Kind<PeerGraphSpec> peer_graph_kind() {
+OptionType<PeerGraphSpec> peer_graph_kind() {
   return component_kind<PeerGraphSpec>(peer_graphs(), "peer graph");
 }
 

@@ -30,7 +30,7 @@ struct PeerGraphSpec {
 std::unique_ptr<PeerGraph> make_peer_graph(const PeerGraphSpec& spec, std::uint64_t seed = 0);
 
 /// How a configuration names a peer graph: "name" or {"name": ..., options}.
-Kind<PeerGraphSpec> peer_graph_kind();
+OptionType<PeerGraphSpec> peer_graph_kind();
 
 /// That of a method whose ranks meet their peers in the graph of the step; empty where it is drawn.
 std::optional<Cycle> cycle_of(const PeerGraph& graph, Exchanging exchanging);

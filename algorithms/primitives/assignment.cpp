@@ -84,7 +84,7 @@ std::size_t djb2_server(std::uint64_t key, std::size_t servers) {
   return hash % servers;
 }
 
-Kind<Assignment> assignment_kind() {
+OptionType<Assignment> assignment_kind() {
   return one_of<Assignment>({{"round_robin", Assignment::round_robin}, {"djb2", Assignment::djb2}});
 }
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "core/workload.h"
 
 namespace trigram {
@@ -45,6 +45,6 @@ std::vector<Partition> assign(std::span<const Bucket> buckets, std::size_t serve
 std::size_t djb2_server(std::uint64_t key, std::size_t servers);
 
 /// The option "assignment".
-Kind<Assignment> assignment_kind();
+OptionType<Assignment> assignment_kind();
 
 }  // namespace trigram

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/peers/peer_graph.h"
-#include "algorithms/primitives/mass.h"
+#include "algorithms/primitives/push_sum_state.h"
 
 namespace trigram {
 
@@ -25,7 +25,7 @@ class DelayedPush {
   /// left.
   void take_in(Context ctx, long under_way);
 
-  const Mass& mass() const { return mass_; }
+  const PushSumState& mass() const { return mass_; }
 
  private:
   struct Push {
@@ -34,7 +34,7 @@ class DelayedPush {
   };
   Push& at(long push) { return pushes_[static_cast<std::size_t>(push) % pushes_.size()]; }
 
-  Mass mass_;
+  PushSumState mass_;
   std::array<Push, 2> pushes_;  // by number, in turn
   long begun_ = 0, taken_ = 0;
 };

@@ -45,8 +45,8 @@ std::vector<int> Servers::ranks() const {
   return ranks;
 }
 
-Kind<std::size_t> partition_kind() {
-  Kind<std::size_t> size = byte_size();
+OptionType<std::size_t> partition_kind() {
+  OptionType<std::size_t> size = byte_size();
   size.parse = [parse = size.parse](const Json& j, const std::string& pointer) {
     const std::size_t nbytes = parse(j, pointer);
     if (nbytes < size_of(DType::f32)) wrong_type(pointer, "a size of at least 4B, one element", j);
@@ -55,12 +55,12 @@ Kind<std::size_t> partition_kind() {
   return size;
 }
 
-Kind<Placement> placement_kind() {
+OptionType<Placement> placement_kind() {
   return one_of<Placement>({{"among", Placement::among}, {"beside", Placement::beside}});
 }
 
-Kind<std::int64_t> servers_kind() {
-  const Kind<std::int64_t> number = integer(1);
+OptionType<std::int64_t> servers_kind() {
+  const OptionType<std::int64_t> number = integer(1);
   return {[number](const Json& j, const std::string& pointer) -> std::int64_t {
             if (!j.is_string()) return number.parse(j, pointer);
             if (j != "all") unknown_name(pointer, "value", j.get<std::string>(), {"all"});

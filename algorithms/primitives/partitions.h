@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "core/layout.h"
 #include "core/tensor.h"
 #include "core/workers.h"
@@ -40,11 +40,11 @@ class Servers {
 };
 
 /// The option "partition": a size that holds an element at least.
-Kind<std::size_t> partition_kind();
+OptionType<std::size_t> partition_kind();
 /// The option "placement".
-Kind<Placement> placement_kind();
+OptionType<Placement> placement_kind();
 /// The option "servers": a number from 1, or "all" ranks (0 in memory).
-Kind<std::int64_t> servers_kind();
+OptionType<std::int64_t> servers_kind();
 /// Throws ConfigError when there are more servers than ranks, or as many and nobody to work.
 void check_servers(std::int64_t servers, const Layout& layout, const std::string& pointer,
                    Placement placement = Placement::among);

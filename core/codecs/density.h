@@ -3,12 +3,12 @@
 #include <cmath>
 #include <cstddef>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 
 /// The option of sparse codecs: the part of the elements that travels, within (0, 1].
-inline Kind<double> density_kind() { return number(1e-9, 1); }
+inline OptionType<double> density_kind() { return number(1e-9, 1); }
 
 /// ceil(density * numel), at least 1 of a vector that is not empty; a product that is an integer
 /// but for its rounding counts as that integer.

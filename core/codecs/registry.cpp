@@ -22,6 +22,6 @@ bool contracts(const CodecSpec& spec) {
   return entry.contracts(entry.resolve(spec.options, "/codec"));
 }
 
-Kind<CodecSpec> codec_kind() { return component_kind<CodecSpec>(codecs(), "codec"); }
+OptionType<CodecSpec> codec_kind() { return component_kind<CodecSpec>(codecs(), "codec"); }
 
 }  // namespace trigram

@@ -28,6 +28,6 @@ std::unique_ptr<Codec> make_host_codec(const CodecSpec& spec, const CodecKey& ke
 bool contracts(const CodecSpec& spec);
 
 /// How a configuration names a codec: "name" or {"name": ..., options}.
-Kind<CodecSpec> codec_kind();
+OptionType<CodecSpec> codec_kind();
 
 }  // namespace trigram

@@ -91,7 +91,7 @@ Json schema_of_components(const std::vector<Entry>& entries) {
 /// A reference to one of `entries` as an option: Spec has the members `name` and `options` (Json),
 /// and holds the options resolved. Dumped as "name" when there is no option.
 template <class Spec, class Entry>
-Kind<Spec> component_kind(const std::vector<Entry>& entries, std::string kind) {
+OptionType<Spec> component_kind(const std::vector<Entry>& entries, std::string kind) {
   return {[&entries, kind](const Json& j, const std::string& pointer) {
             const Json resolved = resolve_component(entries, kind, j, pointer);
             return Spec{component_name(resolved, pointer), component_options(resolved)};

@@ -17,11 +17,11 @@ template <class S>
 class FieldTable {
  public:
   template <class T>
-  FieldTable& field(std::string name, T S::*member, Kind<T> kind, std::string doc) {
+  FieldTable& field(std::string name, T S::*member, OptionType<T> kind, std::string doc) {
     return add(std::move(name), member, std::move(kind), std::move(doc), false);
   }
   template <class T>
-  FieldTable& required(std::string name, T S::*member, Kind<T> kind, std::string doc) {
+  FieldTable& required(std::string name, T S::*member, OptionType<T> kind, std::string doc) {
     return add(std::move(name), member, std::move(kind), std::move(doc), true);
   }
   /// The fields of a member that is itself an options struct, as if they were S's own.
@@ -61,7 +61,8 @@ class FieldTable {
   friend class FieldTable;
 
   template <class T>
-  FieldTable& add(std::string name, T S::*member, Kind<T> kind, std::string doc, bool required) {
+  FieldTable& add(std::string name, T S::*member, OptionType<T> kind, std::string doc,
+                  bool required) {
     list_.add({std::move(name), std::move(doc), required, std::move(kind.schema),
                [member, parse = std::move(kind.parse)](void* s, const Json& j,
                                                        const std::string& pointer) {
@@ -78,7 +79,7 @@ class FieldTable {
 
 /// A struct with a table of its own, written as a nested object.
 template <class S>
-Kind<S> nested(FieldTable<S> table) {
+OptionType<S> nested(FieldTable<S> table) {
   Json schema = table.schema();
   return {[table](const Json& j, const std::string& pointer) { return table.parse(j, pointer); },
           [table](const S& s) { return table.dump(s); }, std::move(schema)};

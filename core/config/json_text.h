@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 

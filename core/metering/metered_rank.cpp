@@ -2,7 +2,7 @@
 
 namespace trigram {
 
-void MeteredRank::when_known(std::unique_ptr<Moment> begin, std::unique_ptr<Moment> end,
+void MeteredRank::when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<EventTime> end,
                              std::function<void(double, double)> then) {
   std::lock_guard guard(pending_mutex_);
   pending_.push_back({std::move(begin), std::move(end), std::move(then)});

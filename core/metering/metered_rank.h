@@ -44,7 +44,7 @@ class MeteredRank {
   }
   Counters totals();
   /// Calls `then(begin, end)` once both moments are known: in a later call of `totals`.
-  void when_known(std::unique_ptr<Moment> begin, std::unique_ptr<Moment> end,
+  void when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<EventTime> end,
                   std::function<void(double, double)> then);
   /// Seconds that the main stream spent other than computing: waiting, transferring, sleeping.
   double main_blocked_s();
@@ -71,7 +71,7 @@ class MeteredRank {
 
  private:
   struct Pending {
-    std::unique_ptr<Moment> begin, end;
+    std::unique_ptr<EventTime> begin, end;
     std::function<void(double, double)> then;
   };
   void settle();

@@ -46,7 +46,7 @@ class alignas(64) MeteredStream final : public Stream,
 
   std::string_view name() const override { return raw_->name(); }
   double now() const override { return raw_->now(); }
-  std::unique_ptr<Moment> mark() override { return raw_->mark(); }
+  std::unique_ptr<EventTime> mark() override { return raw_->mark(); }
   void sleep_for(double seconds) override;
   void charge(const Cost& cost) override;
   void compute(double seconds) override;
@@ -82,7 +82,7 @@ class ForkedStream final : public Stream {
 
   std::string_view name() const override { return raw_->name(); }
   double now() const override { return raw_->now(); }
-  std::unique_ptr<Moment> mark() override { return raw_->mark(); }
+  std::unique_ptr<EventTime> mark() override { return raw_->mark(); }
   void sleep_for(double seconds) override { raw_->sleep_for(seconds); }
   void charge(const Cost& cost) override { raw_->charge(cost); }
   void compute(double seconds) override { raw_->compute(seconds); }

@@ -17,8 +17,9 @@ template <class MakeThen>
 }
 
 template <class Operation, class MakeThen>
-[[gnu::noinline]] void timed_later(Stream& clock, MeteredRank& rank, std::unique_ptr<Moment> begin,
-                                   Operation& operation, MakeThen& make_then) {
+[[gnu::noinline]] void timed_later(Stream& clock, MeteredRank& rank,
+                                   std::unique_ptr<EventTime> begin, Operation& operation,
+                                   MakeThen& make_then) {
   operation();
   rank.when_known(std::move(begin), clock.mark(), make_then());
 }
@@ -28,7 +29,7 @@ template <class Operation, class MakeThen>
 /// accelerator, when the accelerator has told. What it makes must own what it uses.
 template <class Operation, class MakeThen>
 void timed(Stream& clock, MeteredRank& rank, Operation operation, MakeThen make_then) {
-  if (std::unique_ptr<Moment> begin = clock.mark())
+  if (std::unique_ptr<EventTime> begin = clock.mark())
     return timed_later(clock, rank, std::move(begin), operation, make_then);
   const double begin_s = clock.now();
   operation();

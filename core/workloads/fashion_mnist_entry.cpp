@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/workloads/entries.h"
 #include "core/workloads/image_classifier.h"
 #include "core/workloads/pricing.h"

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/device/host_device.h"
 #include "core/workloads/model_workload.h"
 #include "core/workloads/profile_reference.h"

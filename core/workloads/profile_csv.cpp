@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "core/workloads/profile_parsers.h"
 
 namespace trigram {
@@ -50,7 +50,7 @@ double parse_seconds(std::string_view text, std::string_view what) {
 }
 
 template <class T>
-T parse_with_unit(const Kind<T>& kind, std::string_view text, std::string_view what) {
+T parse_with_unit(const OptionType<T>& kind, std::string_view text, std::string_view what) {
   try {
     return kind.parse(std::string(text), "");
   } catch (const ConfigError& error) {

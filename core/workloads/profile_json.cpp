@@ -2,14 +2,14 @@
 
 #include "core/config/fields.h"
 #include "core/config/json_text.h"
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/workloads/profile_parsers.h"
 
 namespace trigram {
 namespace {
 
-Kind<double> seconds() { return number(0, 1e9); }
-Kind<std::optional<std::int64_t>> flops() { return optional(integer(0)); }
+OptionType<double> seconds() { return number(0, 1e9); }
+OptionType<std::optional<std::int64_t>> flops() { return optional(integer(0)); }
 
 /// The object in the file, field by field.
 struct Document {

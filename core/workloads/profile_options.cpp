@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/workloads/accelerator_scaling.h"
 
 namespace trigram {
@@ -19,9 +19,9 @@ FieldTable<TensorRange> range_fields() {
       .required("last", &TensorRange::last, integer(0), "the last tensor");
 }
 
-Kind<TensorGroup> group_kind() {
-  const Kind<std::vector<std::string>> names = list_of(text());
-  const Kind<TensorRange> range = nested(range_fields());
+OptionType<TensorGroup> group_kind() {
+  const OptionType<std::vector<std::string>> names = list_of(text());
+  const OptionType<TensorRange> range = nested(range_fields());
   return {[names, range](const Json& j, const std::string& pointer) -> TensorGroup {
             if (j.is_array()) return names.parse(j, pointer);
             if (j.is_object()) return range.parse(j, pointer);
@@ -43,8 +43,8 @@ FieldTable<AcceleratorRates> rates_fields() {
                 quantity(Dimension::bandwidth, true), "the peak bandwidth of its memory");
 }
 
-Kind<OtherAccelerator> other_accelerator() {
-  const Kind<AcceleratorRates> rates = nested(rates_fields());
+OptionType<OtherAccelerator> other_accelerator() {
+  const OptionType<AcceleratorRates> rates = nested(rates_fields());
   static constexpr const char* kCluster = "cluster";
   return {[rates](const Json& j, const std::string& pointer) -> OtherAccelerator {
             if (j == kCluster) return {{}, true};

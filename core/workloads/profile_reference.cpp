@@ -34,7 +34,7 @@ void refuse_bare_path(const std::string& name, const std::string& pointer) {
                                   kPrefix, name, did_you_mean(std::string(kPrefix) + name)));
 }
 
-Kind<std::string> profile_reference() {
+OptionType<std::string> profile_reference() {
   Json schema = {{"anyOf",
                   {{{"enum", built_in_profiles()}},
                    {{"type", "string"}, {"pattern", "^" + std::string(kPrefix) + ".+"}}}}};

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 
@@ -12,7 +12,7 @@ namespace trigram {
 const std::vector<std::string>& built_in_profiles();
 
 /// A profile by reference: the name of a built-in one, or "profile:PATH".
-Kind<std::string> profile_reference();
+OptionType<std::string> profile_reference();
 
 /// PATH of "profile:PATH"; empty for anything else.
 std::string path_in_reference(const std::string& reference);

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/workloads/entries.h"
 #include "core/workloads/pricing.h"
 #include "core/workloads/quadratic.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/workloads/entries.h"
 #include "core/workloads/profile_reference.h"
 #include "core/workloads/replay_workload.h"

@@ -5,7 +5,7 @@
 
 #include "core/check.h"
 #include "core/config/fields.h"
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/random/dirichlet.h"
 
 namespace trigram {
@@ -56,7 +56,7 @@ void level(std::vector<Samples>& shards, std::size_t length, std::span<const std
 
 }  // namespace
 
-Kind<std::optional<Sharding>> sharding_kind() {
+OptionType<std::optional<Sharding>> sharding_kind() {
   return optional(nested(FieldTable<Sharding>{}.required(
       "dirichlet", &Sharding::dirichlet, number(1e-3, 1e6),
       "alpha of the split of each class over the workers: the smaller, the more uneven")));

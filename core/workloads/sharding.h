@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 
@@ -15,7 +15,7 @@ struct Sharding {
   double dirichlet = 1;
 };
 /// {"dirichlet": alpha}, or null.
-Kind<std::optional<Sharding>> sharding_kind();
+OptionType<std::optional<Sharding>> sharding_kind();
 
 /// The shard of every rank where labels are shared unevenly: each class is shuffled and cut among
 /// the ranks by a Dirichlet(alpha) draw of its own (arXiv 1905.12022 and, for the effect on

@@ -54,7 +54,7 @@ class QueueClock::Timed {
   mutable double seconds_ = 0;
 };
 
-class QueueClock::TimedMoment final : public Moment {
+class QueueClock::TimedMoment final : public EventTime {
  public:
   explicit TimedMoment(std::shared_ptr<const Timed> timed) : timed_(std::move(timed)) {}
   bool known() const override { return timed_->known(); }
@@ -72,7 +72,7 @@ QueueClock::QueueClock(cudaStream_t queue) : queue_(queue) {
   origin_ = std::move(first);
 }
 
-std::unique_ptr<Moment> QueueClock::mark() {
+std::unique_ptr<EventTime> QueueClock::mark() {
   auto timed = std::make_shared<const Timed>(queue_, origin_);
   if (host_s() - origin_marked_s_ > kOldestOrigin_s && origin_->known()) {
     origin_->seconds();  // so that it needs its own origin no more

@@ -16,7 +16,7 @@ class QueueClock {
   /// Waits until the queue is empty: where it is and what time it is, are known together then.
   explicit QueueClock(cudaStream_t queue);
   /// The place behind all that has been queued so far.
-  std::unique_ptr<Moment> mark();
+  std::unique_ptr<EventTime> mark();
 
  private:
   class Timed;

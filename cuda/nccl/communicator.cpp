@@ -117,7 +117,7 @@ void NcclCommunicator::connect(const ncclUniqueId& id) {
     everyone.push_back({Transfer::send, out.data(), out.nbytes(), static_cast<int>(peer), out});
     everyone.push_back({Transfer::recv, in.data(), in.nbytes(), static_cast<int>(peer), in});
   }
-  std::shared_ptr<Milestone> connected;
+  std::shared_ptr<AcceleratorEvent> connected;
   place_.issuer.run_slowly(
       place_.waiter, {.kind = Wait::connection, .other = place_.stream_name},
       fmt::format("to connect rank {} with the others for stream {}", place_.rank,

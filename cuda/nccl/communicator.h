@@ -84,7 +84,7 @@ class NcclCommunicator final : public Communicator {
   Tensor filler_;
   // By tag and peer: of messages and collectives that this rank has not come to.
   std::map<std::pair<int, int>, std::deque<Message>> said_;
-  std::deque<std::shared_ptr<Milestone>> under_way_;
+  std::deque<std::shared_ptr<AcceleratorEvent>> under_way_;
 };
 
 }  // namespace trigram::cuda

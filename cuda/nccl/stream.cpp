@@ -6,9 +6,9 @@
 namespace trigram::cuda {
 namespace {
 
-class CudaMilestone final : public Milestone {
+class CudaAcceleratorEvent final : public AcceleratorEvent {
  public:
-  explicit CudaMilestone(cudaStream_t queue) { event_.record(queue); }
+  explicit CudaAcceleratorEvent(cudaStream_t queue) { event_.record(queue); }
   bool reached() const override { return event_.reached(); }
   const Event& event() const { return event_; }
 
@@ -38,12 +38,12 @@ void CudaStream::enter() { check(cudaSetDevice(ordinal_), "cudaSetDevice"); }
 
 Device& CudaStream::device() { return device_; }
 
-std::shared_ptr<Milestone> CudaStream::record() {
-  return std::make_shared<CudaMilestone>(queue_.handle);
+std::shared_ptr<AcceleratorEvent> CudaStream::record() {
+  return std::make_shared<CudaAcceleratorEvent>(queue_.handle);
 }
 
-void CudaStream::wait(const Milestone& milestone) {
-  const auto* const here = dynamic_cast<const CudaMilestone*>(&milestone);
+void CudaStream::wait(const AcceleratorEvent& milestone) {
+  const auto* const here = dynamic_cast<const CudaAcceleratorEvent*>(&milestone);
   TRIGRAM_CHECK(here != nullptr, "waited for a milestone of another accelerator");
   check(cudaStreamWaitEvent(queue_.handle, here->event().get()), "cudaStreamWaitEvent");
 }

@@ -29,9 +29,9 @@ class CudaStream final : public AcceleratorStream {
   void enter() override;
   Device& device() override;
   Communicator& communicator() override { return communicator_; }
-  std::shared_ptr<Milestone> record() override;
-  std::unique_ptr<Moment> mark() override { return clock_.mark(); }
-  void wait(const Milestone& milestone) override;
+  std::shared_ptr<AcceleratorEvent> record() override;
+  std::unique_ptr<EventTime> mark() override { return clock_.mark(); }
+  void wait(const AcceleratorEvent& milestone) override;
 
  private:
   /// A stream of CUDA that orders itself after no other.

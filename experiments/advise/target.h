@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "experiments/config/experiment.h"
 #include "experiments/results/reached.h"
 

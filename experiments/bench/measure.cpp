@@ -55,7 +55,7 @@ std::size_t elements(std::size_t bytes, std::size_t ranks) {
 }
 
 Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t count,
-                     const Ladder& ladder, bool simulated) {
+                     const SizeRange& ladder, bool simulated) {
   const auto exercise = entry.make(ctx, count);
   std::int64_t wrong = 0;
   exercise->fill();
@@ -76,7 +76,7 @@ Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t co
 
 }  // namespace
 
-std::vector<std::size_t> counts(const Ladder& ladder, std::size_t ranks) {
+std::vector<std::size_t> counts(const SizeRange& ladder, std::size_t ranks) {
   std::vector<std::size_t> all;
   for (std::size_t bytes = ladder.min_bytes; bytes <= ladder.max_bytes;
        bytes *= static_cast<std::size_t>(ladder.factor)) {
@@ -86,7 +86,7 @@ std::vector<std::size_t> counts(const Ladder& ladder, std::size_t ranks) {
   return all;
 }
 
-double seconds_of(const Context& ctx, const Ladder& ladder, const std::function<void()>& run) {
+double seconds_of(const Context& ctx, const SizeRange& ladder, const std::function<void()>& run) {
   for (int i = 0; i < ladder.warm_up; ++i) run();
   std::vector<double> seconds;
   for (int i = 0; i < ladder.iterations; ++i) {
@@ -104,7 +104,7 @@ double seconds_of(const Context& ctx, const Ladder& ladder, const std::function<
   return quantile(std::move(seconds), ladder.quantile);
 }
 
-void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const Ladder& ladder,
+void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const SizeRange& ladder,
              bool simulated, const std::function<void(const Measured&)>& row) {
   const auto ranks = static_cast<std::size_t>(ctx.size());
   for (const BenchEntry& entry : entries) {

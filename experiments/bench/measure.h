@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "experiments/bench/exercise.h"
+#include "experiments/bench/benchmark_case.h"
 
 namespace trigram {
 
-struct Ladder {
+struct SizeRange {
   std::size_t min_bytes = 8, max_bytes = std::size_t{16} << 20;
   int factor = 4;  // from one size to the next
   int iterations = 20, warm_up = 5;
@@ -25,11 +25,11 @@ struct Ladder {
 
 /// The sizes that are measured, in f32: those of the ladder, rounded down to whole elements for
 /// each rank, but at least one for each; none twice.
-std::vector<std::size_t> counts(const Ladder& ladder, std::size_t ranks);
+std::vector<std::size_t> counts(const SizeRange& ladder, std::size_t ranks);
 
 /// Seconds that a run takes on this rank: of the ladder's iterations, each until the stream has
 /// come to its end, the quantile.
-double seconds_of(const Context& ctx, const Ladder& ladder, const std::function<void()>& run);
+double seconds_of(const Context& ctx, const SizeRange& ladder, const std::function<void()>& run);
 
 /// What came out for one operation and size.
 struct Measured {
@@ -44,7 +44,7 @@ struct Measured {
 
 /// Measures every entry at every size of the ladder, on all ranks together; `row` hears of it on
 /// rank 0. With `simulated`, ranks begin every measurement at the same moment.
-void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const Ladder& ladder,
+void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const SizeRange& ladder,
              bool simulated, const std::function<void(const Measured&)>& row);
 
 /// The value below which that share of the others lies; of an even number the upper median.

@@ -24,13 +24,13 @@ BenchEntry bench(const std::string& operation) {
 }
 
 /// For operations of the device, which ranks do apart from each other.
-Ladder in_batches(Ladder ladder) {
+SizeRange in_batches(SizeRange ladder) {
   ladder.batch_s = kBatch_s;
   ladder.iterations = std::max(1, ladder.iterations / kRunsPerBatch);
   return ladder;
 }
 
-std::vector<Sample> climb(const Context& ctx, const BenchEntry& entry, Ladder ladder,
+std::vector<Sample> climb(const Context& ctx, const BenchEntry& entry, SizeRange ladder,
                           bool count_traffic) {
   ladder.check = false;
   std::vector<Sample> samples;
@@ -41,7 +41,7 @@ std::vector<Sample> climb(const Context& ctx, const BenchEntry& entry, Ladder la
   return samples;
 }
 
-Probe gemm(const Context& ctx, const Ladder& ladder) {
+Probe gemm(const Context& ctx, const SizeRange& ladder) {
   Probe probe{"gemm", {}, {}, "FLOP"};
   for (const std::size_t side : kSides)
     probe.samples.push_back({gemm_flops(side), gemm_seconds(ctx, side, ladder)});
@@ -51,7 +51,7 @@ Probe gemm(const Context& ctx, const Ladder& ladder) {
 /// Everything that is measured, as one rank sees it.
 Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
   Calibration c;
-  const Ladder batches = in_batches(options.ladder);
+  const SizeRange batches = in_batches(options.ladder);
   for (const BenchEntry& entry : device_probes())
     c.probes.push_back({entry.operation, climb(ctx, entry, batches, true), {}});
   c.probes.push_back(gemm(ctx, batches));

@@ -14,7 +14,7 @@
 namespace trigram {
 
 struct CalibrationOptions {
-  Ladder ladder;
+  SizeRange ladder;
   std::shared_ptr<const WorkloadFactory> workload;  // none when null
   int steps = 30;                                   // of the workload
 };

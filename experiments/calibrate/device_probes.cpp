@@ -33,7 +33,7 @@ constexpr Operation kOperations[] = {
 };
 
 /// Each run is on operands that have not been used for long.
-class DeviceExercise final : public Exercise {
+class DeviceExercise final : public BenchmarkCase {
  public:
   DeviceExercise(const Operation& operation, const Context& ctx, std::size_t n)
       : operation_(operation), device_(*ctx.device), codec_(device_.codec({})) {
@@ -110,7 +110,7 @@ double gemm_flops(std::size_t side) {
   return 2 * n * n * n;
 }
 
-double gemm_seconds(const Context& ctx, std::size_t side, const Ladder& ladder) {
+double gemm_seconds(const Context& ctx, std::size_t side, const SizeRange& ladder) {
   const Tensor a = ctx.device->empty(side * side), b = ctx.device->empty(side * side),
                c = ctx.device->empty(side * side);
   ctx.device->fill(a, 1);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/context.h"
-#include "experiments/bench/exercise.h"
+#include "experiments/bench/benchmark_case.h"
 #include "experiments/bench/measure.h"
 
 namespace trigram {
@@ -18,6 +18,6 @@ const std::vector<BenchEntry>& device_probes();
 /// Operations of a square matrix product of such a side, and seconds that it takes on this rank
 /// beside the others.
 double gemm_flops(std::size_t side);
-double gemm_seconds(const Context& ctx, std::size_t side, const Ladder& ladder);
+double gemm_seconds(const Context& ctx, std::size_t side, const SizeRange& ladder);
 
 }  // namespace trigram

@@ -17,7 +17,7 @@ constexpr double kRoundTrips = 60;
 constexpr std::size_t kShortest = std::size_t{16} << 10, kLongest = std::size_t{64} << 20;  // f32
 
 /// Few runs of long messages are as telling as many of short ones.
-Ladder few_runs(Ladder ladder) {
+SizeRange few_runs(SizeRange ladder) {
   ladder.iterations = std::max(3, ladder.iterations / 10);
   ladder.warm_up = 1;
   return ladder;
@@ -25,7 +25,8 @@ Ladder few_runs(Ladder ladder) {
 
 /// Rank 0 sends `numel` elements to each of the last `receivers` ranks at once, which answer with
 /// one when they have them.
-double seconds_of_fan(const Context& ctx, const Ladder& ladder, std::size_t numel, int receivers) {
+double seconds_of_fan(const Context& ctx, const SizeRange& ladder, std::size_t numel,
+                      int receivers) {
   const int first = ctx.size() - receivers;
   const bool receives = ctx.rank() >= first;
   if (ctx.rank() > 0 && !receives) return 0;
@@ -58,7 +59,7 @@ std::int64_t agreed(const Context& ctx, std::int64_t value) {
 
 /// Bytes per second of so many connections, by messages of a quarter of this length and of all of
 /// it.
-double rate_of(const Context& ctx, const Ladder& ladder, std::size_t numel, int receivers) {
+double rate_of(const Context& ctx, const SizeRange& ladder, std::size_t numel, int receivers) {
   std::vector<Sample> samples;
   for (const std::size_t n : {numel / 4, numel})
     samples.push_back({static_cast<double>(n * sizeof(float)) * receivers,
@@ -68,11 +69,11 @@ double rate_of(const Context& ctx, const Ladder& ladder, std::size_t numel, int 
 
 }  // namespace
 
-WindowProbe probe_window(const Context& ctx, const Ladder& ladder) {
+WindowProbe probe_window(const Context& ctx, const SizeRange& ladder) {
   WindowProbe probe;
   probe.round_trip_s = seconds_of_fan(ctx, ladder, 1, 1);
   const bool long_enough = probe.round_trip_s >= WindowProbe::kLeastRoundTrip_s;
-  const Ladder few = few_runs(ladder);
+  const SizeRange few = few_runs(ladder);
   const int receivers = std::min(ctx.size() - 1, kMostConnections);
   if (agreed(ctx, long_enough && receivers > 1) == 0) return probe;
   std::size_t numel = kShortest;

@@ -33,6 +33,6 @@ struct WindowProbe {
 /// Sends messages of growing length from rank 0 to the last rank, until they take many round trips;
 /// then to the last ranks at the same time. Every rank calls it; the result is that of rank 0.
 /// Throws std::runtime_error where times do not grow with the length.
-WindowProbe probe_window(const Context& ctx, const Ladder& ladder);
+WindowProbe probe_window(const Context& ctx, const SizeRange& ladder);
 
 }  // namespace trigram

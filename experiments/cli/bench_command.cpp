@@ -10,7 +10,7 @@
 #include "experiments/bench/measure.h"
 #include "experiments/bench/place.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/ladder_options.h"
+#include "experiments/cli/size_range_options.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
 #include "experiments/results/cores.h"
@@ -76,8 +76,8 @@ std::vector<BenchEntry> chosen(const Options& options, const World& world) {
   return entries;
 }
 
-Ladder ladder_of(const Options& options, bool simulated) {
-  Ladder ladder;
+SizeRange ladder_of(const Options& options, bool simulated) {
+  SizeRange ladder;
   ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
   ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
   if (ladder.max_bytes < ladder.min_bytes)
@@ -95,13 +95,13 @@ Ladder ladder_of(const Options& options, bool simulated) {
 struct Bench {
   BenchPlace place;
   std::vector<BenchEntry> entries;
-  Ladder ladder;
+  SizeRange ladder;
 };
 
 Bench resolve(const Options& options) {
   BenchPlace place = find_place(options.place);
   std::vector<BenchEntry> entries = chosen(options, *place.world);
-  const Ladder ladder = ladder_of(options, place.world->simulated);
+  const SizeRange ladder = ladder_of(options, place.world->simulated);
   check_sizes(ladder, place.cluster.ranks(), 1);
   return {std::move(place), std::move(entries), ladder};
 }

@@ -10,7 +10,7 @@
 #include "experiments/calibrate/calibration_table.h"
 #include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/ladder_options.h"
+#include "experiments/cli/size_range_options.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
 #include "experiments/results/cores.h"
@@ -130,7 +130,7 @@ Wanted resolve(const Options& options) {
 
 /// What all processes of a job must have alike, or they would wait for one another.
 Json options_of(const Wanted& wanted) {
-  const Ladder& ladder = wanted.options.ladder;
+  const SizeRange& ladder = wanted.options.ladder;
   return {{"--runtime", wanted.place.runtime},
           {"--cluster", cluster_fields().dump(wanted.place.cluster)},
           {"--workload", wanted.workload},

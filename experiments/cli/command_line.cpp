@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "core/printable.h"
 
 namespace trigram {

@@ -14,7 +14,7 @@
 #include "experiments/cli/emulated_runs.h"
 #include "experiments/cli/world_comparison.h"
 #include "experiments/config/settings.h"
-#include "experiments/config/taking.h"
+#include "experiments/config/world_override.h"
 #include "experiments/exit_codes.h"
 #include "experiments/sweep/sweep_runner.h"
 #include "experiments/text/complaint.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/sweep.h"
@@ -13,21 +13,21 @@ namespace trigram {
 namespace {
 
 template <class Entry>
-Kind<Json> reference(const std::vector<Entry>& entries, std::string kind) {
+OptionType<Json> reference(const std::vector<Entry>& entries, std::string kind) {
   return {[&entries, kind](const Json& j, const std::string& pointer) {
             return resolve_component(entries, kind, j, pointer);
           },
           [](const Json& resolved) { return resolved; }, schema_of_components(entries)};
 }
 
-Kind<Json> workload_reference(const std::filesystem::path& base) {
+OptionType<Json> workload_reference(const std::filesystem::path& base) {
   return {[base](const Json& j, const std::string& pointer) {
             return resolve_workload(j, pointer, base);
           },
           [](const Json& resolved) { return resolved; }, workload_schema()};
 }
 
-Kind<Cluster> cluster() {
+OptionType<Cluster> cluster() {
   const FieldTable<Cluster> fields = cluster_fields();
   return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c); }, fields.schema()};
 }
@@ -41,7 +41,7 @@ bool means_a_run(const std::string& name) {
 }
 
 /// A text that can be the name of a folder.
-Kind<std::string> folder_name() {
+OptionType<std::string> folder_name() {
   constexpr const char* kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   return {

@@ -15,7 +15,7 @@
 #include "experiments/config/real_time_match.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sweep.h"
-#include "experiments/config/taking.h"
+#include "experiments/config/world_override.h"
 #include "experiments/sha256.h"
 
 namespace trigram {
@@ -62,7 +62,7 @@ class Loader {
 
 /// `taking`: null, or what takes the file to another world.
 Json read_and_set(const std::filesystem::path& path, const std::vector<std::string>& settings,
-                  Taking* taking) {
+                  WorldOverride* taking) {
   Json config = read_config_file(path);
   if (!config.is_object()) wrong_type("", "an object", config);
   config.erase("$schema");
@@ -197,7 +197,7 @@ std::vector<PlannedRun> plan_points(std::vector<SweepPoint>& points, Planner& pl
 Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>& settings,
                const Place& place, std::vector<UnfitRun>* unfit, const WantedRuns& wanted) {
   const std::filesystem::path base = path.parent_path();
-  std::optional<Taking> taking;
+  std::optional<WorldOverride> taking;
   if (!place.world.is_null()) taking.emplace(place.world, "--world");
   const Json config = read_and_set(path, settings, taking ? &*taking : nullptr);
   auto points = expand_sweep(config, base);

@@ -34,7 +34,7 @@ std::vector<std::string> warnings_of(const Plan& plan);
 
 /// Where the runs of a plan are to be made.
 struct Place {
-  Json world;        // to be taken to (see Taking); null: that of the file
+  Json world;        // to be taken to (see WorldOverride); null: that of the file
   bool here = true;  // by this process, so that its worlds matter; else by processes that it starts
 };
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

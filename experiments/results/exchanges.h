@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 

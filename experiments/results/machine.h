@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 

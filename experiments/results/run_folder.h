@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/algorithm.h"
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "core/metering/meter.h"
 #include "experiments/run/evaluation.h"
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "core/metering/meter.h"
 
 namespace trigram {

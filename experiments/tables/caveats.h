@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 

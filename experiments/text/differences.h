@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 // How it is said that processes of a job, which should all be told the same, were not.
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 #include "netmodels/topologies/registry.h"
 
 namespace trigram {
@@ -24,7 +24,7 @@ struct FatTreeOptions {
 };
 
 /// A count that is not written when it is not given.
-Kind<std::int64_t> count_if_given(std::int64_t least, std::int64_t most) {
+OptionType<std::int64_t> count_if_given(std::int64_t least, std::int64_t most) {
   return written_where(integer(least, most), [](std::int64_t count) { return count > 0; });
 }
 

@@ -53,7 +53,7 @@ const TopologyEntry& topology_of(const TopologySpec& spec) {
   return *found;
 }
 
-Kind<TopologySpec> topology_kind() {
+OptionType<TopologySpec> topology_kind() {
   return {parse, dump, schema_of_choices(topologies(), "kind", &TopologyEntry::kind)};
 }
 

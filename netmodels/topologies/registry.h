@@ -19,6 +19,6 @@ const std::vector<TopologyEntry>& topologies();
 const TopologyEntry& topology_of(const TopologySpec& spec);
 
 /// {"kind": ..., options}, resolved strictly; a kind without options may be written as its name.
-Kind<TopologySpec> topology_kind();
+OptionType<TopologySpec> topology_kind();
 
 }  // namespace trigram

@@ -28,8 +28,8 @@ struct WanOptions {
 };
 
 /// A quantity, or null: none.
-Kind<double> entry(Dimension dimension, bool positive) {
-  const Kind<double> given = quantity(dimension, positive);
+OptionType<double> entry(Dimension dimension, bool positive) {
+  const OptionType<double> given = quantity(dimension, positive);
   Json schema = {{"anyOf", {given.schema, {{"type", "null"}}}}};
   return {[given](const Json& j, const std::string& pointer) {
             return j.is_null() ? kNone : given.parse(j, pointer);

@@ -16,8 +16,8 @@ class BackOff {
  public:
   /// For the end of a message: eager, as algorithms wait for nothing more often.
   static BackOff of_a_message() { return BackOff(2000, std::chrono::microseconds(200)); }
-  /// For letters, which a thread beside the streams looks for.
-  static BackOff of_a_letter() { return BackOff(20, std::chrono::microseconds(500)); }
+  /// For control messages, which a thread beside the streams polls for.
+  static BackOff of_a_control_message() { return BackOff(20, std::chrono::microseconds(500)); }
 
   /// Ends at `latest`, when something is due that this thread has to do.
   void pause(Clock::time_point latest = Clock::time_point::max()) {

@@ -24,7 +24,7 @@ Tensor staged_copy(const Tensor& x) {
 
 }  // namespace
 
-void halves_of(std::span<const Transfer> batch, std::vector<Half>& halves,
+void halves_of(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
                std::vector<Tensor>& staged) {
   halves.clear();
   staged.clear();

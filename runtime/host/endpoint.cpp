@@ -35,8 +35,8 @@ void Endpoint::set_state(State next, const Wait& why) {
 std::string Endpoint::wait_line() const {
   Wait why = wait;
   if (why.kind == Wait::message) {  // a batch: name what is missing, a message rather than a taker
-    const Half* missing = nullptr;
-    for (const Half& half : batch)
+    const PostedTransfer* missing = nullptr;
+    for (const PostedTransfer& half : batch)
       if (!half.done && (missing == nullptr || missing->kind < half.kind)) missing = &half;
     if (missing != nullptr) {
       why.peer = missing->peer;
@@ -46,7 +46,7 @@ std::string Endpoint::wait_line() const {
   return wait_text(rank, stream, why);
 }
 
-std::shared_ptr<Milestone> issued_here() {
+std::shared_ptr<AcceleratorEvent> issued_here() {
   const Endpoint* caller = this_endpoint();
   return caller && caller->queue ? caller->queue->record() : nullptr;
 }

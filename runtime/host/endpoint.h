@@ -27,7 +27,7 @@ struct Aborted {};
 
 /// One half of a message: a send or a receive, in the batch of the stream that owns it. It lives on
 /// its owner's side; `done` is set under the owner's mutex.
-struct Half {
+struct PostedTransfer {
   Transfer::Kind kind;
   const Tensor* tensor;
   int peer;
@@ -38,7 +38,7 @@ struct Half {
 
 struct Job {
   Task task;
-  std::shared_ptr<Milestone> after;  // null without an accelerator
+  std::shared_ptr<AcceleratorEvent> after;  // null without an accelerator
   std::shared_ptr<HostWork> work;
 };
 
@@ -64,17 +64,17 @@ struct Endpoint {
   std::uint64_t waits_over = 0;  // lets the watchdog see progress between two looks
   bool closing = false;
 
-  std::span<Half> batch;        // of the transfer() call in progress
-  std::size_t outstanding = 0;  // halves of it that are not done
-  bool room_made = false;       // a transport may take what it had no room for
-  bool withdrawing = false;     // the call ends by an exception
+  std::span<PostedTransfer> batch;  // of the transfer() call in progress
+  std::size_t outstanding = 0;      // halves of it that are not done
+  bool room_made = false;           // a transport may take what it had no room for
+  bool withdrawing = false;         // the call ends by an exception
 
   double overslept_s = 0;              // of modelled time
   std::uint64_t waits_over_since = 0;  // waits_over at that time
 
   std::map<int, std::deque<Message>> inbox;  // control messages by tag
   // What the accelerator had to do before the messages that other streams of this rank sent.
-  std::vector<std::shared_ptr<Milestone>> before_inbox;
+  std::vector<std::shared_ptr<AcceleratorEvent>> before_inbox;
   std::deque<Job> jobs;
 
   /// Blocks the stream that owns this endpoint until `ready()` holds, which is evaluated under the
@@ -95,7 +95,7 @@ struct Endpoint {
 };
 
 /// What the calling thread's stream has issued to its accelerator; null if it has none.
-std::shared_ptr<Milestone> issued_here();
+std::shared_ptr<AcceleratorEvent> issued_here();
 
 /// The endpoint whose thread is calling; null outside the world's threads.
 Endpoint*& this_endpoint();

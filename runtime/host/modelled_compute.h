@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 
@@ -10,7 +10,7 @@ enum class ModelledCompute {
   skipped,
 };
 
-inline Kind<ModelledCompute> modelled_compute_kind() {
+inline OptionType<ModelledCompute> modelled_compute_kind() {
   return one_of<ModelledCompute>(
       {{"slept", ModelledCompute::slept}, {"skipped", ModelledCompute::skipped}});
 }

@@ -21,7 +21,7 @@ void HostMutex::lock() {
   }
 }
 
-std::shared_ptr<Milestone> HostMutex::last_release() {
+std::shared_ptr<AcceleratorEvent> HostMutex::last_release() {
   std::lock_guard guard(mutex_);
   return released_;
 }
@@ -52,7 +52,7 @@ void HostMutex::acquire() {
 }
 
 void HostMutex::unlock() noexcept {
-  std::shared_ptr<Milestone> issued;
+  std::shared_ptr<AcceleratorEvent> issued;
   try {
     issued = issued_here();
   } catch (...) {  // the accelerator is broken, and so is all that this rank would do next
@@ -61,7 +61,7 @@ void HostMutex::unlock() noexcept {
   release(std::move(issued));
 }
 
-void HostMutex::release(std::shared_ptr<Milestone> issued) noexcept {
+void HostMutex::release(std::shared_ptr<AcceleratorEvent> issued) noexcept {
   Endpoint* next = nullptr;
   {
     std::lock_guard guard(mutex_);
@@ -79,7 +79,7 @@ void HostMutex::release(std::shared_ptr<Milestone> issued) noexcept {
 
 void HostMutex::give_up(Turn& turn) noexcept {
   bool granted;
-  std::shared_ptr<Milestone> released;
+  std::shared_ptr<AcceleratorEvent> released;
   {
     std::lock_guard guard(mutex_);
     std::erase(queue_, &turn);

@@ -20,14 +20,15 @@ class HostMutex final : public Mutex {
     bool granted = false;
   };
   void acquire();
-  std::shared_ptr<Milestone> last_release();
-  void release(std::shared_ptr<Milestone> issued) noexcept;
+  std::shared_ptr<AcceleratorEvent> last_release();
+  void release(std::shared_ptr<AcceleratorEvent> issued) noexcept;
   void give_up(Turn& turn) noexcept;
 
   std::mutex mutex_;  // taken after an endpoint's mutex, never before
   bool locked_ = false;
   std::deque<Turn*> queue_;
-  std::shared_ptr<Milestone> released_;  // what its last holder had issued to the accelerator
+  std::shared_ptr<AcceleratorEvent>
+      released_;  // what its last holder had issued to the accelerator
 };
 
 }  // namespace trigram::host

@@ -12,7 +12,7 @@ void HostWork::notify(Endpoint& waiter) {
   if (!issued()) waiters_.push_back(&waiter);
 }
 
-void HostWork::complete(std::exception_ptr error, std::shared_ptr<Milestone> end) {
+void HostWork::complete(std::exception_ptr error, std::shared_ptr<AcceleratorEvent> end) {
   std::vector<Endpoint*> waiters;
   {
     std::lock_guard lock(mutex_);
@@ -127,7 +127,7 @@ void HostStream::work_off() noexcept {
 
 void HostStream::run(Job job) {
   std::exception_ptr error;
-  std::shared_ptr<Milestone> end;
+  std::shared_ptr<AcceleratorEvent> end;
   try {
     if (job.after) queue_->wait(*job.after);
     // The task dies before its Work is done: what it holds must not outlive what waits for it.
@@ -144,7 +144,7 @@ void HostStream::run(Job job) {
   if (error) world().fail(error);
 }
 
-std::shared_ptr<HostWork> HostStream::enqueue(Task task, std::shared_ptr<Milestone> after) {
+std::shared_ptr<HostWork> HostStream::enqueue(Task task, std::shared_ptr<AcceleratorEvent> after) {
   TRIGRAM_CHECK(worker_.joinable(), "only forked streams take tasks, stream {} of rank {} does not",
                 name(), self_.rank);
   world().check_not_failed();
@@ -210,21 +210,21 @@ std::unique_ptr<Mutex> HostStream::make_mutex() { return std::make_unique<HostMu
 namespace {
 
 /// A moment of an accelerator, on the world's clock.
-class WorldMoment final : public Moment {
+class WorldMoment final : public EventTime {
  public:
-  WorldMoment(std::unique_ptr<Moment> moment, const World& world)
+  WorldMoment(std::unique_ptr<EventTime> moment, const World& world)
       : moment_(std::move(moment)), world_(world) {}
   bool known() const override { return moment_->known(); }
   double seconds() const override { return world_.since_start(moment_->seconds()); }
 
  private:
-  const std::unique_ptr<Moment> moment_;
+  const std::unique_ptr<EventTime> moment_;
   const World& world_;
 };
 
 }  // namespace
 
-std::unique_ptr<Moment> HostStream::mark() {
+std::unique_ptr<EventTime> HostStream::mark() {
   return queue_ ? std::make_unique<WorldMoment>(queue_->mark(), world()) : nullptr;
 }
 

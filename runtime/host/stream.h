@@ -23,18 +23,18 @@ class HostWork final : public Work {
   /// What the task threw; null if nothing. Valid once issued, as is `end`.
   const std::exception_ptr& error() const { return error_; }
   /// All that the task issued to its accelerator; null without one.
-  const std::shared_ptr<Milestone>& end() const { return end_; }
+  const std::shared_ptr<AcceleratorEvent>& end() const { return end_; }
 
   /// Wakes `waiter` when issued.
   void notify(Endpoint& waiter);
-  void complete(std::exception_ptr error, std::shared_ptr<Milestone> end);
+  void complete(std::exception_ptr error, std::shared_ptr<AcceleratorEvent> end);
 
  private:
   const std::string& stream_;
   std::mutex mutex_;
   std::vector<Endpoint*> waiters_;
   std::exception_ptr error_;
-  std::shared_ptr<Milestone> end_;
+  std::shared_ptr<AcceleratorEvent> end_;
   std::atomic<bool> issued_ = false;
 };
 
@@ -57,7 +57,7 @@ class HostStream final : public Stream {
 
   std::string_view name() const override { return group_.name(); }
   double now() const override { return world().now(); }
-  std::unique_ptr<Moment> mark() override;
+  std::unique_ptr<EventTime> mark() override;
   void sleep_for(double seconds) override;
   void charge(const Cost&) override {}
   void compute(double seconds) override;
@@ -71,7 +71,7 @@ class HostStream final : public Stream {
  private:
   World& world() const { return self_.world; }
   std::unique_ptr<Stream> start(Group& group) const;
-  std::shared_ptr<HostWork> enqueue(Task task, std::shared_ptr<Milestone> after);
+  std::shared_ptr<HostWork> enqueue(Task task, std::shared_ptr<AcceleratorEvent> after);
   void drain();
   void join();
   void work_off() noexcept;

@@ -2,7 +2,7 @@
 
 namespace trigram::host {
 
-void Look::add(Endpoint& endpoint) {
+void StreamSnapshot::add(Endpoint& endpoint) {
   std::lock_guard lock(endpoint.mutex);
   waits_over += endpoint.waits_over;
   const bool patient = endpoint.state == Endpoint::State::patient;
@@ -11,13 +11,13 @@ void Look::add(Endpoint& endpoint) {
     blocked.push_back(endpoint.wait_line());
 }
 
-void Look::add(const Look& other) {
+void StreamSnapshot::add(const StreamSnapshot& other) {
   running |= other.running;
   waits_over += other.waits_over;
   blocked.insert(blocked.end(), other.blocked.begin(), other.blocked.end());
 }
 
-bool Watchdog::hangs(const Look& look, Clock::time_point now) {
+bool Watchdog::hangs(const StreamSnapshot& look, Clock::time_point now) {
   const bool moves = look.running || look.blocked.empty() || look.waits_over != waits_over_;
   waits_over_ = look.waits_over;
   if (moves) patience_.restart(now);

@@ -12,13 +12,13 @@
 namespace trigram::host {
 
 /// What streams do at one moment, as a watchdog sees it.
-struct Look {
+struct StreamSnapshot {
   bool running = false;              // any of them, or it waits for what may take its time
   std::uint64_t waits_over = 0;      // so far, of all
   std::vector<std::string> blocked;  // what waits, and for what
 
   void add(Endpoint& endpoint);
-  void add(const Look& other);
+  void add(const StreamSnapshot& other);
 };
 
 /// Decides from looks, taken `interval` apart, that a world hangs: every stream that has not ended
@@ -30,7 +30,7 @@ class Watchdog {
   explicit Watchdog(double patience_s, Clock::time_point now = Clock::now())
       : patience_(seconds(patience_s), now) {}
   std::chrono::duration<double> interval() const { return patience_.look_interval(); }
-  bool hangs(const Look& look, Clock::time_point now = Clock::now());
+  bool hangs(const StreamSnapshot& look, Clock::time_point now = Clock::now());
   /// Starts to wait anew.
   void reset() { patience_.restart(); }
 

@@ -8,7 +8,7 @@ void MpiBootstrap::put(const std::string& key, const std::string& value) {
   const std::string text = key + '\0' + value;
   hear(text);
   for (int other = 0; other < size_; ++other)
-    if (other != rank_) post_office_.send(other, {.kind = Letter::put, .text = text});
+    if (other != rank_) control_channel_.send(other, {.kind = ControlMessage::put, .text = text});
 }
 
 std::optional<std::string> MpiBootstrap::get(const std::string& key) {

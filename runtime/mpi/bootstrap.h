@@ -6,26 +6,26 @@
 #include <string>
 
 #include "core/accelerator_backend.h"
-#include "runtime/mpi/post_office.h"
+#include "runtime/mpi/control_channel.h"
 
 namespace trigram::mpi {
 
 /// The store of an accelerator's start-up: each process has all of it, and hears of what others put
-/// by letter.
+/// by message.
 class MpiBootstrap final : public Bootstrap {
  public:
-  MpiBootstrap(PostOffice& post_office, int rank, int size)
-      : post_office_(post_office), rank_(rank), size_(size) {}
+  MpiBootstrap(ControlChannel& control_channel, int rank, int size)
+      : control_channel_(control_channel), rank_(rank), size_(size) {}
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   void put(const std::string& key, const std::string& value) override;
   std::optional<std::string> get(const std::string& key) override;
 
-  /// The text of a letter has come. Any thread may call it.
+  /// The text of a message has come. Any thread may call it.
   void hear(const std::string& text);
 
  private:
-  PostOffice& post_office_;
+  ControlChannel& control_channel_;
   const int rank_, size_;
   std::mutex mutex_;
   std::map<std::string, std::string> values_;

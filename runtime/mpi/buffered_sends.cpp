@@ -42,7 +42,7 @@ void MpiCommunicator::post_or_buffer(std::size_t half) {
 /// False, with nothing done, if the outbox has no room for it. What is too long for it leaves from
 /// its own memory.
 bool MpiCommunicator::buffer_or_post(std::size_t half) {
-  host::Half& h = call_->halves[half];
+  host::PostedTransfer& h = call_->halves[half];
   const Tensor& x = *h.tensor;
   const std::size_t filler = filler_of(x);
   const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();

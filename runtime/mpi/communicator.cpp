@@ -112,7 +112,7 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
 /// A message to another node leaves when the latency that the world adds is over. Its receive is
 /// posted at once, so that a sender that is ready late, and no other, makes it later.
 void MpiCommunicator::post_or_delay(std::size_t half) {
-  const host::Half& h = call_->halves[half];
+  const host::PostedTransfer& h = call_->halves[half];
   const host::Clock::duration latency = world_.latency_to(h.peer);
   if (h.kind == Transfer::recv) return post(half);
   if (latency == latency.zero()) return post_or_buffer(half);
@@ -166,7 +166,7 @@ bool MpiCommunicator::has_room(const Piece& piece) const {
 }
 
 void MpiCommunicator::start(const Piece& piece) {
-  const host::Half& h = call_->halves[piece.half];
+  const host::PostedTransfer& h = call_->halves[piece.half];
   MPI_Request request;
   const int count = static_cast<int>(piece.bytes);
   if (h.kind == Transfer::recv)
@@ -258,7 +258,7 @@ std::size_t MpiCommunicator::complete() {
   std::unique_lock lock(self_.mutex);
   for (int i = 0; i < done; ++i) {
     const Piece& piece = of(i);
-    host::Half& half = call_->halves[piece.half];
+    host::PostedTransfer& half = call_->halves[piece.half];
     half.done = --call_->open[piece.half] == 0;
     if (half.kind != Transfer::send) continue;
     on_the_way_[static_cast<std::size_t>(half.peer)] -= piece.bytes;
@@ -274,7 +274,7 @@ std::size_t MpiCommunicator::complete() {
 
 void MpiCommunicator::check_header(std::size_t half) {
   const Header& sent = call_->headers[half];
-  const host::Half& mine = call_->halves[half];
+  const host::PostedTransfer& mine = call_->halves[half];
   if (sent == header_of(*mine.tensor)) return;
   static const std::shared_ptr<std::byte> elsewhere(new std::byte);
   const auto dtype = static_cast<DType>(sent.dtype);

@@ -47,7 +47,7 @@ class MpiCommunicator final : public Communicator {
   };
   /// The call in progress, with all that MPI may still read or write.
   struct Call {
-    std::vector<host::Half> halves;
+    std::vector<host::PostedTransfer> halves;
     std::vector<Tensor> tensors;  // keeps their memory, whatever becomes of the caller
     std::vector<Tensor> staged;
     std::vector<Header> headers;

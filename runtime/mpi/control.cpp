@@ -13,7 +13,7 @@ void MpiControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
   world_.check_not_failed();
   if (dest == self_.rank) return host::deliver(self_, tag, {self_.rank, a, b});
   world_.send_with_latency(
-      dest, {.kind = Letter::control, .stream = group_.id(), .tag = tag, .a = a, .b = b});
+      dest, {.kind = ControlMessage::control, .stream = group_.id(), .tag = tag, .a = a, .b = b});
 }
 
 std::optional<Message> MpiControl::receive(int tag) {
@@ -23,7 +23,7 @@ std::optional<Message> MpiControl::receive(int tag) {
 
 std::optional<Message> MpiControl::poll(int tag) {
   host::check_on_stream(self_);
-  world_.post_office().poll();
+  world_.control_channel().poll();
   return host::poll(self_, tag);
 }
 

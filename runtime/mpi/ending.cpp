@@ -27,17 +27,17 @@ void Ending::hear_of_failure(int source, const std::string& error) {
   news_.notify_all();
 }
 
-Letter Ending::own_end(bool failed) {
+ControlMessage Ending::own_end(bool failed) {
   std::lock_guard lock(mutex_);
-  return {.kind = Letter::ended, .a = failed, .b = announced_};
+  return {.kind = ControlMessage::ended, .a = failed, .b = announced_};
 }
 
-void Ending::hear_of_end(int source, const Letter& letter) {
+void Ending::hear_of_end(int source, const ControlMessage& message) {
   std::lock_guard lock(mutex_);
   ended_[static_cast<std::size_t>(source)] = true;
-  failure_known_ |= letter.a != 0;
-  // Who has failed the world has said why before, if at all: letters of a rank keep their order.
-  cause_known_ |= letter.b != 0;
+  failure_known_ |= message.a != 0;
+  // Who has failed the world has said why before, if at all: messages of a rank keep their order.
+  cause_known_ |= message.b != 0;
   news_.notify_all();
 }
 

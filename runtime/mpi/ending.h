@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/mpi/post_office.h"
+#include "runtime/mpi/control_channel.h"
 
 namespace trigram::mpi {
 
@@ -24,8 +24,8 @@ class Ending {
   bool fail(std::exception_ptr error);
   void hear_of_failure(int source, const std::string& error);
   /// What this rank has to say when it has ended.
-  Letter own_end(bool failed);
-  void hear_of_end(int source, const Letter& letter);
+  ControlMessage own_end(bool failed);
+  void hear_of_end(int source, const ControlMessage& message);
 
   /// True when all ranks have ended and why the world has failed, if it has, is known as far as it
   /// ever will be.

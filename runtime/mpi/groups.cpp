@@ -6,8 +6,8 @@
 namespace trigram::mpi {
 namespace {
 
-void hand_over(MpiGroup& group, int source, const Letter& letter) {
-  host::deliver(group.endpoint(), static_cast<int>(letter.tag), {source, letter.a, letter.b});
+void hand_over(MpiGroup& group, int source, const ControlMessage& message) {
+  host::deliver(group.endpoint(), static_cast<int>(message.tag), {source, message.a, message.b});
 }
 
 }  // namespace
@@ -17,12 +17,12 @@ MpiGroup& Groups::add(MpiWorld& world, const std::string& name, std::int64_t id,
   std::lock_guard lock(mutex_);
   MpiGroup& group = groups_.emplace_back(world, name, id, comm, messages);
   by_id_[id] = &group;
-  for (const auto& [source, letter] : early_[id]) hand_over(group, source, letter);
+  for (const auto& [source, message] : early_[id]) hand_over(group, source, message);
   early_.erase(id);
   return group;
 }
 
-void Groups::deliver(int source, const Letter& control) {
+void Groups::deliver(int source, const ControlMessage& control) {
   std::lock_guard lock(mutex_);
   const auto found = by_id_.find(control.stream);
   if (found == by_id_.end()) early_[control.stream].push_back({source, control});
@@ -34,8 +34,8 @@ void Groups::poke() {
   for (MpiGroup& group : groups_) group.endpoint().poke();
 }
 
-host::Look Groups::look() {
-  host::Look seen;
+host::StreamSnapshot Groups::snapshot() {
+  host::StreamSnapshot seen;
   std::lock_guard lock(mutex_);
   for (MpiGroup& group : groups_) seen.add(group.endpoint());
   return seen;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "runtime/host/watchdog.h"
+#include "runtime/mpi/control_channel.h"
 #include "runtime/mpi/group.h"
-#include "runtime/mpi/post_office.h"
 
 namespace trigram::mpi {
 
@@ -22,11 +22,11 @@ class Groups {
                 MPI_Comm messages);
   /// The main stream's: the first.
   MpiGroup& main() { return groups_.front(); }
-  void deliver(int source, const Letter& control);
+  void deliver(int source, const ControlMessage& control);
   /// Makes every stream evaluate again what it waits for.
   void poke();
   /// What the streams do.
-  host::Look look();
+  host::StreamSnapshot snapshot();
   /// Gives back what MPI has for them, when they have ended.
   void free();
 
@@ -34,7 +34,7 @@ class Groups {
   std::mutex mutex_;
   std::deque<MpiGroup> groups_;
   std::map<std::int64_t, MpiGroup*> by_id_;
-  std::map<std::int64_t, std::vector<std::pair<int, Letter>>> early_;
+  std::map<std::int64_t, std::vector<std::pair<int, ControlMessage>>> early_;
 };
 
 }  // namespace trigram::mpi

@@ -8,21 +8,21 @@
 
 namespace trigram::mpi {
 
-Letter letter_of(const host::Look& look) {
+ControlMessage message_of(const host::StreamSnapshot& look) {
   constexpr std::size_t kLongest = 2000;
   std::string lines = fmt::format("{}", fmt::join(look.blocked, "\n"));
   if (lines.size() > kLongest) lines.resize(kLongest);
-  return {.kind = Letter::status,
+  return {.kind = ControlMessage::status,
           .a = look.running,
           .b = static_cast<std::int64_t>(look.waits_over),
           .text = lines};
 }
 
-host::Look look_from(const Letter& letter) {
-  host::Look look{letter.a != 0, static_cast<std::uint64_t>(letter.b), {}};
-  for (std::size_t at = 0; at < letter.text.size();) {
-    const std::size_t end = std::min(letter.text.find('\n', at), letter.text.size());
-    look.blocked.push_back(letter.text.substr(at, end - at));
+host::StreamSnapshot snapshot_from(const ControlMessage& message) {
+  host::StreamSnapshot look{message.a != 0, static_cast<std::uint64_t>(message.b), {}};
+  for (std::size_t at = 0; at < message.text.size();) {
+    const std::size_t end = std::min(message.text.find('\n', at), message.text.size());
+    look.blocked.push_back(message.text.substr(at, end - at));
     at = end + 1;
   }
   return look;
@@ -39,20 +39,20 @@ void RankWatch::turn() {
   awake_.look();
 }
 
-void RankWatch::hear(int rank, const host::Look& look) {
+void RankWatch::hear(int rank, const host::StreamSnapshot& look) {
   std::lock_guard lock(mutex_);
   heard_[static_cast<std::size_t>(rank)] = {look, awake_.look()};
 }
 
-host::Look RankWatch::all() const {
-  host::Look all;
+host::StreamSnapshot RankWatch::all() const {
+  host::StreamSnapshot all;
   for (const Heard& heard : heard_) all.add(heard.look);
   return all;
 }
 
 std::optional<HangError> RankWatch::hang() {
   std::lock_guard lock(mutex_);
-  const host::Look seen = all();
+  const host::StreamSnapshot seen = all();
   if (!watchdog_.hangs(seen)) return std::nullopt;
   const auto oldest = std::min_element(heard_.begin(), heard_.end(),
                                        [](const auto& a, const auto& b) { return a.at < b.at; });

@@ -8,13 +8,13 @@
 
 #include "core/runtime.h"
 #include "runtime/host/watchdog.h"
-#include "runtime/mpi/post_office.h"
+#include "runtime/mpi/control_channel.h"
 
 namespace trigram::mpi {
 
-/// A look on its way to another process: a letter, clipped to what leaves at once.
-Letter letter_of(const host::Look& look);
-host::Look look_from(const Letter& letter);
+/// A look on its way to another process: a message, clipped to what leaves at once.
+ControlMessage message_of(const host::StreamSnapshot& look);
+host::StreamSnapshot snapshot_from(const ControlMessage& message);
 
 /// What one rank knows of the others' streams, and when it last heard of each rank. Any thread may
 /// call it.
@@ -31,7 +31,7 @@ class RankWatch {
   /// The thread that judges others turns: often, unless this process is stopped, which does not
   /// count as their silence.
   void turn();
-  void hear(int rank, const host::Look& look);
+  void hear(int rank, const host::StreamSnapshot& look);
   /// The error of a world that hangs, as all ranks' looks say; empty while it does not, or while
   /// what is known of some rank is old.
   std::optional<HangError> hang();
@@ -42,10 +42,10 @@ class RankWatch {
 
  private:
   struct Heard {
-    host::Look look;
+    host::StreamSnapshot look;
     host::Clock::duration at{0};  // by the time awake
   };
-  host::Look all() const;
+  host::StreamSnapshot all() const;
 
   std::mutex mutex_;
   host::Watchdog watchdog_;

@@ -33,7 +33,7 @@ const char* level_name(int level) {
 /// Looks until MPI has done what was begun; false if that takes longer.
 bool completes(MPI_Request& request, double patience_s) {
   host::Patience patience(patience_s);
-  host::BackOff back_off = host::BackOff::of_a_letter();
+  host::BackOff back_off = host::BackOff::of_a_control_message();
   for (int done = 0;; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done) return true;
@@ -136,7 +136,7 @@ void Session::meet(double patience_s) {
     check(MPI_Isend(&said[i], 1, MPI_BYTE, other, 0, base_, &requests[processes + i]), "MPI_Isend");
   }
   host::Patience patience(patience_s);
-  host::BackOff back_off = host::BackOff::of_a_letter();
+  host::BackOff back_off = host::BackOff::of_a_control_message();
   for (int all = 0; !all; back_off.pause()) {
     check(
         MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),

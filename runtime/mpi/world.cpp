@@ -42,9 +42,11 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, bool sleeps_compute,
       transport_(options.transport),
       added_latency_(host::seconds(options.added_latency_s)),
       eager_(options.eager),
-      letters_(first_duplicate(session, options.watchdog_s)),
-      post_office_(letters_, [this](int source, const Letter& letter) { deliver(source, letter); }),
-      bootstrap_(post_office_, session.rank(), session.size()),
+      control_comm_(first_duplicate(session, options.watchdog_s)),
+      control_channel_(
+          control_comm_,
+          [this](int source, const ControlMessage& message) { deliver(source, message); }),
+      bootstrap_(control_channel_, session.rank(), session.size()),
       ending_(session.rank(), layout.ranks()),
       watch_(layout.ranks(), options.watchdog_s) {
   const MPI_Comm comm = session.duplicate(watch_.longest_silence_s());
@@ -153,7 +155,7 @@ void MpiWorld::fail(std::exception_ptr error) noexcept {
   const bool news = ending_.fail(error);
   hear_of_failure(rank(), bytes);
   try {
-    if (news) tell_all({.kind = Letter::failed, .text = bytes});
+    if (news) tell_all({.kind = ControlMessage::failed, .text = bytes});
   } catch (const MpiError&) {  // they will miss this rank
   }
 }
@@ -168,29 +170,29 @@ void MpiWorld::hear_of_failure(int source, const std::string& error) {
   groups_.poke();
 }
 
-void MpiWorld::tell_all(const Letter& letter) {
+void MpiWorld::tell_all(const ControlMessage& message) {
   for (int other = 0; other < layout().ranks(); ++other)
-    if (other != rank()) post_office_.send(other, letter);
+    if (other != rank()) control_channel_.send(other, message);
 }
 
-void MpiWorld::send_with_latency(int dest, const Letter& letter) {
-  post_office_.send_after(latency_to(dest), dest, letter);
+void MpiWorld::send_with_latency(int dest, const ControlMessage& message) {
+  control_channel_.send_after(latency_to(dest), dest, message);
 }
 
-void MpiWorld::deliver(int source, const Letter& letter) {
-  switch (letter.kind) {
-    case Letter::control: return groups_.deliver(source, letter);
-    case Letter::failed: return hear_of_failure(source, letter.text);
-    case Letter::ended: return ending_.hear_of_end(source, letter);
-    case Letter::put: return bootstrap_.hear(letter.text);
-    case Letter::status: return watch_.hear(source, look_from(letter));
-    case Letter::last: return;
+void MpiWorld::deliver(int source, const ControlMessage& message) {
+  switch (message.kind) {
+    case ControlMessage::control: return groups_.deliver(source, message);
+    case ControlMessage::failed: return hear_of_failure(source, message.text);
+    case ControlMessage::ended: return ending_.hear_of_end(source, message);
+    case ControlMessage::put: return bootstrap_.hear(message.text);
+    case ControlMessage::status: return watch_.hear(source, snapshot_from(message));
+    case ControlMessage::last: return;
   }
 }
 
 /// Every rank has ended, and knows it of the others, before any leaves: what fails late fails all.
 void MpiWorld::await_the_others() {
-  const Letter ended = ending_.own_end(failed());
+  const ControlMessage ended = ending_.own_end(failed());
   for (int other = 0; other < layout().ranks(); ++other)  // after all that this rank has posted
     if (other != rank()) send_with_latency(other, ended);
   ending_.hear_of_end(rank(), ended);
@@ -203,7 +205,7 @@ void MpiWorld::await_the_others() {
                                  fmt::join(ending_.missing(), " ")),
                      1);
   }
-  while (!post_office_.idle()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  while (!control_channel_.idle()) std::this_thread::sleep_for(std::chrono::microseconds(100));
   ending_.stop();
 }
 
@@ -211,22 +213,22 @@ void MpiWorld::await_the_others() {
 /// communicator.
 void MpiWorld::free_communicators() {
   const auto patience = host::seconds(watch_.longest_silence_s());
-  if (!post_office_.close(rank(), layout().ranks(), patience)) return;
+  if (!control_channel_.close(rank(), layout().ranks(), patience)) return;
   groups_.free();
-  check(MPI_Comm_free(&letters_), "MPI_Comm_free");
+  check(MPI_Comm_free(&control_comm_), "MPI_Comm_free");
 }
 
 void MpiWorld::progress() noexcept {
-  host::BackOff back_off = host::BackOff::of_a_letter();
+  host::BackOff back_off = host::BackOff::of_a_control_message();
   const auto interval = std::chrono::duration_cast<host::Clock::duration>(watch_.interval());
   auto due = host::Clock::now() + interval;
   while (!ending_.stopped()) {
     ++turns_;
     watch_.turn();
     try {
-      if (post_office_.poll()) back_off.reset();
+      if (control_channel_.poll()) back_off.reset();
       else back_off.pause();
-      if (last_words::wanted()) last_words::set(status(groups_.look()));
+      if (last_words::wanted()) last_words::set(status(groups_.snapshot()));
       if (host::Clock::now() < due) continue;
       due = host::Clock::now() + interval;
       tend();
@@ -238,7 +240,7 @@ void MpiWorld::progress() noexcept {
 
 /// Ranks of one machine share queues in memory: one that was stopped in the middle of a change can
 /// keep another inside MPI for good, its watching thread included. And an accelerator that cannot
-/// be aborted keeps its streams from unwinding, while letters still say that all is well. This
+/// be aborted keeps its streams from unwinding, while messages still say that all is well. This
 /// thread calls neither.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
@@ -258,27 +260,27 @@ void MpiWorld::guard() noexcept {
     }
     if (!turning.is_over()) continue;
     session_.abort(fmt::format("no call of MPI has returned on rank {} for {} s:\n{}", rank(),
-                               longest_s, fmt::join(groups_.look().blocked, "\n")),
+                               longest_s, fmt::join(groups_.snapshot().blocked, "\n")),
                    host::kWatchdogExit);
   }
 }
 
 /// Rank 0 hears of all streams and judges; it lets all others know that it lives.
 void MpiWorld::tend() {
-  const host::Look mine = groups_.look();
+  const host::StreamSnapshot mine = groups_.snapshot();
   if (rank() == 0) {
     watch_.hear(0, mine);
-    tell_all({.kind = Letter::status});
+    tell_all({.kind = ControlMessage::status});
     if (const auto hang = watch_.hang(); hang && !failed()) fail(std::make_exception_ptr(*hang));
   } else {
-    post_office_.send(0, letter_of(mine));
+    control_channel_.send(0, message_of(mine));
   }
   keep_ready_to_say(mine);
   check_silence(mine);
 }
 
 /// What a process that is told to end says at once; and what its log says of every wait that lasts.
-void MpiWorld::keep_ready_to_say(const host::Look& mine) {
+void MpiWorld::keep_ready_to_say(const host::StreamSnapshot& mine) {
   last_words::set(status(mine));
   const bool stands = !mine.running && mine.waits_over == noted_.waits_over;
   if (stands && noted_.blocked.empty() && !mine.blocked.empty()) {
@@ -290,7 +292,7 @@ void MpiWorld::keep_ready_to_say(const host::Look& mine) {
   }
 }
 
-std::string MpiWorld::status(const host::Look& mine) {
+std::string MpiWorld::status(const host::StreamSnapshot& mine) {
   if (!mine.blocked.empty()) return fmt::format("{}", fmt::join(mine.blocked, "\n"));
   if (mine.running) return fmt::format("rank {} computes", rank());
   return fmt::format("rank {} has {} and waits for the end of rank {}", rank(),
@@ -299,7 +301,7 @@ std::string MpiWorld::status(const host::Look& mine) {
 }
 
 /// A rank that is silent was stopped, or has died, and can neither end nor be waited for.
-void MpiWorld::check_silence(const host::Look& mine) {
+void MpiWorld::check_silence(const host::StreamSnapshot& mine) {
   if (ending_.all_is_known()) return;  // those that have left are silent, too
   const auto silent = rank() == 0 ? watch_.silent(1, layout().ranks()) : watch_.silent(0, 1);
   if (!silent) return;

@@ -11,17 +11,17 @@
 #include "core/device/host_device.h"
 #include "core/runtime.h"
 #include "runtime/mpi/bootstrap.h"
+#include "runtime/mpi/control_channel.h"
 #include "runtime/mpi/ending.h"
 #include "runtime/mpi/groups.h"
 #include "runtime/mpi/mpi_runtime.h"
-#include "runtime/mpi/post_office.h"
 #include "runtime/mpi/rank_watch.h"
 #include "runtime/mpi/session.h"
 
 namespace trigram::mpi {
 
-/// One launch, as one process sees it: its streams, a thread that delivers letters and watches, and
-/// what the others say of theirs.
+/// One launch, as one process sees it: its streams, a thread that delivers messages and watches,
+/// and what the others say of theirs.
 class MpiWorld final : public host::World {
  public:
   MpiWorld(Session& session, const Layout& layout, bool sleeps_compute, const MpiOptions& options);
@@ -32,7 +32,7 @@ class MpiWorld final : public host::World {
 
   int rank() const { return session_.rank(); }
   bool padded() const { return padded_; }
-  PostOffice& post_office() { return post_office_; }
+  ControlChannel& control_channel() { return control_channel_; }
   /// How long a message to `peer` waits here before it leaves.
   host::Clock::duration latency_to(int peer) const {
     return layout().same_node(rank(), peer) ? host::Clock::duration::zero() : added_latency_;
@@ -53,34 +53,34 @@ class MpiWorld final : public host::World {
   const EagerSends& eager() const { return eager_; }
   host::Clock::duration eager_latency() const { return host::seconds(eager_.latency_s); }
   bool adds_latency() const { return added_latency_ > added_latency_.zero(); }
-  /// Sends a letter that travels as messages of streams do: it waits as long.
-  void send_with_latency(int dest, const Letter& letter);
+  /// Sends a message that travels as messages of streams do: it waits as long.
+  void send_with_latency(int dest, const ControlMessage& message);
   Device& device(int) override { return device_; }
   AcceleratorBackend* accelerator() override { return accelerator_.get(); }
-  void idle() override { post_office_.poll(); }
+  void idle() override { control_channel_.poll(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
   OneWayGroups fork_one_way(host::Group& parent, std::size_t n, const std::string& name,
                             int rank) override;
   void fail(std::exception_ptr error) noexcept override;
 
  private:
-  void deliver(int source, const Letter& letter);
+  void deliver(int source, const ControlMessage& message);
   void hear_of_failure(int source, const std::string& error);
   void await(MPI_Request& request, const Wait& why);
   MpiGroup& child(MpiGroup& parent, std::size_t n, const std::string& name,
                   const MpiGroup* receivers);
   void check_fork_names(MpiGroup& parent, const std::string& name);
 
-  void tell_all(const Letter& letter);
+  void tell_all(const ControlMessage& message);
   void await_the_others();
   void free_communicators();
 
   void progress() noexcept;
   void guard() noexcept;
   void tend();
-  void check_silence(const host::Look& mine);
-  void keep_ready_to_say(const host::Look& mine);
-  std::string status(const host::Look& mine);
+  void check_silence(const host::StreamSnapshot& mine);
+  void keep_ready_to_say(const host::StreamSnapshot& mine);
+  std::string status(const host::StreamSnapshot& mine);
 
   void run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator);
 
@@ -91,8 +91,8 @@ class MpiWorld final : public host::World {
   const host::Clock::duration added_latency_;
   const EagerSends eager_;
   HostDevice device_;
-  MPI_Comm letters_;
-  PostOffice post_office_;
+  MPI_Comm control_comm_;
+  ControlChannel control_channel_;
   MpiBootstrap bootstrap_;
 
   Groups groups_;
@@ -102,7 +102,7 @@ class MpiWorld final : public host::World {
   std::mutex accelerator_mutex_;  // who ends it, and who makes it
   std::unique_ptr<AcceleratorBackend> accelerator_;
   std::atomic<std::uint64_t> turns_{0};  // of the thread that delivers
-  host::Look noted_;                     // what stands in the rank's log, by the same thread
+  host::StreamSnapshot noted_;           // what stands in the rank's log, by the same thread
 };
 
 }  // namespace trigram::mpi

@@ -24,7 +24,7 @@ class ForkedStream final : public Stream {
 
   std::string_view name() const override { return stream_.name(); }
   double now() const override { return stream_.now(); }
-  std::unique_ptr<Moment> mark() override { return stream_.mark(); }
+  std::unique_ptr<EventTime> mark() override { return stream_.mark(); }
   void sleep_for(double seconds) override { stream_.sleep_for(seconds); }
   void charge(const Cost& cost) override { stream_.charge(cost); }
   void compute(double seconds) override { stream_.compute(seconds); }
@@ -50,7 +50,7 @@ bool SimWork::done() const {
   return ran_ && end_.known() && end_.date_s() <= Simulation::clock() * kRounding;
 }
 
-void SimWork::finish(std::exception_ptr failure, Instant end) {
+void SimWork::finish(std::exception_ptr failure, DeferredTime end) {
   failure_ = std::move(failure);
   end_ = std::move(end);
   ran_ = true;
@@ -86,24 +86,24 @@ void SimStream::check_current() const { check_owner(world_.current() == this, ra
 
 double SimStream::now() const {
   if (!after_.milestone) return Simulation::clock() + owed_s_;
-  const Instant here = instant();
+  const DeferredTime here = instant();
   SimStream& asking = *world_.current();
   asking.settle();
   asking.await(here);
   return here.date_s();
 }
 
-std::unique_ptr<Moment> SimStream::mark() {
-  return world_.ahead() ? std::make_unique<InstantMoment>(instant()) : nullptr;
+std::unique_ptr<EventTime> SimStream::mark() {
+  return world_.ahead() ? std::make_unique<DeferredEventTime>(instant()) : nullptr;
 }
 
-void SimStream::go_on_from(const Instant& instant) {
+void SimStream::go_on_from(const DeferredTime& instant) {
   const bool known = instant.known();
   after_ = instant.since();
   owed_s_ = known ? std::max(0.0, instant.date_s() - Simulation::clock()) : instant.seconds();
 }
 
-void SimStream::await(const Instant& instant) {
+void SimStream::await(const DeferredTime& instant) {
   wake_others();
   while (!instant.known()) {
     instant.next().when_reached([this] { wake(); });
@@ -155,7 +155,7 @@ void SimStream::pay() {
   double passed_s = 0;
   const auto pass = [&](const Since& since, double seconds) {
     if (since.milestone) {
-      const Instant until = Instant::after(since, seconds);
+      const DeferredTime until = DeferredTime::after(since, seconds);
       await(until);
       return pass_time(until.date_s() - Simulation::clock());
     }
@@ -243,7 +243,7 @@ void SimStream::wait(Work& work) {
     awaited.waiters_.push_back(this);
     block_ahead({.kind = Wait::work, .other = awaited.stream_.name_}, [&] { return awaited.ran_; });
   }
-  if (world_.ahead()) go_on_from(Instant::later(instant(), awaited.end_));
+  if (world_.ahead()) go_on_from(DeferredTime::later(instant(), awaited.end_));
   awaited.observed_ = true;
   if (awaited.failure_) std::rethrow_exception(awaited.failure_);
 }
@@ -267,7 +267,7 @@ void SimStream::run_tasks() {
     if (jobs_.empty()) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    if (world_.ahead()) go_on_from(Instant::later(instant(), job.ready));
+    if (world_.ahead()) go_on_from(DeferredTime::later(instant(), job.ready));
     std::exception_ptr failure = caught([&] { job.task(context()); });
     job.task = nullptr;
     if (!world_.ahead()) settle();

@@ -10,7 +10,7 @@
 #include "core/wait_text.h"
 #include "runtime/sim/communicator.h"
 #include "runtime/sim/control.h"
-#include "runtime/sim/fluid/instant.h"
+#include "runtime/sim/fluid/deferred_time.h"
 #include "runtime/sim/world.h"
 
 namespace trigram::sim {
@@ -21,7 +21,7 @@ class SimWork final : public Work {
   explicit SimWork(SimStream& stream) : stream_(stream) {}
   bool done() const override;
   /// The task has run; it takes until `end`.
-  void finish(std::exception_ptr failure, Instant end);
+  void finish(std::exception_ptr failure, DeferredTime end);
 
  private:
   friend class SimStream;
@@ -29,7 +29,7 @@ class SimWork final : public Work {
   std::vector<SimStream*> waiters_;
   std::exception_ptr failure_;
   bool ran_ = false;
-  Instant end_ = Instant::at(0);
+  DeferredTime end_ = DeferredTime::at(0);
   bool observed_ = false;  // somebody has waited and got the failure
 };
 
@@ -49,7 +49,7 @@ class alignas(64) SimStream final : public Stream {
 
   std::string_view name() const override { return name_; }
   double now() const override;
-  std::unique_ptr<Moment> mark() override;
+  std::unique_ptr<EventTime> mark() override;
   void sleep_for(double seconds) override;
   void charge(const Cost& cost) override;
   void compute(double seconds) override;
@@ -84,12 +84,12 @@ class alignas(64) SimStream final : public Stream {
     if (owed_s_ > 0 || !deferred_.empty() || after_.milestone || !to_wake_.empty()) pay();
   }
   /// Where the stream is, which may be ahead of the clock.
-  Instant instant() const {
-    return after_.milestone ? Instant::after(after_, owed_s_)
-                            : Instant::at(Simulation::clock() + owed_s_);
+  DeferredTime instant() const {
+    return after_.milestone ? DeferredTime::after(after_, owed_s_)
+                            : DeferredTime::at(Simulation::clock() + owed_s_);
   }
   /// What the stream does next, it does from then on.
-  void go_on_from(const Instant& instant);
+  void go_on_from(const DeferredTime& instant);
   /// Leaves `action` to the next settling, at this stream's present time. For destructors: does not
   /// switch context.
   void defer(std::function<void()> action) {
@@ -127,7 +127,7 @@ class alignas(64) SimStream final : public Stream {
   struct Job {
     std::shared_ptr<SimWork> work;
     Task task;
-    Instant ready;
+    DeferredTime ready;
   };
   StreamId next_fork() const;
   SimStream& add_fork(const std::string& name, StreamId receiver);
@@ -139,7 +139,7 @@ class alignas(64) SimStream final : public Stream {
   template <class Ready>
   void block_ahead(const Wait& wait, Ready ready);
   /// Parks this stream, which has settled, until the date is known.
-  void await(const Instant& instant);
+  void await(const DeferredTime& instant);
   void wake_others();
 
   // What every message touches comes first, to lie in few cache lines.
@@ -181,7 +181,7 @@ void SimStream::block_ahead(const Wait& wait, Ready ready) {
   if (!deferred_.empty()) settle();
   wake_others();
   if (ready()) return;
-  const Instant here = instant();
+  const DeferredTime here = instant();
   while (!ready()) {
     wait_ = wait;
     park();

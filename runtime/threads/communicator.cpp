@@ -5,20 +5,20 @@
 #include <utility>
 
 #include "runtime/host/batch.h"
-#include "runtime/threads/emulated_network.h"
 #include "runtime/threads/meeting.h"
+#include "runtime/threads/shaped_network.h"
 #include "runtime/threads/world.h"
 
 namespace trigram::threads {
 namespace {
 
 /// With the owner's mutex. True if the owner has to be woken.
-bool note_completion(Endpoint& owner, Half& half) {
+bool note_completion(Endpoint& owner, PostedTransfer& half) {
   half.done = true;
   return --owner.outstanding == 0 || owner.withdrawing;
 }
 
-void complete(Endpoint& owner, Half& half) {
+void complete(Endpoint& owner, PostedTransfer& half) {
   bool awaited;
   {
     std::lock_guard lock(owner.mutex);
@@ -49,7 +49,9 @@ void progress(Endpoint& sender, Endpoint& receiver, Meeting& meeting, Parcel& pa
   sender.wake.notify_one();
 }
 
-double priced_nbytes(const Half& half) { return static_cast<double>(half.tensor->priced_nbytes()); }
+double priced_nbytes(const PostedTransfer& half) {
+  return static_cast<double>(half.tensor->priced_nbytes());
+}
 
 }  // namespace
 
@@ -75,9 +77,9 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
   prepare(batch);
   try {
     // Receives first: the more sends find their receiver waiting, the fewer are staged or block.
-    for (Half& half : halves_)
+    for (PostedTransfer& half : halves_)
       if (half.kind == Transfer::recv) post_receive(half);
-    for (Half& half : halves_)
+    for (PostedTransfer& half : halves_)
       if (half.kind == Transfer::send) post_send(half);
     await_completion();
   } catch (...) {
@@ -96,24 +98,24 @@ void ThreadsCommunicator::prepare(std::span<const Transfer> batch) {
   self_.room_made = false;
 }
 
-Endpoint& ThreadsCommunicator::receiver_of(const Half& half) {
+Endpoint& ThreadsCommunicator::receiver_of(const PostedTransfer& half) {
   return half.kind == Transfer::send ? group_.receivers().at(half.peer) : self_;
 }
 
-Meeting& ThreadsCommunicator::meeting_place(const Half& half) {
+Meeting& ThreadsCommunicator::meeting_place(const PostedTransfer& half) {
   if (half.kind == Transfer::recv) return group_.meeting(rank(), half.peer, half.traffic);
   return group_.receivers().meeting(half.peer, rank(), half.traffic);
 }
 
-void ThreadsCommunicator::complete_here(Half& half) {
+void ThreadsCommunicator::complete_here(PostedTransfer& half) {
   half.done = true;
   ++completed_here_;
 }
 
-void ThreadsCommunicator::post_receive(Half& half) {
+void ThreadsCommunicator::post_receive(PostedTransfer& half) {
   Meeting& meeting = meeting_place(half);
   std::shared_ptr<Parcel> parcel;
-  Half* sender = nullptr;
+  PostedTransfer* sender = nullptr;
   {
     std::lock_guard lock(self_.mutex);
     half.posted = true;
@@ -133,10 +135,10 @@ void ThreadsCommunicator::post_receive(Half& half) {
   if (sender != nullptr) meet(half, *sender);
 }
 
-void ThreadsCommunicator::post_send(Half& half) {
+void ThreadsCommunicator::post_send(PostedTransfer& half) {
   Meeting& meeting = meeting_place(half);
   std::shared_ptr<Parcel> parcel;
-  Half* receive = nullptr;
+  PostedTransfer* receive = nullptr;
   {
     std::lock_guard lock(receiver_of(half).mutex);
     half.posted = true;
@@ -158,7 +160,7 @@ void ThreadsCommunicator::post_send(Half& half) {
 }
 
 /// With the receiver's mutex.
-std::shared_ptr<Parcel> ThreadsCommunicator::take(Meeting& meeting, const Half& half) {
+std::shared_ptr<Parcel> ThreadsCommunicator::take(Meeting& meeting, const PostedTransfer& half) {
   auto parcel = std::make_shared<Parcel>(priced_nbytes(half));
   meeting.hold(parcel->nbytes);
   if (meeting.receives.empty()) {
@@ -172,7 +174,8 @@ std::shared_ptr<Parcel> ThreadsCommunicator::take(Meeting& meeting, const Half& 
 
 /// Copies what is sent, to the reader if there was one when the message was taken, and lets the
 /// message travel. Then the send is over.
-void ThreadsCommunicator::hand_over(Half& half, std::shared_ptr<Parcel> parcel, Half* reader) {
+void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel> parcel,
+                                    PostedTransfer* reader) {
   Endpoint& receiver = receiver_of(half);
   Meeting& meeting = meeting_place(half);
   const double taken_s = network_ != nullptr ? self_.world.now() : 0;
@@ -204,10 +207,10 @@ void ThreadsCommunicator::hand_over(Half& half, std::shared_ptr<Parcel> parcel, 
 
 /// Whoever frees memory of the transport tells the sender, which goes on here.
 void ThreadsCommunicator::take_what_fits() {
-  for (Half* const half : std::exchange(untaken_, {})) {
+  for (PostedTransfer* const half : std::exchange(untaken_, {})) {
     Meeting& meeting = meeting_place(*half);
     std::shared_ptr<Parcel> parcel;
-    Half* reader = nullptr;
+    PostedTransfer* reader = nullptr;
     {
       std::lock_guard lock(receiver_of(*half).mutex);
       const auto at = std::find(meeting.sends.begin(), meeting.sends.end(), half);
@@ -225,7 +228,7 @@ void ThreadsCommunicator::take_what_fits() {
 }
 
 /// The values of a message that was sent before its receive.
-void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, Half& half) {
+void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, PostedTransfer& half) {
   const std::exception_ptr mismatch = copy(parcel.values.tensor(), source, *half.tensor, rank());
   progress(group_.senders().at(source), self_, meeting, parcel, [&] {
     parcel.read = true;
@@ -235,7 +238,7 @@ void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, Hal
 }
 
 /// A message without staging: the second of its halves comes.
-void ThreadsCommunicator::meet(Half& mine, Half& theirs) {
+void ThreadsCommunicator::meet(PostedTransfer& mine, PostedTransfer& theirs) {
   const double met_s = network_ != nullptr ? self_.world.now() : 0;
   const bool sends = mine.kind == Transfer::send;
   const int source = sends ? rank() : mine.peer, destination = sends ? mine.peer : rank();
@@ -291,7 +294,7 @@ void ThreadsCommunicator::await_completion() {
 /// Takes back what no partner has met, and waits for partners that are still copying: after
 /// transfer() has thrown, nobody touches the caller's buffers.
 void ThreadsCommunicator::withdraw() noexcept {
-  for (Half& half : halves_) {
+  for (PostedTransfer& half : halves_) {
     Meeting& meeting = meeting_place(half);
     auto& waiting = half.kind == Transfer::send ? meeting.sends : meeting.receives;
     std::lock_guard lock(receiver_of(half).mutex);
@@ -301,7 +304,8 @@ void ThreadsCommunicator::withdraw() noexcept {
   // What was taken back stays outstanding, so that any completion may be the last.
   self_.withdrawing = true;
   self_.wake.wait(lock, [&] {
-    return std::all_of(halves_.begin(), halves_.end(), [](const Half& h) { return h.done; });
+    return std::all_of(halves_.begin(), halves_.end(),
+                       [](const PostedTransfer& h) { return h.done; });
   });
   self_.batch = {};
   self_.withdrawing = false;

@@ -10,12 +10,12 @@
 
 namespace trigram::threads {
 
-class EmulatedNetwork;
+class ShapedNetwork;
 class ThreadsGroup;
 struct Meeting;
 struct Parcel;
 using host::Endpoint;
-using host::Half;
+using host::PostedTransfer;
 
 /// Messages between same-named streams. The two halves of a message meet at the receiver's
 /// endpoint.
@@ -40,29 +40,29 @@ class ThreadsCommunicator final : public Communicator {
  private:
   bool eager() const { return transport_.protocol == Transport::Protocol::eager; }
   void prepare(std::span<const Transfer> batch);
-  void post_receive(Half& half);
-  void post_send(Half& half);
-  void meet(Half& mine, Half& theirs);
-  std::shared_ptr<Parcel> take(Meeting& meeting, const Half& half);
-  void hand_over(Half& half, std::shared_ptr<Parcel> parcel, Half* reader);
+  void post_receive(PostedTransfer& half);
+  void post_send(PostedTransfer& half);
+  void meet(PostedTransfer& mine, PostedTransfer& theirs);
+  std::shared_ptr<Parcel> take(Meeting& meeting, const PostedTransfer& half);
+  void hand_over(PostedTransfer& half, std::shared_ptr<Parcel> parcel, PostedTransfer* reader);
   void take_what_fits();
-  void read(int source, Meeting& meeting, Parcel& parcel, Half& half);
+  void read(int source, Meeting& meeting, Parcel& parcel, PostedTransfer& half);
   std::exception_ptr copy(const Tensor& sent, int source, const Tensor& received, int destination);
   void await_completion();
   void withdraw() noexcept;
-  void complete_here(Half& half);
-  Endpoint& receiver_of(const Half& half);
-  Meeting& meeting_place(const Half& half);
+  void complete_here(PostedTransfer& half);
+  Endpoint& receiver_of(const PostedTransfer& half);
+  Meeting& meeting_place(const PostedTransfer& half);
 
   ThreadsGroup& group_;
   Endpoint& self_;
-  EmulatedNetwork* const network_;  // null where messages take no time
+  ShapedNetwork* const network_;  // null where messages take no time
   const Transport& transport_;
   host::Staging& staging_;
   // Of the call in progress; kept between calls for their memory.
-  std::vector<Half> halves_;
+  std::vector<PostedTransfer> halves_;
   std::vector<Tensor> staged_;
-  std::vector<Half*> untaken_;  // sends that have waited for room
+  std::vector<PostedTransfer*> untaken_;  // sends that have waited for room
   std::size_t completed_here_ = 0;
 };
 

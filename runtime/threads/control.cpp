@@ -1,7 +1,7 @@
 #include "runtime/threads/control.h"
 
 #include "runtime/host/inbox.h"
-#include "runtime/threads/emulated_network.h"
+#include "runtime/threads/shaped_network.h"
 #include "runtime/threads/world.h"
 
 namespace trigram::threads {

@@ -48,7 +48,7 @@ ThreadsWorld::ThreadsWorld(const Layout& layout, double watchdog_s, bool sleeps_
 }
 
 void ThreadsWorld::emulate(const Cluster& cluster, double bucket_depth) {
-  network_ = std::make_unique<EmulatedNetwork>(*this, cluster, bucket_depth);
+  network_ = std::make_unique<ShapedNetwork>(*this, cluster, bucket_depth);
 }
 
 void ThreadsWorld::run(const Task& rank_main) {
@@ -139,8 +139,8 @@ void ThreadsWorld::fail(std::exception_ptr error) noexcept {
   if (network_) network_->abort();
 }
 
-host::Look ThreadsWorld::look() {
-  host::Look seen;
+host::StreamSnapshot ThreadsWorld::snapshot() {
+  host::StreamSnapshot seen;
   for_each_endpoint([&](Endpoint& e) { seen.add(e); });
   seen.running |= network_ && network_->busy();
   return seen;
@@ -150,7 +150,7 @@ void ThreadsWorld::watch() {
   std::unique_lock lock(end_mutex_);
   while (!end_.wait_for(lock, watchdog_.interval(), [&] { return ranks_running_ == 0; })) {
     lock.unlock();
-    host::Look seen = look();
+    host::StreamSnapshot seen = snapshot();
     if (failed()) {
       watchdog_.reset();
     } else if (watchdog_.hangs(seen)) {

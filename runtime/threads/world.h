@@ -13,8 +13,8 @@
 #include "runtime/host/staging.h"
 #include "runtime/host/watchdog.h"
 #include "runtime/host/world.h"
-#include "runtime/threads/emulated_network.h"
 #include "runtime/threads/meeting.h"
+#include "runtime/threads/shaped_network.h"
 
 namespace trigram::threads {
 
@@ -62,14 +62,14 @@ class ThreadsWorld final : public host::World {
   /// The messages that a rank has sent and no receiver has asked for.
   host::Staging& staging(int rank) { return staging_[static_cast<std::size_t>(rank)]; }
   /// Null unless one is emulated.
-  EmulatedNetwork* network() { return network_.get(); }
+  ShapedNetwork* network() { return network_.get(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
   OneWayGroups fork_one_way(host::Group& parent, std::size_t n, const std::string& name,
                             int rank) override;
   void fail(std::exception_ptr error) noexcept override;
 
  private:
-  host::Look look();
+  host::StreamSnapshot snapshot();
   ThreadsGroup& child(ThreadsGroup& parent, std::size_t n, const std::string& name, int rank);
   void run_rank(int rank, const Task& rank_main) noexcept;
   void watch();
@@ -87,7 +87,7 @@ class ThreadsWorld final : public host::World {
   std::condition_variable end_;
   int ranks_running_ = 0;
   std::exception_ptr error_;
-  std::unique_ptr<EmulatedNetwork> network_;  // its thread ends before what it refers to
+  std::unique_ptr<ShapedNetwork> network_;  // its thread ends before what it refers to
 };
 
 }  // namespace trigram::threads

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "core/metering/meter.h"
 #include "netmodels/cluster.h"
 #include "runtime/sim/sim_runtime.h"

@@ -58,7 +58,7 @@ std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(
 
 bool FluidCollectives::make(SimStream& stream, const CollectivePattern& collective,
                             const std::function<void()>& messages) {
-  const Instant when = stream.instant();
+  const DeferredTime when = stream.instant();
   // Whether flows agree with messages is seen in the order of time; and values are as of now.
   if (!always_ || collective.valued) stream.settle();
   Circle& circle = this->circle(stream, collective.members);
@@ -77,13 +77,13 @@ bool FluidCollectives::make(SimStream& stream, const CollectivePattern& collecti
     messages();
     stream.set_untimed(false);
   }
-  Milestone& end = (*meeting->members)[meeting->relation ? 0 : place].end;
-  stream.go_on_from(Instant::after({{meeting->members, &end}}, 0));
+  SimEvent& end = (*meeting->members)[meeting->relation ? 0 : place].end;
+  stream.go_on_from(DeferredTime::after({{meeting->members, &end}}, 0));
   return true;
 }
 
 void FluidCollectives::arrive(Meeting& meeting, std::size_t place,
-                              const CollectivePattern& collective, const Instant& when) const {
+                              const CollectivePattern& collective, const DeferredTime& when) const {
   const std::size_t size = meeting.circle.members.size();
   (*meeting.members)[place].come = when;
   if (meeting.shape == CollectivePattern::h_relation) {
@@ -112,7 +112,7 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place,
 /// All have come: as soon as it is known when, and at that date.
 void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
   for (; meeting->known < meeting->members->size(); ++meeting->known) {
-    const Instant& when = (*meeting->members)[meeting->known].come;
+    const DeferredTime& when = (*meeting->members)[meeting->known].come;
     if (!when.known()) return when.next().when_reached([this, meeting] { start(meeting); });
     meeting->start_s = std::max(meeting->start_s, when.date_s());
   }
@@ -219,7 +219,7 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
                      if (later_s > 0)
                        for (auto& connection : connections) connection.delay(later_s);
                      for (std::size_t i = 0; i < ends_s.size(); ++i)
-                       if (Milestone& end = (*meeting->members)[i].end; !end.reached())
+                       if (SimEvent& end = (*meeting->members)[i].end; !end.reached())
                          end.reach(ends_s[i] + later_s);
                    });
   std::map<double, std::vector<std::size_t>> sooner;

@@ -17,7 +17,7 @@
 #include "netmodels/h_relation.h"
 #include "netmodels/pipeline.h"
 #include "runtime/sim/fluid/coupled_flows.h"
-#include "runtime/sim/fluid/instant.h"
+#include "runtime/sim/fluid/deferred_time.h"
 #include "runtime/sim/fluid/untimed_messages.h"
 
 namespace trigram::sim {
@@ -54,8 +54,8 @@ class FluidCollectives {
   /// When a rank comes to a collective, and when the collective is over for it. Both are in one
   /// place of memory, because a rank that comes uses both.
   struct Member {
-    Instant come = Instant::at(0);
-    Milestone end;  // an h-relation ends for all members at once, with that of the first
+    DeferredTime come = DeferredTime::at(0);
+    SimEvent end;  // an h-relation ends for all members at once, with that of the first
   };
   /// A collective to which ranks come.
   struct Meeting {
@@ -101,7 +101,7 @@ class FluidCollectives {
   std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place,
                                         const CollectivePattern& collective);
   void arrive(Meeting& meeting, std::size_t place, const CollectivePattern& collective,
-              const Instant& when) const;
+              const DeferredTime& when) const;
   void start(const std::shared_ptr<Meeting>& meeting);
   void flow(const std::shared_ptr<Meeting>& meeting);
   std::vector<double> ends_s(Meeting& meeting, const CoupledRounds& pattern);

@@ -195,7 +195,7 @@ TEST(SecondsOf, IsTheMeanOfABatch) {
   Context ctx;
   ctx.stream = &stream;
   const auto run = [&] { stream.compute(stream.computations % 2 ? 1.0 : 3.0); };
-  Ladder ladder{.iterations = 3, .warm_up = 2};
+  SizeRange ladder{.iterations = 3, .warm_up = 2};
   EXPECT_EQ(seconds_of(ctx, ladder, run), 3);  // of 3, 1 and 3
   EXPECT_EQ(stream.computations, 2 + 3);
   stream = {};

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

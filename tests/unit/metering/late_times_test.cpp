@@ -22,7 +22,9 @@ class LateStream final : public Stream {
   LateStream(std::string name, const bool* known) : name_(std::move(name)), known_(known) {}
   std::string_view name() const override { return name_; }
   double now() const override { return 0; }
-  std::unique_ptr<Moment> mark() override { return std::make_unique<LateMoment>(known_, marks_++); }
+  std::unique_ptr<EventTime> mark() override {
+    return std::make_unique<LateMoment>(known_, marks_++);
+  }
   void sleep_for(double) override {}
   void charge(const Cost&) override {}
   void compute(double) override {}
@@ -42,7 +44,7 @@ class LateStream final : public Stream {
   std::unique_ptr<Mutex> make_mutex() override { return nullptr; }
 
  private:
-  class LateMoment final : public Moment {
+  class LateMoment final : public EventTime {
    public:
     LateMoment(const bool* known, int seconds) : known_(known), seconds_(seconds) {}
     bool known() const override { return *known_; }

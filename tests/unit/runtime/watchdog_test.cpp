@@ -21,8 +21,8 @@ class Turned {
  public:
   Clock::time_point now() const { return now_; }
   /// Looks every half second for `d`, then does not for `pause`; false if `look` says so.
-  template <class Look>
-  bool look_for(Duration d, Duration pause, const Look& look) {
+  template <class StreamSnapshot>
+  bool look_for(Duration d, Duration pause, const StreamSnapshot& look) {
     for (Duration on{0}; on < d; on += milliseconds(500)) {
       now_ += milliseconds(500);
       if (!look()) return false;
@@ -127,7 +127,7 @@ TEST(Patience, MayBeLongerThanTheClock) {
 TEST(Watchdog, DoesNotBarkForAMomentWhereNobodyLooked) {
   Turned clock;
   Watchdog watchdog(1, clock.now());
-  const Look stuck{.running = false, .waits_over = 0, .blocked = {"rank 0 waits"}};
+  const StreamSnapshot stuck{.running = false, .waits_over = 0, .blocked = {"rank 0 waits"}};
   const auto is_quiet = [&] { return !watchdog.hangs(stuck, clock.now()); };
   EXPECT_TRUE(clock.look_for(milliseconds(500), seconds(20), is_quiet))
       << "the process was kept from looking, and perhaps all of it";
@@ -137,7 +137,7 @@ TEST(Watchdog, DoesNotBarkForAMomentWhereNobodyLooked) {
 
 TEST(Watchdog, BarksAtWhatStands) {
   Watchdog watchdog(0.3);
-  const Look stuck{.running = false, .waits_over = 0, .blocked = {"rank 0 waits"}};
+  const StreamSnapshot stuck{.running = false, .waits_over = 0, .blocked = {"rank 0 waits"}};
   const auto latest = Clock::now() + seconds(100);
   bool hangs = false;
   while (!hangs && Clock::now() < latest) {

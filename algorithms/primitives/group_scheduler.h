@@ -15,10 +15,10 @@ namespace trigram {
 ///
 /// Every rank has a stream `desk`, forked here, on which control messages go to and from rank 0:
 /// its book is open while its own worker computes.
-class Gatherings {
+class GroupScheduler {
  public:
   /// Collective, on the main stream. `graph` is as PathSearch needs it.
-  Gatherings(Context ctx, const PeerGraph& graph);
+  GroupScheduler(Context ctx, const PeerGraph& graph);
 
   /// On the main stream: the rank has finished a step. Returns when it is in a group: its peers are
   /// its neighbours in it, with Metropolis weights 1 / (1 + the larger number of such peers of the

@@ -19,30 +19,30 @@ using Json = nlohmann::json;  // keys are kept sorted, so equal values have equa
 /// How a value of type T is written in JSON: parsed strictly, dumped canonically, described by a
 /// JSON Schema (draft-07). `parse` throws ConfigError with the pointer it is given.
 template <class T>
-struct Kind {
+struct OptionType {
   std::function<T(const Json&, const std::string& pointer)> parse;
   std::function<Json(const T&)> dump;
   Json schema;
 };
 
-Kind<bool> boolean();
-Kind<std::string> text();
-Kind<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
+OptionType<bool> boolean();
+OptionType<std::string> text();
+OptionType<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
 /// Which end of a range is outside of it.
 enum class Open { none, below, above };
 /// A number within [minimum, maximum], less an open end.
-Kind<double> number(double minimum, double maximum, Open open = Open::none);
+OptionType<double> number(double minimum, double maximum, Open open = Open::none);
 /// A quantity with its unit, held in base units; not negative, and not zero if `positive`.
-Kind<double> quantity(Dimension dimension, bool positive = false);
+OptionType<double> quantity(Dimension dimension, bool positive = false);
 /// A size with its unit, such as "10MiB".
-Kind<std::size_t> byte_size();
+OptionType<std::size_t> byte_size();
 
 /// One of a few names.
 template <class T>
-Kind<T> one_of(std::vector<std::pair<std::string, T>> choices);
+OptionType<T> one_of(std::vector<std::pair<std::string, T>> choices);
 
 template <class T>
-Kind<std::vector<T>> list_of(Kind<T> item);
+OptionType<std::vector<T>> list_of(OptionType<T> item);
 
 /// A text as errors quote it: cut where it is long.
 std::string shortened(const std::string& text);
@@ -65,7 +65,7 @@ std::size_t index_of_name(const std::vector<std::string>& names, const Json& j,
 Json schema_of_names(const std::vector<std::string>& names);
 
 template <class T>
-Kind<T> one_of(std::vector<std::pair<std::string, T>> choices) {
+OptionType<T> one_of(std::vector<std::pair<std::string, T>> choices) {
   std::vector<std::string> names;
   std::vector<T> values;
   for (auto& [name, value] : choices) {
@@ -84,7 +84,7 @@ Kind<T> one_of(std::vector<std::pair<std::string, T>> choices) {
 }
 
 template <class T>
-Kind<std::vector<T>> list_of(Kind<T> item) {
+OptionType<std::vector<T>> list_of(OptionType<T> item) {
   Json schema = {{"type", "array"}, {"items", item.schema}};
   return {[item](const Json& j, const std::string& pointer) {
             if (!j.is_array()) wrong_type(pointer, "a list", j);

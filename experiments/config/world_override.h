@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 #include "experiments/config/sweep.h"
 
 namespace trigram {
@@ -10,10 +10,10 @@ namespace trigram {
 /// Takes a configuration to a world that it need not be for: {"name": ..., options}, where the
 /// options are those that count unless the configuration itself says otherwise of that world. What
 /// it says of other worlds is left out, so that variants which differ in that alone become one.
-class Taking {
+class WorldOverride {
  public:
   /// Reports an unknown world, or option of it, at `reported_at`.
-  Taking(const Json& world, const std::string& reported_at);
+  WorldOverride(const Json& world, const std::string& reported_at);
 
   /// Before the settings of a command line, which are then for that world; and after them.
   void file(Json& config);

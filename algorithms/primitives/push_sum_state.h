@@ -6,9 +6,9 @@ namespace trigram {
 
 /// A part of the model as push-sum has it (arXiv 1811.10792): x and its weight w, which travel
 /// together, and of which z = x / w is the estimate of the mean.
-struct Mass {
+struct PushSumState {
   /// x = z, w = 1.
-  Mass(Device& device, const Tensor& z)
+  PushSumState(Device& device, const Tensor& z)
       : both(device.empty(z.numel() + 1, DType::f32, z.priced_numel() + 1)),
         x(both.slice(0, z.numel(), z.priced_numel())),
         w(both.slice(z.numel(), 1, 1)) {

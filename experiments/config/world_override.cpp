@@ -1,4 +1,4 @@
-#include "experiments/config/taking.h"
+#include "experiments/config/world_override.h"
 
 #include <algorithm>
 #include <set>
@@ -46,17 +46,17 @@ bool has_option(const std::string& world, const std::string& pointer) {
   return std::find(names.begin(), names.end(), option_of(pointer)) != names.end();
 }
 
-Taking::Taking(const Json& world, const std::string& reported_at)
+WorldOverride::WorldOverride(const Json& world, const std::string& reported_at)
     : world_{{"name", component_name(world, reported_at)}} {
   resolve_component(worlds(), "world", world, reported_at);
   world_.update(component_options(world));
 }
 
-bool Taking::is_there(const Json& runtime) const {
+bool WorldOverride::is_there(const Json& runtime) const {
   return component_name(runtime, kRuntime) == world_.at("name").get<std::string>();
 }
 
-void Taking::file(Json& config) {
+void WorldOverride::file(Json& config) {
   const Json runtime = config.value("runtime", Json("sim"));
   if (is_there(runtime)) return;
   resolve_component(worlds(), "world", runtime, kRuntime);
@@ -65,7 +65,7 @@ void Taking::file(Json& config) {
 }
 
 /// Of other worlds, as the sweep has set them. True when there was one.
-bool Taking::leave_out_options(SweepPoint& point) const {
+bool WorldOverride::leave_out_options(SweepPoint& point) const {
   if (!foreign_) return false;
   const Json swept = point.coordinates;
   for (const auto& [pointer, value] : swept.items()) {
@@ -78,7 +78,7 @@ bool Taking::leave_out_options(SweepPoint& point) const {
 }
 
 /// True when something of it was for another world.
-bool Taking::take(SweepPoint& point) const {
+bool WorldOverride::take(SweepPoint& point) const {
   Json& runtime = point.config["runtime"];
   if (!is_there(runtime)) {
     resolve_component(worlds(), "world", runtime, kRuntime);  // it may be wrong for that one, too
@@ -95,7 +95,7 @@ bool Taking::take(SweepPoint& point) const {
   return left_out;
 }
 
-void Taking::points(std::vector<SweepPoint>& points) const {
+void WorldOverride::points(std::vector<SweepPoint>& points) const {
   std::set<Json> there, seen;
   std::vector<bool> taken;
   for (SweepPoint& point : points) {

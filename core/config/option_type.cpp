@@ -1,4 +1,4 @@
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -87,7 +87,7 @@ Json schema_of_names(const std::vector<std::string>& names) {
   return {{"type", "string"}, {"enum", names}};
 }
 
-Kind<bool> boolean() {
+OptionType<bool> boolean() {
   return {[](const Json& j, const std::string& pointer) {
             if (!j.is_boolean()) wrong_type(pointer, "true or false", j);
             return j.get<bool>();
@@ -96,7 +96,7 @@ Kind<bool> boolean() {
           {{"type", "boolean"}}};
 }
 
-Kind<std::string> text() {
+OptionType<std::string> text() {
   return {[](const Json& j, const std::string& pointer) {
             if (!j.is_string()) wrong_type(pointer, "a text", j);
             return j.get<std::string>();
@@ -105,7 +105,7 @@ Kind<std::string> text() {
           {{"type", "string"}}};
 }
 
-Kind<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum) {
+OptionType<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum) {
   Json schema = {{"type", "integer"}, {"minimum", minimum}};
   if (maximum != INT64_MAX) schema["maximum"] = maximum;
   return {[minimum, maximum](const Json& j, const std::string& pointer) {
@@ -123,7 +123,7 @@ Kind<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum) {
           [](const std::int64_t& value) -> Json { return value; }, std::move(schema)};
 }
 
-Kind<double> number(double minimum, double maximum, Open open) {
+OptionType<double> number(double minimum, double maximum, Open open) {
   Json schema = {{"type", "number"}};
   const bool above = open == Open::above, below = open == Open::below;
   if (std::isfinite(minimum)) schema[below ? "exclusiveMinimum" : "minimum"] = minimum;
@@ -142,7 +142,7 @@ Kind<double> number(double minimum, double maximum, Open open) {
           [](const double& value) -> Json { return value; }, std::move(schema)};
 }
 
-Kind<double> quantity(Dimension dimension, bool positive) {
+OptionType<double> quantity(Dimension dimension, bool positive) {
   return {[dimension, positive](const Json& j, const std::string& pointer) {
             return at(pointer, [&] {
               if (j.is_number())
@@ -160,7 +160,7 @@ Kind<double> quantity(Dimension dimension, bool positive) {
           {{"type", "string"}, {"pattern", unit_pattern(dimension)}}};
 }
 
-Kind<std::size_t> byte_size() {
+OptionType<std::size_t> byte_size() {
   auto bytes = quantity(Dimension::bytes);
   return {[bytes](const Json& j, const std::string& pointer) {
             const double value = bytes.parse(j, pointer);

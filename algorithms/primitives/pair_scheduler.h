@@ -50,12 +50,12 @@ class MeetingBook {
 /// Every rank has two streams, forked here: `desk`, on which control messages go to and from rank
 /// 0, which keeps the book, and `data`, on which the meetings take place. A host answers whether
 /// its own worker is computing or not.
-class Meetings {
+class PairScheduler {
  public:
   /// What a rank does in a meeting of `guest` with `host`, of which it is one, or both.
   using Meet = std::function<void(Context, int guest, int host)>;
   /// Collective, on the main stream. What `meet` refers to must be owned by it.
-  Meetings(Context ctx, const std::vector<int>& hosts, Meet meet);
+  PairScheduler(Context ctx, const std::vector<int>& hosts, Meet meet);
 
   /// On the main stream: meets every host once. Returns when the last meeting is over.
   void meet_all(Context ctx);

@@ -1,8 +1,8 @@
-#include "core/config/option_kinds.h"
+#include "core/config/option_types.h"
 
 namespace trigram {
 
-Kind<std::size_t> count(std::int64_t minimum, std::int64_t maximum) {
+OptionType<std::size_t> count(std::int64_t minimum, std::int64_t maximum) {
   auto inner = integer(minimum, maximum);
   return {
       [inner](const Json& j, const std::string& pointer) {
@@ -12,7 +12,7 @@ Kind<std::size_t> count(std::int64_t minimum, std::int64_t maximum) {
       inner.schema};
 }
 
-Kind<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t maximum) {
+OptionType<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t maximum) {
   auto one = count(minimum, maximum);
   auto many = list_of(one);
   return {[one, many](const Json& j, const std::string& pointer) {

@@ -1,4 +1,4 @@
-#include "experiments/config/taking.h"
+#include "experiments/config/world_override.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::vector<SweepPoint> taken(Json config, const Json& world) {
-  Taking taking(world, "--world");
+  WorldOverride taking(world, "--world");
   taking.file(config);
   auto points = expand_sweep(std::move(config), ".");
   taking.points(points);
@@ -27,19 +27,19 @@ std::vector<Json> runtimes(const Json& config, const Json& world) {
 
 const Json kShaped = {{"name", "threads"}, {"shaping", "cluster"}};
 
-TEST(Taking, GivesAFileOfAnotherWorldThisOne) {
+TEST(WorldOverride, GivesAFileOfAnotherWorldThisOne) {
   EXPECT_THAT(runtimes({{"runtime", "sim"}}, kShaped), ElementsAre(kShaped));
   EXPECT_THAT(runtimes(Json::object(), kShaped), ElementsAre(kShaped));
   EXPECT_THAT(runtimes({{"runtime", kShaped}}, "sim"), ElementsAre(Json{{"name", "sim"}}));
 }
 
-TEST(Taking, LeavesTheFileWhatItSaysOfThisWorld) {
+TEST(WorldOverride, LeavesTheFileWhatItSaysOfThisWorld) {
   const Json bare = {{"name", "threads"}, {"shaping", "none"}};
   EXPECT_THAT(runtimes({{"runtime", bare}}, kShaped), ElementsAre(bare));
   EXPECT_THAT(runtimes({{"runtime", "threads"}}, kShaped), ElementsAre(kShaped));
 }
 
-TEST(Taking, LeavesOutWhatIsSweptOfOtherWorlds) {
+TEST(WorldOverride, LeavesOutWhatIsSweptOfOtherWorlds) {
   const Json config = {{"runtime", "sim"},
                        {"sweep",
                         {{"/runtime/fidelity", {"message", "fluid"}},
@@ -54,7 +54,7 @@ TEST(Taking, LeavesOutWhatIsSweptOfOtherWorlds) {
   }
 }
 
-TEST(Taking, KeepsOfASweepOverWorldsWhatIsOfThisOne) {
+TEST(WorldOverride, KeepsOfASweepOverWorldsWhatIsOfThisOne) {
   const Json fast = {{"name", "sim"}, {"fidelity", "fluid"}};
   const Json config = {{"runtime", "sim"}, {"sweep", {{"/runtime", {"sim", fast, kShaped}}}}};
   EXPECT_THAT(runtimes(config, "sim"), ElementsAre(Json{{"name", "sim"}}, fast));
@@ -62,7 +62,7 @@ TEST(Taking, KeepsOfASweepOverWorldsWhatIsOfThisOne) {
   EXPECT_THAT(runtimes(config, "mpi"), ElementsAre(Json{{"name", "mpi"}}));
 }
 
-TEST(Taking, RefusesWhatIsWrongInAnyWorld) {
+TEST(WorldOverride, RefusesWhatIsWrongInAnyWorld) {
   const auto error_of = [](const Json& config, const Json& world) -> std::string {
     try {
       taken(config, world);

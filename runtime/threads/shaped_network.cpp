@@ -1,4 +1,4 @@
-#include "runtime/threads/emulated_network.h"
+#include "runtime/threads/shaped_network.h"
 
 #include <sys/prctl.h>
 
@@ -10,14 +10,14 @@
 
 namespace trigram::threads {
 
-EmulatedNetwork::EmulatedNetwork(host::World& world, const Cluster& cluster, double bucket_depth)
+ShapedNetwork::ShapedNetwork(host::World& world, const Cluster& cluster, double bucket_depth)
     : world_(world),
       cluster_(cluster),
       network_(make_network(cluster)),
       links_(*network_, bucket_depth),
       thread_([this] { run(); }) {}
 
-EmulatedNetwork::~EmulatedNetwork() {
+ShapedNetwork::~ShapedNetwork() {
   {
     std::lock_guard lock(mutex_);
     closing_ = true;
@@ -26,11 +26,11 @@ EmulatedNetwork::~EmulatedNetwork() {
   thread_.join();
 }
 
-bool EmulatedNetwork::between_nodes(int source, int destination) const {
+bool ShapedNetwork::between_nodes(int source, int destination) const {
   return cluster_.node_of(source) != cluster_.node_of(destination);
 }
 
-double EmulatedNetwork::overhead_s(int source, std::span<const Transfer> batch) const {
+double ShapedNetwork::overhead_s(int source, std::span<const Transfer> batch) const {
   const auto messages = std::count_if(batch.begin(), batch.end(), [&](const Transfer& t) {
     return t.kind == Transfer::send && between_nodes(source, t.peer);
   });
@@ -39,8 +39,8 @@ double EmulatedNetwork::overhead_s(int source, std::span<const Transfer> batch) 
   return cluster_.transport.overhead_s(static_cast<int>(messages));
 }
 
-void EmulatedNetwork::send(double met_s, int source, int destination, std::size_t nbytes,
-                           Arrived arrived) {
+void ShapedNetwork::send(double met_s, int source, int destination, std::size_t nbytes,
+                         Arrived arrived) {
   const double starts_s = met_s + network_->latency(source, destination);
   {
     std::lock_guard lock(mutex_);
@@ -52,8 +52,8 @@ void EmulatedNetwork::send(double met_s, int source, int destination, std::size_
   wake_.notify_one();
 }
 
-void EmulatedNetwork::send(Line& line, double taken_s, int source, int destination,
-                           std::size_t nbytes, Arrived arrived) {
+void ShapedNetwork::send(Line& line, double taken_s, int source, int destination,
+                         std::size_t nbytes, Arrived arrived) {
   const double ready_s = taken_s + network_->latency(source, destination);
   {
     std::lock_guard lock(mutex_);
@@ -66,7 +66,7 @@ void EmulatedNetwork::send(Line& line, double taken_s, int source, int destinati
 }
 
 /// The connection is free for another message since `date_s`.
-void EmulatedNetwork::start_waiting(Line& line, double date_s) {
+void ShapedNetwork::start_waiting(Line& line, double date_s) {
   const Transport& transport = cluster_.transport;
   while (!line.waiting_.empty()) {
     const Line::Waiting next = line.waiting_.front();
@@ -84,7 +84,7 @@ void EmulatedNetwork::start_waiting(Line& line, double date_s) {
   }
 }
 
-void EmulatedNetwork::post(int source, int destination, Arrived arrived) {
+void ShapedNetwork::post(int source, int destination, Arrived arrived) {
   const double latency_s = network_->latency(source, destination);
   {
     std::lock_guard lock(mutex_);
@@ -95,26 +95,26 @@ void EmulatedNetwork::post(int source, int destination, Arrived arrived) {
   wake_.notify_one();
 }
 
-EmulatedNetwork::Id EmulatedNetwork::register_message(Arrived arrived) {
+ShapedNetwork::Id ShapedNetwork::register_message(Arrived arrived) {
   under_way_.emplace(++last_id_, std::move(arrived));
   return last_id_;
 }
 
-void EmulatedNetwork::arrive(Id id) {
+void ShapedNetwork::arrive(Id id) {
   if (const auto found = under_way_.extract(id)) arrived_.push_back(std::move(found.mapped()));
 }
 
-double EmulatedNetwork::next_s() const {
+double ShapedNetwork::next_s() const {
   if (aborted_) return under_way_.empty() ? host::Schedule::kNever : 0;
   return std::min(links_.next(), delays_.next());
 }
 
-bool EmulatedNetwork::busy() const {
+bool ShapedNetwork::busy() const {
   std::lock_guard lock(mutex_);
   return !under_way_.empty();
 }
 
-void EmulatedNetwork::abort() noexcept {
+void ShapedNetwork::abort() noexcept {
   {
     std::lock_guard lock(mutex_);
     aborted_ = true;
@@ -123,7 +123,7 @@ void EmulatedNetwork::abort() noexcept {
 }
 
 /// Tells of arrivals without the mutex: who hears of them may send again.
-void EmulatedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
+void ShapedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
   if (aborted_) {
     for (auto& [id, arrived] : under_way_) arrived_.push_back(std::move(arrived));
     under_way_.clear();
@@ -135,7 +135,7 @@ void EmulatedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void EmulatedNetwork::run() noexcept {
+void ShapedNetwork::run() noexcept {
   prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds: the default of 50 us is the latency of a network
   try {
     std::unique_lock lock(mutex_);

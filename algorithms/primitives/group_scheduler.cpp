@@ -1,4 +1,4 @@
-#include "algorithms/primitives/gatherings.h"
+#include "algorithms/primitives/group_scheduler.h"
 
 #include <algorithm>
 #include <optional>
@@ -29,7 +29,7 @@ std::optional<Peers> next_group(Context ctx) {
 }  // namespace
 
 /// The desk of one rank.
-struct Gatherings::Desk {
+struct GroupScheduler::Desk {
   explicit Desk(PathSearch search) : book(std::move(search)) {}
 
   void run(Context c) {
@@ -67,7 +67,7 @@ struct Gatherings::Desk {
   Control *main = nullptr, *own = nullptr;
 };
 
-Gatherings::Gatherings(Context ctx, const PeerGraph& graph)
+GroupScheduler::GroupScheduler(Context ctx, const PeerGraph& graph)
     : stream_(ctx.stream->fork("desk")),
       desk_(std::make_shared<Desk>(PathSearch(graph, ctx.world_size))) {
   desk_->main = ctx.control;
@@ -75,12 +75,12 @@ Gatherings::Gatherings(Context ctx, const PeerGraph& graph)
   loop_ = stream_->submit(ctx, [desk = desk_](Context c) { desk->run(c); });
 }
 
-Peers Gatherings::join(Context ctx) {
+Peers GroupScheduler::join(Context ctx) {
   desk_->own->post(ctx.world_rank, kTag, kFinished);
   return next_group(ctx).value_or(Peers{});
 }
 
-void Gatherings::join_to_the_end(Context ctx, const std::function<void(const Peers&)>& meet) {
+void GroupScheduler::join_to_the_end(Context ctx, const std::function<void(const Peers&)>& meet) {
   desk_->own->post(ctx.world_rank, kTag, kFinishedLast);
   while (const auto peers = next_group(ctx)) meet(*peers);
   ctx.stream->wait(*loop_);

@@ -1,4 +1,4 @@
-#include "runtime/sim/fluid/instant.h"
+#include "runtime/sim/fluid/deferred_time.h"
 
 #include <algorithm>
 
@@ -6,9 +6,9 @@ namespace trigram::sim {
 namespace {
 
 /// The later of two instants.
-class LaterOfTwo final : public Milestone {
+class LaterOfTwo final : public SimEvent {
  public:
-  LaterOfTwo(Instant a, Instant b) : a_(std::move(a)), b_(std::move(b)) {}
+  LaterOfTwo(DeferredTime a, DeferredTime b) : a_(std::move(a)), b_(std::move(b)) {}
 
  private:
   bool known() override {
@@ -18,19 +18,19 @@ class LaterOfTwo final : public Milestone {
     return true;
   }
   /// The newer first: what it waits for mostly comes last.
-  Milestone& next() override { return b_.known() ? a_.next() : b_.next(); }
+  SimEvent& next() override { return b_.known() ? a_.next() : b_.next(); }
 
-  Instant a_, b_;
+  DeferredTime a_, b_;
 };
 
 }  // namespace
 
-void Milestone::when_reached(std::function<void()> action) {
+void SimEvent::when_reached(std::function<void()> action) {
   if (!actions_) actions_ = std::make_unique<std::vector<std::function<void()>>>();
   actions_->push_back(std::move(action));
 }
 
-void Milestone::reach(double date_s) {
+void SimEvent::reach(double date_s) {
   date_s_ = date_s;
   const auto actions = std::move(actions_);
   if (!actions) return;
@@ -38,7 +38,7 @@ void Milestone::reach(double date_s) {
 }
 
 /// Needs no new milestone where one instant is known and the other comes right after its own.
-Instant Instant::later(Instant a, Instant b) {
+DeferredTime DeferredTime::later(DeferredTime a, DeferredTime b) {
   const bool both_known = a.known() && b.known();
   if (both_known) return a.seconds_ > b.seconds_ ? a : b;
   if (a.known()) std::swap(a, b);
@@ -49,7 +49,7 @@ Instant Instant::later(Instant a, Instant b) {
   return after({std::make_shared<LaterOfTwo>(std::move(a), std::move(b))}, 0);
 }
 
-bool Instant::known() const {
+bool DeferredTime::known() const {
   if (!since_.milestone) return true;
   if (!since_.milestone->known()) return false;
   seconds_ += std::max(since_.milestone->date_s_, since_.not_before_s);

@@ -5,7 +5,7 @@
 #include "algorithms/collectives/double_tree.h"
 #include "algorithms/collectives/exchange.h"
 #include "core/check.h"
-#include "experiments/bench/exercise.h"
+#include "experiments/bench/benchmark_case.h"
 #include "experiments/bench/library_collectives.h"
 
 namespace trigram {
@@ -77,7 +77,7 @@ using Run = std::function<void(const Place&)>;
 /// Makes what an exercise runs on its operands.
 using MakeRun = std::function<Run(const Place&)>;
 
-class CollectiveExercise final : public Exercise {
+class CollectiveExercise final : public BenchmarkCase {
  public:
   CollectiveExercise(const Rule& rule, const MakeRun& make_run, const Context& ctx, std::size_t n)
       : rule_(rule),

@@ -11,9 +11,9 @@
 namespace trigram {
 
 /// One operation on tensors of one length, on one rank.
-class Exercise {
+class BenchmarkCase {
  public:
-  virtual ~Exercise() = default;
+  virtual ~BenchmarkCase() = default;
   /// Fills the operands anew. Without it, `run` works on what the run before has left.
   virtual void fill() = 0;
   virtual void run() = 0;
@@ -34,7 +34,7 @@ struct BenchEntry {
   bool of_library = false;  // as another library makes it; only where time is simulated
   double runs = 1;          // what is timed is this many of what is reported
   std::size_t least_ranks = 1;
-  std::function<std::unique_ptr<Exercise>(Context ctx, std::size_t numel)> make = {};
+  std::function<std::unique_ptr<BenchmarkCase>(Context ctx, std::size_t numel)> make = {};
 };
 
 /// Collectives by every algorithm, and exchanges between neighbours. Bus bandwidth is that of

@@ -1,9 +1,9 @@
-#include "experiments/cli/ladder_options.h"
+#include "experiments/cli/size_range_options.h"
 
 #include <fmt/format.h>
 
 #include "core/config/config_error.h"
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 
@@ -13,7 +13,7 @@ std::size_t bytes_in(const std::string& option, const std::string& text) {
   return static_cast<std::size_t>(bytes);
 }
 
-void check_sizes(const Ladder& ladder, int ranks, std::size_t fewest) {
+void check_sizes(const SizeRange& ladder, int ranks, std::size_t fewest) {
   const std::size_t least = sizeof(float) * static_cast<std::size_t>(ranks);
   if (ladder.max_bytes < least)
     throw ConfigError("--max-bytes", fmt::format("expected at least {} B, one f32 element for each "

@@ -27,21 +27,21 @@ namespace trigram::threads {
 ///
 /// Dates follow from dates, not from when a thread woke up: on a busy machine arrivals may be told
 /// late, but one that is told late delays no bytes.
-class EmulatedNetwork {
+class ShapedNetwork {
  public:
   /// Called once, on the network's thread, which it must not hold up.
   using Arrived = std::function<void()>;
 
   /// Dates are those of `world`, whose error ends whatever is under way; it outlives this.
-  EmulatedNetwork(host::World& world, const Cluster& cluster, double bucket_depth);
+  ShapedNetwork(host::World& world, const Cluster& cluster, double bucket_depth);
   /// Drops what is under way.
-  ~EmulatedNetwork();
-  EmulatedNetwork(const EmulatedNetwork&) = delete;
-  EmulatedNetwork& operator=(const EmulatedNetwork&) = delete;
+  ~ShapedNetwork();
+  ShapedNetwork(const ShapedNetwork&) = delete;
+  ShapedNetwork& operator=(const ShapedNetwork&) = delete;
 
   /// What one connection still has to send, for an eager transport.
   class Line {
-    friend class EmulatedNetwork;
+    friend class ShapedNetwork;
     struct Waiting {
       std::uint64_t id;
       double ready_s;  // when its latency is over

@@ -2,19 +2,19 @@
 
 #include <optional>
 
-#include "core/config/kinds.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 
 /// An integer that counts things.
-Kind<std::size_t> count(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
+OptionType<std::size_t> count(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
 
 /// A list of counts; one count stands for a list of one.
-Kind<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t maximum);
+OptionType<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t maximum);
 
 /// A value that may be absent or null.
 template <class T>
-Kind<std::optional<T>> optional(Kind<T> inner) {
+OptionType<std::optional<T>> optional(OptionType<T> inner) {
   Json schema = {{"anyOf", {inner.schema, {{"type", "null"}}}}};
   return {[inner](const Json& j, const std::string& pointer) -> std::optional<T> {
             if (j.is_null()) return std::nullopt;
@@ -28,7 +28,7 @@ Kind<std::optional<T>> optional(Kind<T> inner) {
 
 /// A value that is written only where `written` holds for it: what is not given has another.
 template <class T, class Written>
-Kind<T> written_where(Kind<T> kind, Written written) {
+OptionType<T> written_where(OptionType<T> kind, Written written) {
   kind.dump = [dump = std::move(kind.dump), written](const T& value) {
     return written(value) ? dump(value) : Json();
   };

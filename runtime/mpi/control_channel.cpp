@@ -1,4 +1,4 @@
-#include "runtime/mpi/post_office.h"
+#include "runtime/mpi/control_channel.h"
 
 #include <cstring>
 #include <thread>
@@ -14,16 +14,16 @@ struct Head {
   std::int64_t kind, stream, tag, a, b;
 };
 
-std::string to_bytes(const Letter& letter) {
-  const Head head{letter.kind, letter.stream, letter.tag, letter.a, letter.b};
+std::string to_bytes(const ControlMessage& message) {
+  const Head head{message.kind, message.stream, message.tag, message.a, message.b};
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
-  return bytes += letter.text;
+  return bytes += message.text;
 }
 
-Letter from_bytes(const std::string& bytes) {
+ControlMessage from_bytes(const std::string& bytes) {
   Head head{};
   std::memcpy(&head, bytes.data(), sizeof head);
-  return {static_cast<Letter::Kind>(head.kind),
+  return {static_cast<ControlMessage::Kind>(head.kind),
           head.stream,
           head.tag,
           head.a,
@@ -33,36 +33,37 @@ Letter from_bytes(const std::string& bytes) {
 
 }  // namespace
 
-void PostOffice::send(int dest, const Letter& letter) {
-  std::lock_guard lock(outgoing_mutex_);  // so that the letters of two threads keep their order
-  post(dest, letter);
+void ControlChannel::send(int dest, const ControlMessage& message) {
+  std::lock_guard lock(outgoing_mutex_);  // so that the messages of two threads keep their order
+  post(dest, message);
 }
 
-void PostOffice::send_after(host::Clock::duration delay, int dest, const Letter& letter) {
+void ControlChannel::send_after(host::Clock::duration delay, int dest,
+                                const ControlMessage& message) {
   std::lock_guard lock(outgoing_mutex_);
-  if (delay == delay.zero()) post(dest, letter);
-  else waiting_.push_back({host::Clock::now() + delay, dest, letter});
+  if (delay == delay.zero()) post(dest, message);
+  else waiting_.push_back({host::Clock::now() + delay, dest, message});
 }
 
-void PostOffice::send_due() {
+void ControlChannel::send_due() {
   std::lock_guard lock(outgoing_mutex_);
   while (!waiting_.empty() && waiting_.front().due <= host::Clock::now()) {
-    post(waiting_.front().dest, waiting_.front().letter);
+    post(waiting_.front().dest, waiting_.front().message);
     waiting_.pop_front();
   }
 }
 
 /// With the mutex held.
-void PostOffice::post(int dest, const Letter& letter) {
+void ControlChannel::post(int dest, const ControlMessage& message) {
   forget_sent();
   Outgoing& out = outgoing_.emplace_back();
-  out.bytes = to_bytes(letter);
+  out.bytes = to_bytes(message);
   check(MPI_Isend(out.bytes.data(), static_cast<int>(out.bytes.size()), MPI_BYTE, dest, kTag, comm_,
                   &out.request),
         "MPI_Isend");
 }
 
-bool PostOffice::poll() {
+bool ControlChannel::poll() {
   send_due();
   std::unique_lock lock(delivery_, std::try_to_lock);
   if (!lock) return false;
@@ -81,30 +82,30 @@ bool PostOffice::poll() {
     for (int done = 0; !done;)  // its envelope is here, so it comes
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     any = true;
-    const Letter letter = from_bytes(bytes);
-    if (letter.kind == Letter::last) ++last_letters_;
-    else deliver_(status.MPI_SOURCE, letter);
+    const ControlMessage message = from_bytes(bytes);
+    if (message.kind == ControlMessage::last) ++last_messages_;
+    else deliver_(status.MPI_SOURCE, message);
   }
 }
 
-bool PostOffice::close(int rank, int ranks, host::Clock::duration patience) {
+bool ControlChannel::close(int rank, int ranks, host::Clock::duration patience) {
   for (int other = 0; other < ranks; ++other)
-    if (other != rank) send(other, {.kind = Letter::last});
+    if (other != rank) send(other, {.kind = ControlMessage::last});
   const auto deadline = host::Clock::now() + patience;
-  while (last_letters_ < ranks - 1 || !idle()) {
+  while (last_messages_ < ranks - 1 || !idle()) {
     if (host::Clock::now() > deadline) return false;
     if (!poll()) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   return true;
 }
 
-bool PostOffice::idle() {
+bool ControlChannel::idle() {
   std::lock_guard lock(outgoing_mutex_);
   forget_sent();
   return outgoing_.empty() && waiting_.empty();
 }
 
-void PostOffice::forget_sent() {
+void ControlChannel::forget_sent() {
   for (auto at = outgoing_.begin(); at != outgoing_.end();) {
     int done = 0;
     check(MPI_Test(&at->request, &done, MPI_STATUS_IGNORE), "MPI_Test");

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/meetings.h"
+#include "algorithms/primitives/pair_scheduler.h"
 
 #include <algorithm>
 
@@ -82,7 +82,7 @@ bool MeetingBook::take(int host, int only_guest) {
 }
 
 /// The desk of one rank.
-struct Meetings::Agent : std::enable_shared_from_this<Agent> {
+struct PairScheduler::Agent : std::enable_shared_from_this<Agent> {
   void run(Context c) {
     const int P = c.world_size;
     MeetingBook book(hosts, P, [&](int guest, int host) {
@@ -113,7 +113,7 @@ struct Meetings::Agent : std::enable_shared_from_this<Agent> {
   Control *main = nullptr, *desk = nullptr;
 };
 
-Meetings::Meetings(Context ctx, const std::vector<int>& hosts, Meet meet)
+PairScheduler::PairScheduler(Context ctx, const std::vector<int>& hosts, Meet meet)
     : data_(ctx.stream->fork("meetings")),
       desk_(ctx.stream->fork("desk")),
       agent_(std::make_shared<Agent>()) {
@@ -125,7 +125,7 @@ Meetings::Meetings(Context ctx, const std::vector<int>& hosts, Meet meet)
   loop_ = desk_->submit(ctx, [agent = agent_](Context c) { agent->run(c); });
 }
 
-void Meetings::meet_all(Context ctx) {
+void PairScheduler::meet_all(Context ctx) {
   const int self = ctx.world_rank;
   // By way of the desk, too, so that one stream submits all meetings, in the order of time.
   for (const int host : agent_->hosts)
@@ -135,7 +135,7 @@ void Meetings::meet_all(Context ctx) {
     if (!ctx.control->receive(kTag)) return;
 }
 
-void Meetings::finish(Context ctx) {
+void PairScheduler::finish(Context ctx) {
   agent_->desk->post(ctx.world_rank, kTag, kFinish);
   ctx.stream->wait(*loop_);
   ctx.stream->wait(*data_->submit(ctx, [](Context) {}));

@@ -2,13 +2,13 @@
 
 #include "core/codecs/registry.h"
 #include "core/device/host_device.h"
-#include "experiments/bench/exercise.h"
+#include "experiments/bench/benchmark_case.h"
 
 namespace trigram {
 namespace {
 
 /// What is compared with is made by the host's codec of the same key, on the same vector.
-class CodecExercise : public Exercise {
+class CodecExercise : public BenchmarkCase {
  public:
   CodecExercise(const CodecSpec& spec, const Context& ctx, std::size_t n)
       : spec_(spec),
