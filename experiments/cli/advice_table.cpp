@@ -1,6 +1,7 @@
 #include "experiments/cli/advice_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -78,6 +79,19 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
   return lines;
 }
 
+/// Who is first, and who may be in its place, as too few evaluations tell.
+template <class Name>
+std::string best_line(const Advice& advice, const Name& name) {
+  std::vector<std::string> open;
+  for (const Standing& s : advice.standings)
+    if (s.gets_there() && advice.leaves_open(s) && !advice.leads(s)) open.push_back(name(s) + " ~");
+  const std::string first = name(advice.standings.front());
+  if (open.empty()) return fmt::format("best: {}\n", first);
+  return fmt::format(
+      "best as far as evaluations tell: {}; may be earlier: {}; --set /eval_every=1 tells\n", first,
+      fmt::join(open, ", "));
+}
+
 std::string verdict(const Advice& advice, const Contest& contest) {
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
   const Standing& first = advice.standings.front();
@@ -90,9 +104,11 @@ std::string verdict(const Advice& advice, const Contest& contest) {
     const auto second = std::ranges::find_if(advice.standings, [&](const Standing& s) {
       return &s != &first && s.gets_there() && !advice.leaves_open(s);
     });
-    if (second == advice.standings.end()) return fmt::format("best: {}\n", name(first));
-    return fmt::format("best: {}\nrunner-up: {}, {} behind\n", name(first), name(*second),
-                       percent(advice.behind(*second)));
+    std::string text = best_line(advice, name);
+    if (second != advice.standings.end())
+      text +=
+          fmt::format("runner-up: {}, {} behind\n", name(*second), percent(advice.behind(*second)));
+    return text;
   }
   std::string text = contest.target().accuracy ? "tie, as far as evaluations tell: "
                                                : fmt::format("tie, within {:g} %: ", 100 * kTie);

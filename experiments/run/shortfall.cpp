@@ -16,6 +16,13 @@ bool leads_nobody(const Experiment& e) {
          trigram.centralisation == Trigram::Centralisation::decentralised;
 }
 
+/// Averages of each rank in the steps that means are over, where time alone decides about them;
+/// else as many as are enough.
+long completed_averages(const Experiment& e, const Algorithm& algorithm, const Json& summary) {
+  if (!algorithm.exchanges_by_time()) return kLeastExchanges;
+  return summary.at("rates").at("updates").get<long>() / e.cluster.layout().ranks();
+}
+
 /// Why workers have not exchanged what their algorithm wants them to; empty where they have.
 std::string without_exchange(const Experiment& e, const Algorithm& algorithm, const Json& summary) {
   const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
@@ -29,18 +36,15 @@ std::string without_exchange(const Experiment& e, const Algorithm& algorithm, co
     return fmt::format("sent nothing between its workers in {} steps", steps);
   if (algorithm.exchanges_by_time() && summary.at("staleness_mean").is_null())
     return fmt::format("completed no average in {} steps", steps);
+  if (completed_averages(e, algorithm, summary) <= 1)
+    return fmt::format(
+        "completed no average in {} steps but the one that begins with the run, of equal models",
+        steps);
   return "";
 }
 
 Cycle cycle_of(const Algorithm& algorithm, const Experiment& e) {
   return algorithm.cycle(e.cluster.layout()).value_or(Cycle{.exact = false});
-}
-
-/// Averages of each rank in the steps that means are over, where time alone decides about them;
-/// else as many as are enough.
-long completed_averages(const Experiment& e, const Algorithm& algorithm, const Json& summary) {
-  if (!algorithm.exchanges_by_time()) return kLeastExchanges;
-  return summary.at("rates").at("updates").get<long>() / e.cluster.layout().ranks();
 }
 
 long least_steps(const Algorithm& algorithm, const Cycle& cycle) {

@@ -108,6 +108,15 @@ class AdviseAccuracy(CommandTest):
         self.assertFalse(self.advice["tie"])
         self.assertGreater(found["behind"], 0.5)
 
+    def test_who_may_be_earlier_than_the_best_is_named_beside_it(self) -> None:
+        few = ("--set", "/eval_every=10")
+        by_name = self.advise(0.3, FULL, SLOWMO, more=few)
+        full, exact = by_name[FULL], by_name["slowmo"]
+        self.assertLess(full["after_s"], exact["time_to_accuracy_s"])
+        self.assertLess(exact["time_to_accuracy_s"], full["time_to_accuracy_s"])
+        out = self.trigram(*self.arguments(0.3, FULL, SLOWMO), *few).stdout
+        self.assertRegex(out, f"best as far as evaluations tell: slowmo.*; may be earlier: {FULL}.* ~; --set /eval_every=1 tells")
+
     def test_what_is_reached_in_a_warm_up_is_not_the_algorithm_s(self) -> None:
         post = {"name": "post_local_sgd", "switch_step": 30, "sync_every": 4}
         found = self.advise(0.3, FULL, post)["post_local_sgd"]

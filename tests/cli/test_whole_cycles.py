@@ -152,13 +152,20 @@ class WholeCycles(CommandTest):
                 self.assertRegex(table, r"(?m)^async_model_average\S* +[\d.]+ \*")
                 self.assertEqual(re.search(warning, table) is not None, few)
 
+    def test_the_average_that_begins_with_the_run_is_none(self) -> None:
+        """It is of models that are equal, so that until the next one no worker has anything from another."""
+        average = {"name": "async_model_average", "interval": "60s"}
+        found = self.summary(average, 20)["shortfall"]
+        self.assertEqual(found["of"], "run")
+        self.assertIn("completed no average in 20 steps but the one that begins with the run", found["why"])
+
     def test_few_averages_that_slow_computation_down_are_too_few(self) -> None:
-        """One average of a run of 20 steps is more than its share of a long run, and its traffic slows steps down."""
+        """A few averages are up to one more than their share of a long run, and their traffic slows steps down."""
         accelerator = {"name": "V100", "overlap_slowdown": 1.5}
         slowed = CLUSTER | {"accelerator": accelerator}
-        average = {"name": "async_model_average", "interval": "60s"}
+        average = {"name": "async_model_average", "interval": "50ms"}
         rival = {"name": "gradient_allreduce", "synchronize": True}
-        table = self.run_all(average, rival, steps=20, cluster=slowed)
+        table = self.run_all(average, rival, steps=60, cluster=slowed)
         self.assertRegex(table, r"(?m)^async_model_average\S* +[\d.]+ !")
         self.assertRegex(table, "completed [0-9] of 10 averages, whose traffic slows computation down")
 
