@@ -22,8 +22,8 @@ struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   std::function<bool(const Json& options)> emulates = {};
   bool one_order = false;   // ranks must issue the data operations of all streams in one order
   std::string absent = {};  // why this build lacks it, on any machine; empty when it has it
-  /// What is left in the token buckets of the links of a runtime of this world during a launch, in
-  /// bytes, always in the same order; no function where the world does not model links.
+  /// Token-bucket fill of every shaped link during a launch, in bytes, always in the same order. No
+  /// function where the world does not model links.
   std::function<std::vector<double>(const Runtime&)> link_credits = {};
 };
 

@@ -34,8 +34,7 @@ std::string sim_unavailable_reason();
 /// A simulated world, and what ranks can see of its network during a launch.
 class SimulatedRuntime : public Runtime {
  public:
-  /// What is left in the token buckets of links at present, in bytes, always in the same order.
-  /// Empty where there are none.
+  /// Current token-bucket fill of every shaped link, in bytes, always in the same order.
   virtual std::vector<double> link_credits() const = 0;
 };
 
