@@ -26,8 +26,8 @@
 #include "algorithms/options.h"
 #include "algorithms/peers/active_passive.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/primitives/model_averager.h"
-#include "algorithms/primitives/pair_requests.h"
+#include "algorithms/asynchronous/model_averager.h"
+#include "algorithms/asynchronous/pair_requests.h"
 
 namespace trigram {
 namespace {

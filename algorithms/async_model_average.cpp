@@ -16,8 +16,8 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
 #include "algorithms/options.h"
-#include "algorithms/primitives/agreement.h"
-#include "algorithms/primitives/background_average.h"
+#include "algorithms/asynchronous/agreement.h"
+#include "algorithms/asynchronous/background_average.h"
 
 namespace trigram {
 namespace {

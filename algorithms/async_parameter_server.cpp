@@ -20,8 +20,8 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
 #include "algorithms/options.h"
-#include "algorithms/primitives/pair_scheduler.h"
-#include "algorithms/primitives/shards.h"
+#include "algorithms/asynchronous/pair_scheduler.h"
+#include "algorithms/servers/shards.h"
 
 namespace trigram {
 namespace {

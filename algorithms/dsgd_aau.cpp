@@ -23,7 +23,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/execution.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/primitives/group_scheduler.h"
+#include "algorithms/asynchronous/group_scheduler.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {

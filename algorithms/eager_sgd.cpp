@@ -20,8 +20,8 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/options.h"
-#include "algorithms/primitives/late_contributions.h"
-#include "algorithms/primitives/partial_collective.h"
+#include "algorithms/asynchronous/late_contributions.h"
+#include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/random/philox.h"
 

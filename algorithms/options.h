@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/primitives/partitions.h"
+#include "algorithms/servers/partitions.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/codecs/registry.h"
 #include "core/config/fields.h"

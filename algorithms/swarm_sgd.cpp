@@ -22,8 +22,8 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/random_meetings.h"
-#include "algorithms/primitives/model_averager.h"
-#include "algorithms/primitives/partial_collective.h"
+#include "algorithms/asynchronous/model_averager.h"
+#include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {

@@ -20,8 +20,8 @@
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/butterfly_group.h"
-#include "algorithms/primitives/group_models.h"
-#include "algorithms/primitives/partial_collective.h"
+#include "algorithms/asynchronous/group_models.h"
+#include "algorithms/asynchronous/partial_collective.h"
 
 namespace trigram {
 namespace {

@@ -1,11 +1,11 @@
-#include "algorithms/primitives/assignment.h"
+#include "algorithms/servers/assignment.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include "algorithms/primitives/partitions.h"
+#include "algorithms/servers/partitions.h"
 
 // Which server has which partition, and which partitions make a round.
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "algorithms/primitives/push_pull.h"
+#include "algorithms/servers/push_pull.h"
 #include "tests/support/affine_workload.h"
 #include "tests/support/training.h"
 #include "tests/support/worlds.h"

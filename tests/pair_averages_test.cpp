@@ -1,4 +1,4 @@
-#include "algorithms/primitives/pair_averages.h"
+#include "algorithms/asynchronous/pair_averages.h"
 
 #include <gtest/gtest.h>
 

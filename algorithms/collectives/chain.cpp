@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/pricing.h"
 #include "algorithms/collectives/reduction.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/reduction.h"
 
 namespace trigram {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/reduction.h"
 
 namespace trigram {

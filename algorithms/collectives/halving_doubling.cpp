@@ -1,7 +1,7 @@
 #include "algorithms/collectives/halving_doubling.h"
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/reduction.h"
 
 namespace trigram {

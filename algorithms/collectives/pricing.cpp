@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/reduction.h"
 #include "core/collective_pricer.h"
 #include "core/device/null_device.h"

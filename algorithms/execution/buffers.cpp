@@ -1,7 +1,7 @@
 #include "algorithms/execution/buffers.h"
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 
 namespace trigram {
 

@@ -1,5 +1,5 @@
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/execution/execution.h"
 #include "core/subset.h"
 

@@ -3,7 +3,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/double_tree.h"
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "core/check.h"
 #include "experiments/bench/benchmark_case.h"
 #include "experiments/bench/library_collectives.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/reduction.h"
 #include "core/check.h"
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 
 namespace trigram {
 namespace {

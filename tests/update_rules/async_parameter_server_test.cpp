@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <numeric>
 
-#include "algorithms/primitives/pair_scheduler.h"
+#include "algorithms/asynchronous/pair_scheduler.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 

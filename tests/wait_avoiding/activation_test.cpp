@@ -1,4 +1,4 @@
-#include "algorithms/primitives/activation.h"
+#include "algorithms/asynchronous/activation.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 
 #include "algorithms/peers/butterfly_group.h"
-#include "algorithms/primitives/partial_collective.h"
+#include "algorithms/asynchronous/partial_collective.h"
 #include "tests/support/worlds.h"
 
 // The start of collectives that wait for nobody: who tells whom, how often, and in which groups.

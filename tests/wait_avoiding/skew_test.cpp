@@ -3,8 +3,8 @@
 #include <atomic>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/primitives/agreement.h"
-#include "algorithms/primitives/partial_collective.h"
+#include "algorithms/asynchronous/agreement.h"
+#include "algorithms/asynchronous/partial_collective.h"
 #include "core/random/philox.h"
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"

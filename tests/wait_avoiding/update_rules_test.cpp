@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "algorithms/primitives/late_contributions.h"
+#include "algorithms/asynchronous/late_contributions.h"
 #include "core/optimizers/registry.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/affine_workload.h"

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/pair_scheduler.h"
+#include "algorithms/asynchronous/pair_scheduler.h"
 
 #include <algorithm>
 

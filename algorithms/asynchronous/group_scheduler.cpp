@@ -1,10 +1,10 @@
-#include "algorithms/primitives/group_scheduler.h"
+#include "algorithms/asynchronous/group_scheduler.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "algorithms/peers/weights.h"
-#include "algorithms/primitives/path_search.h"
+#include "algorithms/asynchronous/path_search.h"
 
 namespace trigram {
 namespace {

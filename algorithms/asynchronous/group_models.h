@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "algorithms/execution/host_passes.h"
-#include "algorithms/primitives/late_contributions.h"
-#include "algorithms/primitives/model_sums.h"
+#include "algorithms/asynchronous/late_contributions.h"
+#include "algorithms/asynchronous/model_sums.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/subset.h"
 

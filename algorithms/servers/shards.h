@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "algorithms/primitives/partitions.h"
+#include "algorithms/servers/partitions.h"
 #include "core/algorithm.h"
 #include "core/codec.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "algorithms/primitives/pair_averages.h"
-#include "algorithms/primitives/shared_model.h"
+#include "algorithms/asynchronous/pair_averages.h"
+#include "algorithms/asynchronous/shared_model.h"
 
 namespace trigram {
 

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/activation.h"
+#include "algorithms/asynchronous/activation.h"
 
 #include <bit>
 

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/agreement.h"
+#include "algorithms/asynchronous/agreement.h"
 
 namespace trigram {
 

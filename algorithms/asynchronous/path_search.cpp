@@ -1,4 +1,4 @@
-#include "algorithms/primitives/path_search.h"
+#include "algorithms/asynchronous/path_search.h"
 
 #include <algorithm>
 #include <numeric>

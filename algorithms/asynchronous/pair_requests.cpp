@@ -1,4 +1,4 @@
-#include "algorithms/primitives/pair_requests.h"
+#include "algorithms/asynchronous/pair_requests.h"
 
 namespace trigram {
 namespace {

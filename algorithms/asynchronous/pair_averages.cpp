@@ -1,6 +1,6 @@
-#include "algorithms/primitives/pair_averages.h"
+#include "algorithms/asynchronous/pair_averages.h"
 
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/execution/execution.h"
 
 namespace trigram {

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/model_sums.h"
+#include "algorithms/asynchronous/model_sums.h"
 
 #include "algorithms/primitives/primitives.h"
 

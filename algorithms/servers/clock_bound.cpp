@@ -1,4 +1,4 @@
-#include "algorithms/primitives/clock_bound.h"
+#include "algorithms/servers/clock_bound.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "algorithms/execution/execution.h"
-#include "algorithms/primitives/assignment.h"
-#include "algorithms/primitives/partitions.h"
+#include "algorithms/servers/assignment.h"
+#include "algorithms/servers/partitions.h"
 #include "core/workload.h"
 
 namespace trigram {

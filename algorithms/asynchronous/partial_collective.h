@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "algorithms/primitives/activation.h"
+#include "algorithms/asynchronous/activation.h"
 
 namespace trigram {
 

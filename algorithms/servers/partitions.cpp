@@ -1,10 +1,10 @@
-#include "algorithms/primitives/partitions.h"
+#include "algorithms/servers/partitions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 
 namespace trigram {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/primitives/push_pull.h"
+#include "algorithms/servers/push_pull.h"
 #include "core/algorithm.h"
 
 namespace trigram {

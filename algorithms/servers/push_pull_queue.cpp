@@ -1,4 +1,4 @@
-#include "algorithms/primitives/push_pull_queue.h"
+#include "algorithms/servers/push_pull_queue.h"
 
 namespace trigram {
 

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/background_average.h"
+#include "algorithms/asynchronous/background_average.h"
 
 #include "algorithms/primitives/primitives.h"
 

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/push_pull.h"
+#include "algorithms/servers/push_pull.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "algorithms/primitives/shards.h"
+#include "algorithms/servers/shards.h"
 
-#include "algorithms/collectives/exchange.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/execution/execution.h"
 #include "algorithms/primitives/error_feedback.h"
 

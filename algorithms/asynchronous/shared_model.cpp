@@ -1,4 +1,4 @@
-#include "algorithms/primitives/shared_model.h"
+#include "algorithms/asynchronous/shared_model.h"
 
 #include "algorithms/execution/execution.h"
 

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/assignment.h"
+#include "algorithms/servers/assignment.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "algorithms/primitives/partitions.h"
+#include "algorithms/servers/partitions.h"
 
 namespace trigram {
 namespace {

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/late_contributions.h"
+#include "algorithms/asynchronous/late_contributions.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/partial_collective.h"
+#include "algorithms/asynchronous/partial_collective.h"
 
 #include "core/check.h"
 
