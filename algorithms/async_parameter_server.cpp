@@ -18,7 +18,7 @@
 #include <memory>
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "algorithms/asynchronous/pair_scheduler.h"
 #include "algorithms/servers/shards.h"

@@ -17,7 +17,7 @@
 // broadcast it inside their nodes, which nothing hides. (dpsgd has no such return.)
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"

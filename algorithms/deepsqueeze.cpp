@@ -12,7 +12,7 @@
 // iteration, d peers: d messages and d C bytes. Memory: one model beside the weights.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"

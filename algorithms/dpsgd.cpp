@@ -11,7 +11,7 @@
 // model beside the weights, and d more while they are mixed.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/execution/host_passes.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"

@@ -21,7 +21,7 @@
 #include <memory>
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/asynchronous/group_scheduler.h"
 #include "algorithms/primitives/primitives.h"

@@ -10,7 +10,7 @@
 // iteration, S bytes of gradient: 1 message per bucket, S bytes.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 

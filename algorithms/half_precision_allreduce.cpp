@@ -6,7 +6,7 @@
 // bytes per rank and iteration: those of gradient_allreduce with half the bytes.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/execution/fusion_buffer.h"
 #include "algorithms/options.h"
 

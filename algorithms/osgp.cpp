@@ -25,7 +25,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/asynchronous/delayed_push.h"
+#include "algorithms/primitives/delayed_push.h"
 
 namespace trigram {
 namespace {

@@ -24,7 +24,7 @@
 #include <utility>
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "algorithms/servers/clock_bound.h"
 #include "algorithms/asynchronous/pair_scheduler.h"

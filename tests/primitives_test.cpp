@@ -6,7 +6,7 @@
 #include <cstring>
 #include <set>
 
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/peers/registry.h"
 #include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/worlds.h"

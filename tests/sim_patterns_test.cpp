@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/device/null_device.h"
 #include "core/subset.h"

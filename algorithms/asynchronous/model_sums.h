@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/primitives/error_feedback.h"
 
 namespace trigram {

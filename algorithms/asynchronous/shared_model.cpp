@@ -1,6 +1,6 @@
 #include "algorithms/asynchronous/shared_model.h"
 
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 
 namespace trigram {
 

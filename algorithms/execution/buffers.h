@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 
 namespace trigram {
 

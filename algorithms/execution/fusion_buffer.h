@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "core/config/option_type.h"
 
 namespace trigram {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 
 namespace trigram {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/peers/peer_graph.h"
 #include "core/config/component.h"
 

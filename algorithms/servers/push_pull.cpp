@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/collectives/pricing.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "core/subset.h"
 
 namespace trigram {

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/servers/assignment.h"
 #include "algorithms/servers/partitions.h"
 #include "core/workload.h"

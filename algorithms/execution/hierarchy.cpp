@@ -1,6 +1,6 @@
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/point_to_point.h"
-#include "algorithms/execution/execution.h"
+#include "algorithms/execution/steps.h"
 #include "core/subset.h"
 
 namespace trigram {

@@ -1,4 +1,4 @@
-#include "algorithms/asynchronous/delayed_push.h"
+#include "algorithms/primitives/delayed_push.h"
 
 #include "algorithms/primitives/primitives.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "algorithms/peers/peer_graph.h"
-#include "algorithms/asynchronous/push_sum_state.h"
+#include "algorithms/primitives/push_sum_state.h"
 
 namespace trigram {
 
