@@ -13,11 +13,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/entries.h"
-#include "algorithms/execution/averages.h"
-#include "algorithms/options.h"
 #include "algorithms/asynchronous/agreement.h"
 #include "algorithms/asynchronous/background_average.h"
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/execution/steps.h"
+#include "algorithms/options.h"
 
 namespace trigram {
 namespace {

@@ -17,10 +17,10 @@
 
 #include <memory>
 
+#include "algorithms/asynchronous/pair_scheduler.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
-#include "algorithms/asynchronous/pair_scheduler.h"
 #include "algorithms/servers/shards.h"
 
 namespace trigram {

@@ -19,6 +19,7 @@
 // Memory: d + 1 models beside the weights.
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/registry.h"

@@ -60,7 +60,7 @@ class Decentralized final : public Algorithm {
     Cycle cycle;  // in exchanges
     if (options_.mode != Mode::all)
       cycle = cycle_of(*make_peer_graph(graph_of(options_.mode)),
-                       exchanging(options_.execution, layout))
+                       participants(options_.execution, layout))
                   .value();
     cycle.steps *= options_.communication_interval;
     return cycle;
@@ -73,8 +73,8 @@ class Decentralized final : public Algorithm {
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   if (options.mode == Mode::all) return;
-  require_graph(graph_of(options.mode), {}, "decentralized", exchanging(options.execution, layout),
-                pointer + "/mode");
+  require_graph(graph_of(options.mode), {}, "decentralized",
+                participants(options.execution, layout), pointer + "/mode");
 }
 
 }  // namespace

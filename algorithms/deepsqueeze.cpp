@@ -12,6 +12,7 @@
 // iteration, d peers: d messages and d C bytes. Memory: one model beside the weights.
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/registry.h"
@@ -59,7 +60,7 @@ class DeepSqueeze final : public Algorithm {
   }
 
   std::optional<Cycle> cycle(const Layout& layout) const override {
-    return cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+    return cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
   }
 
  private:

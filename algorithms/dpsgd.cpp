@@ -11,8 +11,9 @@
 // model beside the weights, and d more while they are mixed.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/host_passes.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
@@ -46,7 +47,7 @@ class Dpsgd final : public Algorithm {
   }
 
   std::optional<Cycle> cycle(const Layout& layout) const override {
-    return cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+    return cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
   }
 
  private:

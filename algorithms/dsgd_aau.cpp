@@ -20,10 +20,10 @@
 
 #include <memory>
 
+#include "algorithms/asynchronous/group_scheduler.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/asynchronous/group_scheduler.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {

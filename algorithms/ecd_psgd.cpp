@@ -13,6 +13,7 @@
 // iteration, d peers: d messages and d C bytes. Memory: d + 2 models beside the weights.
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/registry.h"

@@ -10,6 +10,7 @@
 // iteration, S bytes of gradient: 1 message per bucket, S bytes.
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
@@ -36,7 +37,7 @@ class GossipGrad final : public Algorithm {
   }
 
   std::optional<Cycle> cycle(const Layout& layout) const override {
-    return cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+    return cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
   }
 
  private:

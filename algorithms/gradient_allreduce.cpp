@@ -11,6 +11,8 @@
 #include "algorithms/execution/averages.h"
 #include "algorithms/execution/buffers.h"
 #include "algorithms/execution/fusion_buffer.h"
+#include "algorithms/execution/hierarchy.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
 namespace trigram {

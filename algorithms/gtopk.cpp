@@ -19,6 +19,8 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/hierarchy.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "core/codecs/density.h"
 

@@ -6,8 +6,9 @@
 // bytes per rank and iteration: those of gradient_allreduce with half the bytes.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/steps.h"
 #include "algorithms/execution/fusion_buffer.h"
+#include "algorithms/execution/hierarchy.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
 namespace trigram {

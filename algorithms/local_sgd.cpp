@@ -7,6 +7,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/host_passes.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"

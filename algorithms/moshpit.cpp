@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/grid_group.h"
@@ -74,14 +75,14 @@ class Moshpit final : public Algorithm {
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   if (options.grid.empty()) return;
-  const Exchanging who = exchanging(options.execution, layout);
+  const Participants who = participants(options.execution, layout);
   std::int64_t places = 1;
   for (const std::int64_t side : options.grid)
-    if (places < who.size) places *= side;
-  if (places < who.size)
+    if (places < who.count) places *= side;
+  if (places < who.count)
     throw ConfigError(child(pointer, "grid"),
                       fmt::format("{} {} too few for {} {}", places,
-                                  places == 1 ? "place is" : "places are", who.size, who.whom));
+                                  places == 1 ? "place is" : "places are", who.count, who.noun));
 }
 
 }  // namespace

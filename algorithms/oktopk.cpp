@@ -24,7 +24,9 @@
 #include <numeric>
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/regional_average.h"
+#include "algorithms/execution/steps.h"
 #include "core/codecs/density.h"
 #include "core/config/option_types.h"
 

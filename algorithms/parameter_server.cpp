@@ -16,6 +16,7 @@
 // all ranks. Evaluation sees weights before a step's update, except at the end.
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/exchange.h"
 #include "algorithms/servers/push_pull_queue.h"
 
 namespace trigram {

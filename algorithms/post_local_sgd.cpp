@@ -10,6 +10,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 

@@ -14,7 +14,9 @@
 // 4ra and 4rb bytes; by rings 4(N-1) messages and 2(N-1)/N 4r(a + b) bytes per bucket.
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/low_rank_average.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
 namespace trigram {

@@ -16,6 +16,7 @@
 // its gradient is complete. Memory: one model beside the weights, and d more while they are summed.
 
 #include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/host_passes.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/registry.h"

@@ -23,11 +23,11 @@
 #include <memory>
 #include <utility>
 
+#include "algorithms/asynchronous/pair_scheduler.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "algorithms/servers/clock_bound.h"
-#include "algorithms/asynchronous/pair_scheduler.h"
 #include "algorithms/servers/shards.h"
 
 namespace trigram {

@@ -14,6 +14,8 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/hierarchy.h"
+#include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "core/config/option_types.h"
 

@@ -37,6 +37,15 @@ ALLOWED = {
 }
 # Which sub-folders of a top folder may include which; "." is the files of the top folder itself.
 ARROWS = {
+    "algorithms": {
+        ".": "asynchronous execution peers primitives servers",
+        "asynchronous": "collectives execution peers primitives",
+        "collectives": "",
+        "execution": "collectives primitives",
+        "peers": "",
+        "primitives": "collectives peers",
+        "servers": "collectives execution primitives",
+    },
     "cuda": {
         ".": "nccl support",
         "codecs": "kernels support",

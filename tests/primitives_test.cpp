@@ -1,4 +1,5 @@
 #include "algorithms/primitives/primitives.h"
+#include "algorithms/execution/exchange.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +7,6 @@
 #include <cstring>
 #include <set>
 
-#include "algorithms/execution/steps.h"
 #include "algorithms/peers/registry.h"
 #include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/worlds.h"

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/device/null_device.h"
 #include "core/subset.h"

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 #include "core/metering/meter.h"
 #include "netmodels/cluster_network.h"
 #include "netmodels/lower_bound.h"

@@ -2,9 +2,10 @@
 
 #include <bit>
 
-#include "algorithms/execution/host_passes.h"
 #include "algorithms/asynchronous/late_contributions.h"
 #include "algorithms/asynchronous/model_sums.h"
+#include "algorithms/execution/exchange.h"
+#include "algorithms/execution/host_passes.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/subset.h"
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 #include "algorithms/primitives/error_feedback.h"
 
 namespace trigram {

@@ -1,7 +1,7 @@
 #include "algorithms/asynchronous/pair_averages.h"
 
 #include "algorithms/collectives/point_to_point.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 
 namespace trigram {
 

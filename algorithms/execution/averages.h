@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 #include "algorithms/primitives/primitives.h"
 
 // Exchanges that leave the mean over the ranks.

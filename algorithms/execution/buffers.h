@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/execution/steps.h"
+#include "core/algorithm.h"
 
 namespace trigram {
 

@@ -1,7 +1,10 @@
 #pragma once
 
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/exchange.h"
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/moments.h"
+#include "algorithms/execution/steps.h"
 #include "core/algorithm.h"
 
 // Algorithms that differ in their codec and defaults alone. Options are those of `coding_fields`

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 #include "core/config/option_type.h"
 
 namespace trigram {

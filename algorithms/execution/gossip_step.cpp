@@ -1,6 +1,7 @@
 #include <memory>
 #include <vector>
 
+#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/parts.h"
 
 namespace trigram {

@@ -1,6 +1,7 @@
+#include "algorithms/execution/hierarchy.h"
+
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/point_to_point.h"
-#include "algorithms/execution/steps.h"
 #include "core/subset.h"
 
 namespace trigram {
@@ -66,27 +67,9 @@ Exchange hierarchical(Exchange exchange, std::size_t segment_bytes) {
   };
 }
 
-Exchange synchronized(Exchange exchange) {
-  return [exchange = std::move(exchange)](Context ctx, const Tensor& x, Slot slot) {
-    exchange(ctx, x, slot);
-    wait_on_host(ctx);
-  };
-}
-
-void wait_on_host(Context ctx) {
-  ctx.stream->synchronize();
-  ctx.stream->charge({.bytes = 1, .kind = Cost::Kind::synchronization});
-}
-
 Exchange across(const Execution& execution, Exchange exchange) {
   if (execution.hierarchical) exchange = hierarchical(std::move(exchange), execution.segment_bytes);
   return execution.synchronize ? synchronized(std::move(exchange)) : exchange;
-}
-
-Exchanging exchanging(const Execution& execution, const Layout& layout) {
-  if (execution.hierarchical)
-    return {static_cast<int>(layout.nodes().size()), "nodes (it is hierarchical)"};
-  return {layout.ranks(), "workers"};
 }
 
 }  // namespace trigram

@@ -1,5 +1,7 @@
 #include "algorithms/execution/local_moments.h"
 
+#include "algorithms/execution/steps.h"
+
 namespace trigram {
 
 LocalMoments::LocalMoments(Context ctx, Run& run) {

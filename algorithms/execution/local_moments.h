@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 
 namespace trigram {
 

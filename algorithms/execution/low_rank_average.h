@@ -1,7 +1,7 @@
 #pragma once
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 
 namespace trigram {
 

@@ -1,5 +1,8 @@
 #include "algorithms/execution/moments.h"
 
+#include "algorithms/execution/hierarchy.h"
+#include "algorithms/execution/steps.h"
+
 namespace trigram {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "algorithms/execution/exchange.h"
 #include "algorithms/execution/steps.h"
 
 // Methods that exchange weights: the whole model as one message, or fused in buckets (F), in order.

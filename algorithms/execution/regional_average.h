@@ -1,6 +1,6 @@
 #pragma once
 
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 
 namespace trigram {
 

@@ -5,11 +5,6 @@
 
 namespace trigram {
 
-CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot) {
-  constexpr long kBuckets = 1 << 16;
-  return {seed, ctx.world_rank, slot.step * kBuckets + slot.bucket};
-}
-
 namespace {
 
 void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,

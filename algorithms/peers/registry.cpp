@@ -37,32 +37,32 @@ OptionType<PeerGraphSpec> peer_graph_kind() {
   return component_kind<PeerGraphSpec>(peer_graphs(), "peer graph");
 }
 
-std::optional<Cycle> cycle_of(const PeerGraph& graph, Exchanging exchanging) {
-  const long period = graph.period(exchanging.size);
+std::optional<Cycle> cycle_of(const PeerGraph& graph, Participants who) {
+  const long period = graph.period(who.count);
   if (period == PeerGraph::kNever) return std::nullopt;
   return Cycle{.steps = period};
 }
 
 void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
-                   Exchanging exchanging, const std::string& pointer) {
+                   Participants who, const std::string& pointer) {
   const auto graph = make_peer_graph(spec);
-  if (const std::string why = graph->unfit(exchanging.size); !why.empty())
-    throw ConfigError(pointer, fmt::format("{} cannot serve {} {}: {}", spec.name, exchanging.size,
-                                           exchanging.whom, why));
+  if (const std::string why = graph->unfit(who.count); !why.empty())
+    throw ConfigError(
+        pointer, fmt::format("{} cannot serve {} {}: {}", spec.name, who.count, who.noun, why));
   if (needs.undirected && graph->directed())
     throw ConfigError(pointer,
                       fmt::format("{} is directed, and {} needs a symmetric mixing matrix; "
                                   "choose an undirected graph, or sgp",
                                   spec.name, algorithm));
-  if (needs.fixed && graph->period(exchanging.size) != 1)
+  if (needs.fixed && graph->period(who.count) != 1)
     throw ConfigError(pointer, fmt::format("{} changes its peers from step to step, and {} needs "
                                            "the same ones in every step; choose a fixed graph",
                                            spec.name, algorithm));
-  if (needs.bipartite && !is_bipartite(*graph, exchanging.size))
+  if (needs.bipartite && !is_bipartite(*graph, who.count))
     throw ConfigError(pointer, fmt::format("{} of {} {} has a circle of an odd number of them, and "
                                            "{} needs two sides that only meet each other; choose "
                                            "bipartite, grid, star or a ring of an even number",
-                                           spec.name, exchanging.size, exchanging.whom, algorithm));
+                                           spec.name, who.count, who.noun, algorithm));
 }
 
 }  // namespace trigram

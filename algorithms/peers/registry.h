@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/execution/steps.h"
+#include "algorithms/peers/participants.h"
 #include "algorithms/peers/peer_graph.h"
 #include "core/config/component.h"
 
@@ -33,7 +33,7 @@ std::unique_ptr<PeerGraph> make_peer_graph(const PeerGraphSpec& spec, std::uint6
 OptionType<PeerGraphSpec> peer_graph_kind();
 
 /// That of a method whose ranks meet their peers in the graph of the step; empty where it is drawn.
-std::optional<Cycle> cycle_of(const PeerGraph& graph, Exchanging exchanging);
+std::optional<Cycle> cycle_of(const PeerGraph& graph, Participants who);
 
 /// What an algorithm needs of a graph, beside that it serves the number of ranks.
 struct GraphNeeds {
@@ -45,14 +45,14 @@ struct GraphNeeds {
 /// Throws ConfigError at `pointer` when the graph cannot serve those that exchange, or lacks what
 /// `algorithm` needs.
 void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
-                   Exchanging exchanging, const std::string& pointer);
+                   Participants who, const std::string& pointer);
 
 /// The same as the check of an algorithm whose Options hold a `PeerGraphSpec graph`.
 template <class Options>
 auto check_graph(std::string algorithm, GraphNeeds needs = {}) {
   return [algorithm = std::move(algorithm), needs](const Options& options, const Layout& layout,
                                                    const std::string& pointer) {
-    require_graph(options.graph, needs, algorithm, exchanging(options.execution, layout),
+    require_graph(options.graph, needs, algorithm, participants(options.execution, layout),
                   pointer + "/graph");
   };
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/collectives/pricing.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/hierarchy.h"
 #include "core/subset.h"
 
 namespace trigram {

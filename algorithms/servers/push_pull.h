@@ -3,9 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "algorithms/execution/steps.h"
 #include "algorithms/servers/assignment.h"
 #include "algorithms/servers/partitions.h"
+#include "core/algorithm.h"
 #include "core/workload.h"
 
 namespace trigram {

@@ -1,7 +1,7 @@
 #include "algorithms/servers/shards.h"
 
 #include "algorithms/collectives/point_to_point.h"
-#include "algorithms/execution/steps.h"
+#include "algorithms/execution/exchange.h"
 #include "algorithms/primitives/error_feedback.h"
 
 namespace trigram {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+
+#include "core/algorithm.h"
+
+namespace trigram {
+
+/// Identifies one exchange of a run: the bucket's index (0 for a whole model) and the step.
+struct Slot {
+  int bucket = 0;
+  long step = 0;
+};
+
+/// Replaces a tensor by what the ranks of ctx.comm compute from their tensors together, such as
+/// their mean. It runs on a communication stream. It is copied into the stream's tasks, so it may
+/// outlive the caller's frame, and so must everything that it refers to.
+using Exchange = std::function<void(Context, const Tensor&, Slot)>;
+
+/// The key of the codecs that a rank uses for one exchange.
+CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot);
+
+/// Makes the host wait for its stream before it launches anything else. Simulated time includes the
+/// return to the host, which no other work hides (Cost::Kind::synchronization).
+void wait_on_host(Context ctx);
+/// `exchange`, after which the host waits.
+Exchange synchronized(Exchange exchange);
+
+}  // namespace trigram

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "algorithms/execution/exchange.h"
+
+// Hierarchical execution: ranks reduce inside their node, node leaders exchange, and each leader
+// broadcasts the result inside its node (BAGUA, arXiv 2107.01499, section 3).
+
+namespace trigram {
+
+/// Leaves the mean over a node's workers at its leader; `node` is the context of these workers. A
+/// tensor longer than `segment_bytes` travels as a chain of segments of that size; a shorter one,
+/// and every one where `segment_bytes` is 0, by a binomial tree.
+void reduce_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
+/// Copies the leader's x to all workers of its node, in the same way.
+void broadcast_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
+/// The same for several tensors: one chain of all their segments, or one tree after another.
+void reduce_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes);
+void broadcast_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes);
+
+/// Averages inside the node, runs `exchange` between node leaders, broadcasts inside the node.
+Exchange hierarchical(Exchange exchange, std::size_t segment_bytes = 0);
+/// The first two phases of `hierarchical`. The leader has the result; the content of x at other
+/// workers is unspecified.
+Exchange among_leaders(Exchange exchange, std::size_t segment_bytes);
+/// The third phase of `hierarchical`.
+Exchange from_leader(std::size_t segment_bytes);
+
+/// `exchange`, made hierarchical, and synchronised, where the run asks for it.
+Exchange across(const Execution& execution, Exchange exchange);
+
+}  // namespace trigram
