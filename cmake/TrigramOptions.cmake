@@ -32,7 +32,7 @@ if(TRIGRAM_SANITIZE)
     # These checks guard every access by a pointer and make compiling take three times as long; what
     # they find, AddressSanitizer finds when it happens; but not misaligned reads of packed bytes,
     # which are core's.
-    set(is_core "$<STREQUAL:$<TARGET_PROPERTY:NAME>,trigram_core>")
+    set(is_core "$<BOOL:$<TARGET_PROPERTY:TRIGRAM_CHECKS_ALIGNMENT>>")
     target_compile_options(trigram_options INTERFACE
       "$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,pointer-overflow,vptr>"
       "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:${is_core}>>:-fno-sanitize=alignment>")

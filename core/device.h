@@ -9,10 +9,11 @@
 #include "core/codec.h"
 #include "core/cost.h"
 #include "core/nn_ops.h"
-#include "core/random/philox.h"
 #include "core/tensor.h"
 
 namespace trigram {
+
+class Philox;
 
 /// One step of SGD: m = momentum * m + (g + weight_decay * w);  w -= lr * m. Without momentum, m is
 /// not touched and may be Tensor{}.

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "core/config/option_type.h"
 #include "core/context.h"
+#include "core/json.h"
 
 namespace trigram {
 

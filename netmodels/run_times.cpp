@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/math/elementary.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 namespace {

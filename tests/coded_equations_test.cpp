@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "algorithms/execution/averages.h"
+#include "core/random/philox.h"
 #include "tests/oracles/coded_average_reference.h"
 #include "tests/support/worlds.h"
 

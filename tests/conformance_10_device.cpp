@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/random/philox.h"
 #include "tests/support/worlds.h"
 
 namespace trigram::test {

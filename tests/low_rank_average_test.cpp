@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "algorithms/execution/low_rank_average.h"
+#include "core/random/philox.h"
 #include "tests/oracles/powersgd_reference.h"
 #include "tests/support/worlds.h"
 

@@ -5,6 +5,7 @@
 
 #include "algorithms/primitives/primitives.h"
 #include "core/math/matrix_shape.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 namespace {

@@ -9,6 +9,7 @@
 #include "core/codecs/entries.h"
 #include "core/codecs/qsgd.h"
 #include "core/codecs/wire.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 

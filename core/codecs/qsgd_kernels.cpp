@@ -14,6 +14,7 @@
 //
 #include "core/codecs/fixed_sums-inl.h"
 #include "core/codecs/philox_lanes-inl.h"
+#include "core/random/philox.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

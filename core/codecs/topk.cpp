@@ -13,7 +13,6 @@
 #include "core/codecs/magnitude_kernels.h"
 #include "core/codecs/sparse.h"
 #include "core/codecs/wire.h"
-#include "core/device/vector_ops.h"
 
 namespace trigram {
 
@@ -129,7 +128,7 @@ class TopK final : public Codec {
     const std::span<const std::byte> code(wire.data(), wire.numel());
     const auto indices = topk::indices_on(code);
     const auto values = topk::values_on(code);
-    vector_ops::fill(n, to, std::isnan(values[0]) ? values[0] : 0.0f);
+    std::fill_n(to, n, std::isnan(values[0]) ? values[0] : 0.0f);
     for (std::size_t i = 0; i < k; ++i) {
       TRIGRAM_CHECK(indices[i] < n, "element {} of {} on the wire", indices[i], n);
       to[indices[i]] = values[i];

@@ -4,17 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/config/config_error.h"
 #include "core/config/units.h"
+#include "core/json.h"
 
 namespace trigram {
-
-using Json = nlohmann::json;  // keys are kept sorted, so equal values have equal texts
 
 /// How a value of type T is written in JSON: parsed strictly, dumped canonically, described by a
 /// JSON Schema (draft-07). `parse` throws ConfigError with the pointer it is given.

@@ -5,6 +5,7 @@
 #include "core/codecs/registry.h"
 #include "core/device/operands.h"
 #include "core/device/vector_ops.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 

@@ -3,6 +3,7 @@
 #include "core/device.h"
 #include "core/device/memory_pool.h"
 #include "core/nn/host_nn_ops.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 

@@ -2,6 +2,7 @@
 
 #include "core/device.h"
 #include "core/nn/null_nn_ops.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 

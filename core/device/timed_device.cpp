@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/device/null_device.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "core/device.h"
 #include "core/nn/timed_nn_ops.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 

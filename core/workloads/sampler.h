@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "core/random/philox.h"
+
 namespace trigram {
 
 /// Which samples a rank trains on. An epoch is floor(samples / (ranks * batch)) steps; within it,

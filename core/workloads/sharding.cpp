@@ -7,6 +7,7 @@
 #include "core/config/fields.h"
 #include "core/config/option_types.h"
 #include "core/random/dirichlet.h"
+#include "core/random/philox.h"
 
 namespace trigram {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/codecs/wire.h"
+#include "core/random/philox.h"
 #include "cuda/codecs/entries.h"
 #include "cuda/kernels/codecs/background.h"
 #include "cuda/kernels/codecs/low_rank.h"

@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "core/codecs/wire.h"
+#include "core/random/philox.h"
 #include "cuda/codecs/entries.h"
 #include "cuda/codecs/tables.h"
 #include "cuda/kernels/codecs/qsgd.h"

@@ -3,6 +3,7 @@
 #include "core/codecs/density.h"
 #include "core/codecs/sparse.h"
 #include "core/codecs/wire.h"
+#include "core/random/philox.h"
 #include "cuda/codecs/entries.h"
 #include "cuda/kernels/codecs/background.h"
 

@@ -5,6 +5,7 @@
 
 #include "core/device/element_types.h"
 #include "core/device/operands.h"
+#include "core/random/philox.h"
 #include "cuda/codecs/registry.h"
 #include "cuda/kernels/elementwise.h"
 #include "cuda/kernels/norm.h"

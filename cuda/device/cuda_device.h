@@ -6,6 +6,7 @@
 
 #include "core/accelerator_backend.h"
 #include "core/device.h"
+#include "core/random/philox.h"
 #include "cuda/device/arena.h"
 #include "cuda/device/cuda_nn_ops.h"
 #include "cuda/device/staging.h"

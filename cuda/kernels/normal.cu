@@ -1,5 +1,6 @@
 #include "cuda/kernels/normal.h"
 
+#include "core/random/philox.h"
 #include "cuda/kernels/grid.h"
 
 namespace trigram::cuda {

@@ -2,6 +2,7 @@
 
 #include "core/codecs/registry.h"
 #include "core/device/host_device.h"
+#include "core/random/philox.h"
 #include "experiments/bench/benchmark_case.h"
 
 namespace trigram {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/random/philox.h"
+
 namespace trigram {
 namespace {
 

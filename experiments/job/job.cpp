@@ -11,7 +11,7 @@
 
 #include "core/config/component.h"
 #include "core/config/config_error.h"
-#include "core/logging/last_words.h"
+#include "runtime/host/last_words.h"
 #include "core/logging/rank_log.h"
 #include "experiments/emulate/launch.h"
 #include "experiments/exit_codes.h"

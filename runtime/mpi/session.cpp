@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/logging/last_words.h"
+#include "runtime/host/last_words.h"
 #include "core/logging/rank_log.h"
 #include "runtime/host/back_off.h"
 #include "runtime/host/patience.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/logging/last_words.h"
+#include "runtime/host/last_words.h"
 #include "core/logging/rank_log.h"
 #include "core/wait_text.h"
 #include "runtime/host/back_off.h"

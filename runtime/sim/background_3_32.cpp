@@ -6,6 +6,7 @@
 #include <simgrid/s4u/Engine.hpp>
 
 #include "core/math/elementary.h"
+#include "core/random/philox.h"
 
 namespace trigram::sim {
 namespace {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/check.h"
+#include "core/random/philox.h"
 #include "tests/cuda/gpu_fixture.h"
 
 namespace trigram {

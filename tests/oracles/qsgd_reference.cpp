@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/random/philox.h"
+
 namespace trigram::test {
 namespace {
 

@@ -14,6 +14,7 @@
 
 #include "algorithms/execution/averages.h"
 #include "algorithms/execution/regional_average.h"
+#include "core/random/philox.h"
 #include "tests/oracles/sparse_reference.h"
 #include "tests/update_rules/coded_gradients.h"
 

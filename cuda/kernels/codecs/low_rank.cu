@@ -1,6 +1,7 @@
 #include "cuda/kernels/codecs/low_rank.h"
 
 #include "core/math/low_rank.h"
+#include "core/random/philox.h"
 #include "cuda/kernels/codecs/teams.h"
 #include "cuda/kernels/codecs/words.h"
 #include "cuda/kernels/grid.h"

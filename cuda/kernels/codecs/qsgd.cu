@@ -1,5 +1,6 @@
 #include "cuda/kernels/codecs/qsgd.h"
 
+#include "core/random/philox.h"
 #include "cuda/kernels/codecs/teams.h"
 #include "cuda/kernels/codecs/tiles.h"
 #include "cuda/kernels/codecs/words.h"

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/check.h"
+#include "core/random/philox.h"
 #include "cuda/codecs/minmax_uint8.h"
 #include "cuda/codecs/registry.h"
 #include "cuda/device/multi_tensor.h"

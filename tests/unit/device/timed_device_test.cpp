@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/random/philox.h"
 #include "tests/support/lone_rank.h"
 
 namespace trigram::test {

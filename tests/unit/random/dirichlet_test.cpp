@@ -1,4 +1,5 @@
 #include "core/random/dirichlet.h"
+#include "core/random/philox.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/logging/last_words.h"
+#include "runtime/host/last_words.h"
 
 #include <fcntl.h>
 #include <signal.h>
