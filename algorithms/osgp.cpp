@@ -69,7 +69,7 @@ class Osgp final : public Algorithm {
   }
 
   std::optional<Cycle> cycle(const Layout& layout) const override {
-    auto cycle = cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+    auto cycle = cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
     if (!cycle) return cycle;
     return Cycle{.from = options_.overlap_steps, .steps = cycle->steps * options_.overlap_steps};
   }

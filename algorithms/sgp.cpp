@@ -67,7 +67,7 @@ class Sgp final : public Algorithm {
   }
 
   std::optional<Cycle> cycle(const Layout& layout) const override {
-    return cycle_of(*make_peer_graph(options_.graph), exchanging(options_.execution, layout));
+    return cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
   }
 
  private:
