@@ -21,13 +21,13 @@
 
 #include <memory>
 
+#include "algorithms/asynchronous/model_averager.h"
+#include "algorithms/asynchronous/pair_requests.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/host_passes.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/active_passive.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/asynchronous/model_averager.h"
-#include "algorithms/asynchronous/pair_requests.h"
 
 namespace trigram {
 namespace {
@@ -40,58 +40,50 @@ struct Options {
   std::optional<CodecSpec> codec;
 };
 
-class AdPsgd final : public Algorithm {
- public:
-  explicit AdPsgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const ActivePassive roles(make_peer_graph(options_.graph, run.seed), ctx.world_rank,
-                              ctx.world_size, run.seed);
-    const bool passive = roles.passive();
-    const auto averager =
-        std::make_shared<ModelAverager>(ctx, run, roles.partners(), options_.codec);
-    const HostPasses host(options_.through_host);
-    const Tensor model = run.workload.weights();
-    const Meet average = [averager, host, model](Context c, int partner) {
-      averager->average(c, partner);
-      host.add(model);
-    };
-    auto agent = ctx.stream->fork("averager");
-    std::shared_ptr<Work> work;
-    if (passive)
-      work = agent->submit(ctx, [=](Context c) { grant_requests(c, roles.partners(), average); });
-    for (long t : run.steps) {
-      averager->model.step(ctx, run);
-      host.pay(ctx);
-      if (passive || (t + 1) % options_.interval_steps != 0) continue;
-      if (work) ctx.stream->wait(*work);  // the average that was begun a step ago
-      if (const auto partner = roles.partner(t))
-        work = agent->submit(ctx, [=](Context c) { ask_for_pair(c, *partner, average); });
-    }
-    if (!passive) work = agent->submit(ctx, [=](Context c) { end_requests(c, roles.partners()); });
-    ctx.stream->wait(*work);
-    averager->model.read(ctx);
+void train(Context ctx, Run& run, const Options& options) {
+  const ActivePassive roles(make_peer_graph(options.graph, run.seed), ctx.world_rank,
+                            ctx.world_size, run.seed);
+  const bool passive = roles.passive();
+  const auto averager = std::make_shared<ModelAverager>(ctx, run, roles.partners(), options.codec);
+  const HostPasses host(options.through_host);
+  const Tensor model = run.workload.weights();
+  const Meet average = [averager, host, model](Context c, int partner) {
+    averager->average(c, partner);
+    host.add(model);
+  };
+  auto agent = ctx.stream->fork("averager");
+  std::shared_ptr<Work> work;
+  if (passive)
+    work = agent->submit(ctx, [=](Context c) { grant_requests(c, roles.partners(), average); });
+  for (long t : run.steps) {
+    averager->model.step(ctx, run);
+    host.pay(ctx);
+    if (passive || (t + 1) % options.interval_steps != 0) continue;
+    if (work) ctx.stream->wait(*work);  // the average that was begun a step ago
+    if (const auto partner = roles.partner(t))
+      work = agent->submit(ctx, [=](Context c) { ask_for_pair(c, *partner, average); });
   }
+  if (!passive) work = agent->submit(ctx, [=](Context c) { end_requests(c, roles.partners()); });
+  ctx.stream->wait(*work);
+  averager->model.read(ctx);
+}
 
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.interval_steps, .exact = false};
-  }
-  long exchange_every() const override { return options_.interval_steps; }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.steps = options.interval_steps, .exact = false},
+          .every = options.interval_steps};
+}
 
 }  // namespace
 
 AlgorithmEntry adpsgd_entry() {
-  return algorithm_entry<AdPsgd>(
+  return algorithm_entry(
       {.name = "adpsgd",
        .doc = "Workers step alone while agents average models in pairs; low precision with a codec",
        .trigram = kAsyncFullDecentralised,
        .trigram_with_codec = kAsyncLowDecentralised,
        .execution_options = "",
        .source = "Lian et al., AD-PSGD, arXiv 1710.06952"},
+      train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("interval_steps", &Options::interval_steps, integer(1),
@@ -100,7 +92,8 @@ AlgorithmEntry adpsgd_entry() {
                  "Who averages with whom; undirected and bipartite")
           .field("codec", &Options::codec, optional_codec_kind(),
                  "Code of how far models are from the pair's reference"),
-      check_graph<Options>("adpsgd", {.undirected = true, .bipartite = true}));
+      {.schedule = schedule,
+       .check = check_graph<Options>("adpsgd", {.undirected = true, .bipartite = true})});
 }
 
 }  // namespace trigram

@@ -31,70 +31,66 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-class AsyncModelAverage final : public Algorithm {
- public:
-  explicit AsyncModelAverage(const Options& options) : options_(options) {}
+std::shared_ptr<Work> average_once(Context ctx, Stream& agent,
+                                   std::shared_ptr<BackgroundAverage> shared,
+                                   const AllreduceSpec& allreduce) {
+  return agent.submit(ctx, [shared, allreduce](Context c) { shared->add_mean(c, allreduce); });
+}
 
-  void train(Context ctx, Run& run) override {
-    auto shared = std::make_shared<BackgroundAverage>(ctx, run);
-    auto agent = ctx.stream->fork("averager");
-    auto step = run.steps.begin();
-    for (; step != run.steps.end() && *step < options_.warmup_steps; ++step)
-      gradient_step(ctx, run, *agent, full_average(options_.allreduce));
-
-    std::shared_ptr<Work> averaging;
-    if (options_.interval_steps == 0) averaging = average_by_time(ctx, *agent, shared);
-    while (step != run.steps.end()) {
-      const bool due = options_.interval_steps > 0 && (*step + 1) % options_.interval_steps == 0;
-      {
-        Lock lock(*shared->guard);
-        local_step(ctx, run);
-        ++step;  // ends inside the lock: whoever looks at the weights then sees whole ones
-      }
-      if (!due) continue;
-      if (averaging) ctx.stream->wait(*averaging);
-      shared->take_snapshot(ctx);  // here: the agent might come to it only after the next step
-      averaging = average_once(ctx, *agent, shared);
+std::shared_ptr<Work> average_by_time(Context ctx, Stream& agent,
+                                      std::shared_ptr<BackgroundAverage> shared,
+                                      const Options& options) {
+  return agent.submit(ctx, [shared, options](Context c) {
+    while (!agree(c, shared->finished)) {
+      shared->take_snapshot(c);
+      shared->add_mean(c, options.allreduce);
+      c.stream->sleep_for(options.interval_s);
     }
-    shared->finished = true;
+  });
+}
+
+void train(Context ctx, Run& run, const Options& options) {
+  auto shared = std::make_shared<BackgroundAverage>(ctx, run);
+  auto agent = ctx.stream->fork("averager");
+  auto step = run.steps.begin();
+  for (; step != run.steps.end() && *step < options.warmup_steps; ++step)
+    gradient_step(ctx, run, *agent, full_average(options.allreduce));
+
+  std::shared_ptr<Work> averaging;
+  if (options.interval_steps == 0) averaging = average_by_time(ctx, *agent, shared, options);
+  while (step != run.steps.end()) {
+    const bool due = options.interval_steps > 0 && (*step + 1) % options.interval_steps == 0;
+    {
+      Lock lock(*shared->guard);
+      local_step(ctx, run);
+      ++step;  // ends inside the lock: whoever looks at the weights then sees whole ones
+    }
+    if (!due) continue;
     if (averaging) ctx.stream->wait(*averaging);
+    shared->take_snapshot(ctx);  // here: the agent might come to it only after the next step
+    averaging = average_once(ctx, *agent, shared, options.allreduce);
   }
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.from = options_.warmup_steps, .steps = exchange_every(), .exact = false};
-  }
-  long exchange_every() const override { return std::max<long>(1, options_.interval_steps); }
-  bool exchanges_by_time() const override { return options_.interval_steps == 0; }
+  shared->finished = true;
+  if (averaging) ctx.stream->wait(*averaging);
+}
 
- private:
-  std::shared_ptr<Work> average_once(Context ctx, Stream& agent,
-                                     std::shared_ptr<BackgroundAverage> shared) {
-    return agent.submit(
-        ctx, [shared, kind = options_.allreduce](Context c) { shared->add_mean(c, kind); });
-  }
-
-  std::shared_ptr<Work> average_by_time(Context ctx, Stream& agent,
-                                        std::shared_ptr<BackgroundAverage> shared) {
-    return agent.submit(ctx, [shared, options = options_](Context c) {
-      while (!agree(c, shared->finished)) {
-        shared->take_snapshot(c);
-        shared->add_mean(c, options.allreduce);
-        c.stream->sleep_for(options.interval_s);
-      }
-    });
-  }
-
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  const long every = std::max<long>(1, options.interval_steps);
+  return {.cycle = Cycle{.from = options.warmup_steps, .steps = every, .exact = false},
+          .every = every,
+          .by_time = options.interval_steps == 0};
+}
 
 }  // namespace
 
 AlgorithmEntry async_model_average_entry() {
-  return algorithm_entry<AsyncModelAverage>(
+  return algorithm_entry(
       {.name = "async_model_average",
        .doc = "Workers step alone while agents average their models in the background",
        .trigram = kAsyncFullCentralised,
        .execution_options = "",
        .source = "BAGUA, arXiv 2107.01499"},
+      train,
       FieldTable<Options>{}
           .field("interval", &Options::interval_s, quantity(Dimension::duration, true),
                  "Pause between the end of an average and the start of the next")
@@ -104,7 +100,8 @@ AlgorithmEntry async_model_average_entry() {
                  "Average every so many steps instead; 0: by time")
           .field("warmup_steps", &Options::warmup_steps, integer(0),
                  "Steps of synchronous gradient averaging at the start")
-          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),
+      {.schedule = schedule});
 }
 
 }  // namespace trigram

@@ -32,42 +32,34 @@ struct Options {
   std::optional<CodecSpec> codec;
 };
 
-class AsyncParameterServer final : public Algorithm {
- public:
-  explicit AsyncParameterServer(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Servers servers = servers_among(options_.servers, ctx.size());
-    const auto shards = std::make_shared<Shards>(ctx, run, servers, options_.codec);
-    PairScheduler meetings(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
-      shards->exchange(c, worker, server);
-    });
-    for (long t : run.steps) {
-      shards->begin_change(ctx);
-      local_step(ctx, run);
-      shards->end_change(ctx);
-      meetings.meet_all(ctx);
-      if (t + 1 < run.steps.count()) continue;
-      meetings.finish(ctx);
-      ctx.stream->wait(*meetings.data().submit(ctx, [shards](Context c) { shards->collect(c); }));
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  const Servers servers = servers_among(options.servers, ctx.size());
+  const auto shards = std::make_shared<Shards>(ctx, run, servers, options.codec);
+  PairScheduler meetings(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
+    shards->exchange(c, worker, server);
+  });
+  for (long t : run.steps) {
+    shards->begin_change(ctx);
+    local_step(ctx, run);
+    shards->end_change(ctx);
+    meetings.meet_all(ctx);
+    if (t + 1 < run.steps.count()) continue;
+    meetings.finish(ctx);
+    ctx.stream->wait(*meetings.data().submit(ctx, [shards](Context c) { shards->collect(c); }));
   }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry async_parameter_server_entry() {
-  return algorithm_entry<AsyncParameterServer>(
+  return algorithm_entry(
       {.name = "async_parameter_server",
        .doc = "Servers apply each worker's update as it comes; low precision with a codec",
        .trigram = kAsyncFullCentralised,
        .trigram_with_codec = kAsyncLowCentralised,
        .execution_options = "",
        .source = "Dean et al., NIPS 2012; Jiang et al., BytePS, OSDI 2020"},
-      shard_fields<Options>(), check_shards<Options>);
+      train, shard_fields<Options>(), {.check = check_shards<Options>});
 }
 
 }  // namespace trigram

@@ -34,38 +34,26 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-class Bmuf final : public Algorithm {
- public:
-  explicit Bmuf(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const double eta = options_.block_momentum.value_or(1 - 1.0 / ctx.size());
-    const OuterStep filter{.kept = static_cast<float>(eta),
-                           .gain = static_cast<float>(options_.block_lr),
-                           .nesterov = options_.momentum == Momentum::nesterov};
-    train_in_blocks(ctx, run, options_.sync_every, options_.allreduce,
-                    [filter](float) { return filter; });
-  }
-
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.sync_every};
-  }
-  long exchange_every() const override { return options_.sync_every; }
-
- private:
-  Options options_;
-};
+void train(Context ctx, Run& run, const Options& options) {
+  const double eta = options.block_momentum.value_or(1 - 1.0 / ctx.size());
+  const OuterStep filter{.kept = static_cast<float>(eta),
+                         .gain = static_cast<float>(options.block_lr),
+                         .nesterov = options.momentum == Momentum::nesterov};
+  train_in_blocks(ctx, run, options.sync_every, options.allreduce,
+                  [filter](float) { return filter; });
+}
 
 }  // namespace
 
 AlgorithmEntry bmuf_entry() {
-  return algorithm_entry<Bmuf>(
+  return algorithm_entry(
       {.name = "bmuf",
        .doc = "Local SGD with a momentum of blocks of steps",
        .trigram = kSyncFullCentralised,
        .execution_options = "FH",
        .source = "Chen and Huo, Blockwise Model-Update Filtering, ICASSP 2016",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
           .field("block_momentum", &Options::block_momentum, optional(number(0, 1, Open::above)),

@@ -22,18 +22,17 @@ struct Options {
   SecondPhase phase2 = SecondPhase::allgather;
 };
 
-using ByteGrad = TrainsOnCodedGradients<Options, coded_average>;
-
 }  // namespace
 
 AlgorithmEntry bytegrad_entry() {
-  return algorithm_entry<ByteGrad>({.name = "bytegrad",
-                                    .doc = "Synchronous SGD on gradients coded in eight bits",
-                                    .trigram = kSyncLowCentralised,
-                                    .execution_options = "OFH",
-                                    .source = "BAGUA, arXiv 2107.01499"},
-                                   scatter_reduce_fields<Options>("gradients"),
-                                   check_coding<Options>);
+  return algorithm_entry({.name = "bytegrad",
+                          .doc = "Synchronous SGD on gradients coded in eight bits",
+                          .trigram = kSyncLowCentralised,
+                          .execution_options = "OFH",
+                          .source = "BAGUA, arXiv 2107.01499"},
+                         train_on_coded_gradients<Options, coded_average>,
+                         scatter_reduce_fields<Options>("gradients"),
+                         {.check = check_coding<Options>});
 }
 
 }  // namespace trigram

@@ -29,52 +29,43 @@ struct Options {
   double gamma = 0.5;
 };
 
-class ChocoSgd final : public Algorithm {
- public:
-  explicit ChocoSgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Tensor weights = run.workload.weights();
-    const auto replicas = std::make_shared<Replicas>(ctx, run, options_.graph);
-    auto comm = ctx.stream->fork("comm");
-    const auto gossip = across(run.execution, [replicas, options = options_, seed = run.seed](
-                                                  Context c, const Tensor& x, Slot slot) {
-      const auto gamma = static_cast<float>(options.gamma);
-      const Tensor z = c.device->empty_like(x);
-      c.device->copy(z, x);
-      c.device->axpby(-1, replicas->own(), 1, z);
-      replicas->advance(c, z, *c.device->codec(options.codec, codec_key(c, seed, slot)));
-      c.device->axpby(-gamma, replicas->own(), 1, x);
-      replicas->add_mixed(c, gamma, x);
-    });
-    for ([[maybe_unused]] long t : run.steps) {
-      local_step(ctx, run);
-      exchange_on(*comm, ctx, run, weights, gossip);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  const Tensor weights = run.workload.weights();
+  const auto replicas = std::make_shared<Replicas>(ctx, run, options.graph);
+  auto comm = ctx.stream->fork("comm");
+  const auto gossip = across(
+      run.execution, [replicas, options, seed = run.seed](Context c, const Tensor& x, Slot slot) {
+        const auto gamma = static_cast<float>(options.gamma);
+        const Tensor z = c.device->empty_like(x);
+        c.device->copy(z, x);
+        c.device->axpby(-1, replicas->own(), 1, z);
+        replicas->advance(c, z, *c.device->codec(options.codec, codec_key(c, seed, slot)));
+        c.device->axpby(-gamma, replicas->own(), 1, x);
+        replicas->add_mixed(c, gamma, x);
+      });
+  for ([[maybe_unused]] long t : run.steps) {
+    local_step(ctx, run);
+    exchange_on(*comm, ctx, run, weights, gossip);
   }
-
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry choco_sgd_entry() {
-  return algorithm_entry<ChocoSgd>(
+  return algorithm_entry(
       {.name = "choco_sgd",
        .doc = "Decentralised SGD whose gossip steps work on replicas that coded differences update",
        .trigram = kSyncLowDecentralised,
        .execution_options = "H",
        .source = "Koloskova et al., arXiv 1902.00340, 1907.09356"},
+      train,
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
                  "Who averages with whom; undirected and fixed")
           .field("codec", &Options::codec, contraction_kind(),
                  "Code of the differences on the wire")
           .field("gamma", &Options::gamma, number(0, 1, Open::below), "Step size of the gossip"),
-      check_graph<Options>("choco_sgd", {.undirected = true, .fixed = true}));
+      {.check = check_graph<Options>("choco_sgd", {.undirected = true, .fixed = true})});
 }
 
 }  // namespace trigram

@@ -36,51 +36,44 @@ struct Options {
   std::int64_t communication_interval = 1;
 };
 
-class DcdPsgd final : public Algorithm {
- public:
-  explicit DcdPsgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Tensor weights = run.workload.weights();
-    const auto of_parts = std::make_shared<std::vector<Replicas>>();
-    for (const Part& part : parts_of(run))
-      of_parts->emplace_back(ctx, run, options_.graph, part.weights);
-    auto comm = ctx.stream->fork("comm");
-    const auto mix = across(run.execution, [of_parts, codec = options_.codec, seed = run.seed](
-                                               Context c, const Tensor& x, Slot slot) {
-      Replicas& replicas = of_parts->at(static_cast<std::size_t>(slot.bucket));
-      const Tensor z = c.device->empty_like(x);
-      c.device->copy(z, x);
-      c.device->axpby(-2, replicas.own(), 1, z);
-      replicas.add_mixed(c, 1, z);
-      replicas.advance(c, z, *c.device->codec(codec, codec_key(c, seed, slot)));
-      c.device->copy(x, replicas.own());
-    });
-    for (long t : run.steps) {
-      local_step(ctx, run);
-      if (t % options_.communication_interval == 0) exchange_on(*comm, ctx, run, weights, mix);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  const Tensor weights = run.workload.weights();
+  const auto of_parts = std::make_shared<std::vector<Replicas>>();
+  for (const Part& part : parts_of(run))
+    of_parts->emplace_back(ctx, run, options.graph, part.weights);
+  auto comm = ctx.stream->fork("comm");
+  const auto mix = across(run.execution, [of_parts, codec = options.codec, seed = run.seed](
+                                             Context c, const Tensor& x, Slot slot) {
+    Replicas& replicas = of_parts->at(static_cast<std::size_t>(slot.bucket));
+    const Tensor z = c.device->empty_like(x);
+    c.device->copy(z, x);
+    c.device->axpby(-2, replicas.own(), 1, z);
+    replicas.add_mixed(c, 1, z);
+    replicas.advance(c, z, *c.device->codec(codec, codec_key(c, seed, slot)));
+    c.device->copy(x, replicas.own());
+  });
+  for (long t : run.steps) {
+    local_step(ctx, run);
+    if (t % options.communication_interval == 0) exchange_on(*comm, ctx, run, weights, mix);
   }
+}
 
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.communication_interval};
-  }
-  long exchange_every() const override { return options_.communication_interval; }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.steps = options.communication_interval},
+          .every = options.communication_interval};
+}
 
 }  // namespace
 
 AlgorithmEntry dcd_psgd_entry() {
-  return algorithm_entry<DcdPsgd>(
+  return algorithm_entry(
       {.name = "dcd_psgd",
        .doc = "Decentralised SGD that exchanges coded differences of the mixed model",
        .trigram = kSyncLowDecentralised,
        .execution_options = "FH",
        .source = "Tang et al., arXiv 1803.06443; BAGUA, arXiv 2107.01499",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
                  "Who averages with whom; undirected and fixed")
@@ -88,7 +81,8 @@ AlgorithmEntry dcd_psgd_entry() {
                  "Code of the differences on the wire")
           .field("communication_interval", &Options::communication_interval, integer(1),
                  "k: exchange after steps 0, k, 2k, ...; the others are local"),
-      check_graph<Options>("dcd_psgd", {.undirected = true, .fixed = true}));
+      {.schedule = schedule,
+       .check = check_graph<Options>("dcd_psgd", {.undirected = true, .fixed = true})});
 }
 
 }  // namespace trigram

@@ -36,40 +36,30 @@ struct Options {
 
 PeerGraphSpec graph_of(Mode mode) { return {mode == Mode::shift_one ? "shift_one" : "ring"}; }
 
-class Decentralized final : public Algorithm {
- public:
-  explicit Decentralized(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
-    auto comm = ctx.stream->fork("comm");
-    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(graph_of(options_.mode));
-    const long interval = options_.communication_interval;
-    const Exchange mix = [options = options_, graph, interval](Context c, const Tensor& x,
-                                                               Slot slot) {
-      if (options.mode == Mode::all) c_fp_s(c, x, options.allreduce);
-      else d_fp_s(c, x, graph->peers(c.rank(), c.size(), slot.step / interval));
-    };
-    for (long t : run.steps) {
-      if (t % interval == 0) gossip_step(ctx, run, *comm, exchanged, mix);
-      else local_step(ctx, run);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
+  auto comm = ctx.stream->fork("comm");
+  const std::shared_ptr<const PeerGraph> graph = make_peer_graph(graph_of(options.mode));
+  const long interval = options.communication_interval;
+  const Exchange mix = [options, graph, interval](Context c, const Tensor& x, Slot slot) {
+    if (options.mode == Mode::all) c_fp_s(c, x, options.allreduce);
+    else d_fp_s(c, x, graph->peers(c.rank(), c.size(), slot.step / interval));
+  };
+  for (long t : run.steps) {
+    if (t % interval == 0) gossip_step(ctx, run, *comm, exchanged, mix);
+    else local_step(ctx, run);
   }
+}
 
-  std::optional<Cycle> cycle(const Layout& layout) const override {
-    Cycle cycle;  // in exchanges
-    if (options_.mode != Mode::all)
-      cycle = cycle_of(*make_peer_graph(graph_of(options_.mode)),
-                       participants(options_.execution, layout))
-                  .value();
-    cycle.steps *= options_.communication_interval;
-    return cycle;
-  }
-  long exchange_every() const override { return options_.communication_interval; }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout& layout) {
+  Cycle cycle;  // in exchanges
+  if (options.mode != Mode::all)
+    cycle =
+        cycle_of(*make_peer_graph(graph_of(options.mode)), participants(options.execution, layout))
+            .value();
+  cycle.steps *= options.communication_interval;
+  return {.cycle = cycle, .every = options.communication_interval};
+}
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   if (options.mode == Mode::all) return;
@@ -80,13 +70,14 @@ void check(const Options& options, const Layout& layout, const std::string& poin
 }  // namespace
 
 AlgorithmEntry decentralized_entry() {
-  return algorithm_entry<Decentralized>(
+  return algorithm_entry(
       {.name = "decentralized",
        .doc = "Workers average weights with peers while they compute gradients",
        .trigram = kSyncFullDecentralised,
        .execution_options = "OFH",
        .source = "Lian et al., D-PSGD, arXiv 1705.09056; BAGUA, arXiv 2107.01499",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("mode", &Options::mode,
                  one_of<Mode>(
@@ -100,7 +91,7 @@ AlgorithmEntry decentralized_entry() {
                  "Algorithm of the allreduce in mode all")
           .only_where([](const Options& options) { return options.mode == Mode::all; },
                       "only mode all has an allreduce; expected none here"),
-      check);
+      {.schedule = schedule, .check = check});
 }
 
 }  // namespace trigram

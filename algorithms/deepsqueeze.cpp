@@ -28,59 +28,48 @@ struct Options {
   double gamma = 0.5;
 };
 
-class DeepSqueeze final : public Algorithm {
- public:
-  explicit DeepSqueeze(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Tensor weights = run.workload.weights(), residual = ctx.device->empty_like(weights);
-    ctx.device->fill(residual, 0);
-    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
-    auto comm = ctx.stream->fork("comm");
-    const auto gossip =
-        across(run.execution, [residual, graph, options = options_, seed = run.seed](
-                                  Context c, const Tensor& x, Slot slot) {
-          const auto codec = c.device->codec(options.codec, codec_key(c, seed, slot));
-          const Tensor code = codec->empty_wire(*c.device, x), decoded = c.device->empty_like(x);
-          ErrorFeedback(*c.device, *codec, residual).encode(code, x);
-          const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
-          const auto arrived = exchange_with(c, code, peers);
-          const auto add = [&](double weight, const Tensor& wire) {
-            codec->decode(decoded, wire);
-            c.device->axpby(static_cast<float>(options.gamma * weight), decoded, 1, x);
-          };
-          add(double{peers.self_weight} - 1, code);
-          for (std::size_t i = 0; i < arrived.size(); ++i)
-            add(double{peers.receive_from[i].weight}, arrived[i]);
-        });
-    for ([[maybe_unused]] long t : run.steps) {
-      local_step(ctx, run);
-      exchange_on(*comm, ctx, run, weights, gossip);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  const Tensor weights = run.workload.weights(), residual = ctx.device->empty_like(weights);
+  ctx.device->fill(residual, 0);
+  const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
+  auto comm = ctx.stream->fork("comm");
+  const auto gossip = across(run.execution, [residual, graph, options, seed = run.seed](
+                                                Context c, const Tensor& x, Slot slot) {
+    const auto codec = c.device->codec(options.codec, codec_key(c, seed, slot));
+    const Tensor code = codec->empty_wire(*c.device, x), decoded = c.device->empty_like(x);
+    ErrorFeedback(*c.device, *codec, residual).encode(code, x);
+    const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
+    const auto arrived = exchange_with(c, code, peers);
+    const auto add = [&](double weight, const Tensor& wire) {
+      codec->decode(decoded, wire);
+      c.device->axpby(static_cast<float>(options.gamma * weight), decoded, 1, x);
+    };
+    add(double{peers.self_weight} - 1, code);
+    for (std::size_t i = 0; i < arrived.size(); ++i)
+      add(double{peers.receive_from[i].weight}, arrived[i]);
+  });
+  for ([[maybe_unused]] long t : run.steps) {
+    local_step(ctx, run);
+    exchange_on(*comm, ctx, run, weights, gossip);
   }
-
-  std::optional<Cycle> cycle(const Layout& layout) const override {
-    return cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
-  }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry deepsqueeze_entry() {
-  return algorithm_entry<DeepSqueeze>(
+  return algorithm_entry(
       {.name = "deepsqueeze",
        .doc = "Decentralised SGD that exchanges coded models, with error feedback",
        .trigram = kSyncLowDecentralised,
        .execution_options = "H",
        .source = "Tang et al., DeepSqueeze, arXiv 1907.07346"},
+      train,
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(), "Who averages with whom; undirected")
           .field("codec", &Options::codec, contraction_kind(), "Code of the models on the wire")
           .field("gamma", &Options::gamma, number(0, 1, Open::below), "Step size of the gossip"),
-      check_graph<Options>("deepsqueeze", {.undirected = true}));
+      {.schedule = schedule_of_graph<Options>,
+       .check = check_graph<Options>("deepsqueeze", {.undirected = true})});
 }
 
 }  // namespace trigram

@@ -75,39 +75,32 @@ void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Code
   c.device->nn().relu_grad(memory.v.worker, memory.u);
 }
 
-class Dgc final : public Algorithm {
- public:
-  explicit Dgc(const Options& options) : options_(options) {}
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const auto memories = std::make_shared<std::map<int, Memory>>();
+  const auto average = across(
+      run.execution, [memories, options, seed = run.seed](Context c, const Tensor& g, Slot slot) {
+        const CodecSpec sparse{"topk", {{"density", density_at(options, slot.step)}}};
+        const auto codec = c.device->codec(sparse, codec_key(c, seed, slot));
+        exchange(c, g, memories->try_emplace(slot.bucket, c, g).first->second, options, *codec);
+      });
+  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+}
 
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto memories = std::make_shared<std::map<int, Memory>>();
-    const auto average = across(run.execution, [memories, options = options_, seed = run.seed](
-                                                   Context c, const Tensor& g, Slot slot) {
-      const CodecSpec sparse{"topk", {{"density", density_at(options, slot.step)}}};
-      const auto codec = c.device->codec(sparse, codec_key(c, seed, slot));
-      exchange(c, g, memories->try_emplace(slot.bucket, c, g).first->second, options, *codec);
-    });
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
-  }
-
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.from = warmup_steps(options_)};
-  }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.from = warmup_steps(options)}};
+}
 
 }  // namespace
 
 AlgorithmEntry dgc_entry() {
-  return algorithm_entry<Dgc>(
+  return algorithm_entry(
       {.name = "dgc",
        .doc = "Synchronous SGD on the largest elements of gradients with momentum correction",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Lin et al., Deep Gradient Compression, arXiv 1712.01887"},
+      train,
       FieldTable<Options>{}
           .field("density", &Options::density, number(1e-9, 1), "Share of elements that travel")
           .field("momentum", &Options::momentum, number(0, 1, Open::above), "mu")
@@ -116,7 +109,8 @@ AlgorithmEntry dgc_entry() {
                  "Each worker scales a bucket's gradient down to a norm of this over sqrt(P); "
                  "null: none")
           .field("warmup_every", &Options::warmup_every, integer(0),
-                 "Steps per stage of the warm-up of the density; 0: no warm-up"));
+                 "Steps per stage of the warm-up of the density; 0: no warm-up"),
+      {.schedule = schedule});
 }
 
 }  // namespace trigram

@@ -24,37 +24,25 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-class DiLoCo final : public Algorithm {
- public:
-  explicit DiLoCo(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const OuterStep outer{.kept = static_cast<float>(options_.outer_momentum),
-                          .lr = static_cast<float>(options_.outer_lr),
-                          .nesterov = true};
-    train_in_blocks(ctx, run, options_.sync_every, options_.allreduce,
-                    [outer](float) { return outer; });
-  }
-
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.sync_every};
-  }
-  long exchange_every() const override { return options_.sync_every; }
-
- private:
-  Options options_;
-};
+void train(Context ctx, Run& run, const Options& options) {
+  const OuterStep outer{.kept = static_cast<float>(options.outer_momentum),
+                        .lr = static_cast<float>(options.outer_lr),
+                        .nesterov = true};
+  train_in_blocks(ctx, run, options.sync_every, options.allreduce,
+                  [outer](float) { return outer; });
+}
 
 }  // namespace
 
 AlgorithmEntry diloco_entry() {
-  return algorithm_entry<DiLoCo>(
+  return algorithm_entry(
       {.name = "diloco",
        .doc = "Long blocks of local steps, then an outer step of SGD with Nesterov's momentum",
        .trigram = kSyncFullCentralised,
        .execution_options = "FH",
        .source = "Douillard et al., DiLoCo, arXiv 2311.08105",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "H: steps from average to average")
           .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")

@@ -26,48 +26,38 @@ struct Options {
   PeerGraphSpec graph;
 };
 
-class Dpsgd final : public Algorithm {
- public:
-  explicit Dpsgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
-    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
-    auto comm = ctx.stream->fork("comm");
-    const HostPasses host(options_.through_host);
-    const auto mix = across(run.execution, [graph, host](Context c, const Tensor& x, Slot slot) {
-      const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
-      d_fp_s(c, x, peers);
-      host.add(x, peers.receive_from.size());
-    });
-    for ([[maybe_unused]] long t : run.steps) {
-      model_step(ctx, run, *comm, exchanged, mix);
-      host.pay(ctx);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
+  const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
+  auto comm = ctx.stream->fork("comm");
+  const HostPasses host(options.through_host);
+  const auto mix = across(run.execution, [graph, host](Context c, const Tensor& x, Slot slot) {
+    const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
+    d_fp_s(c, x, peers);
+    host.add(x, peers.receive_from.size());
+  });
+  for ([[maybe_unused]] long t : run.steps) {
+    model_step(ctx, run, *comm, exchanged, mix);
+    host.pay(ctx);
   }
-
-  std::optional<Cycle> cycle(const Layout& layout) const override {
-    return cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
-  }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry dpsgd_entry() {
-  return algorithm_entry<Dpsgd>(
+  return algorithm_entry(
       {.name = "dpsgd",
        .doc = "Decentralised parallel SGD over a peer graph: weights are averaged with neighbours",
        .trigram = kSyncFullDecentralised,
        .execution_options = "OFH",
        .source = "Lian et al., arXiv 1705.09056",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("graph", &Options::graph, peer_graph_kind(), "Who averages with whom; undirected"),
-      check_graph<Options>("dpsgd", {.undirected = true}));
+      {.schedule = schedule_of_graph<Options>,
+       .check = check_graph<Options>("dpsgd", {.undirected = true})});
 }
 
 }  // namespace trigram

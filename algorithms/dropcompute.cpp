@@ -41,69 +41,63 @@ struct Options {
 constexpr long kFirst = 3;  // steps in which nothing is dropped, with a given threshold
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-class DropCompute final : public Algorithm {
- public:
-  explicit DropCompute(const Options& options) : options_(options) {}
+/// Adds up gradients of micro-batches until all are done or the threshold has passed. Returns when
+/// each was done, in seconds since `begin`.
+std::vector<double> compute(Context ctx, Run& run, const Options& options, const Tensor& sum,
+                            double begin, double threshold) {
+  std::vector<double> done;
+  const Tensor gradients = run.workload.gradients();
+  const auto M = static_cast<std::size_t>(options.micro_batches);
+  do {
+    compute_gradients(ctx, run);
+    ctx.device->axpby(1, gradients, done.empty() ? 0 : 1, sum);
+    ctx.stream->synchronize();
+    done.push_back(ctx.stream->now() - begin);
+  } while (done.size() < M && done.back() <= threshold);
+  run.steps.record_batches(static_cast<long>(done.size()));
+  const std::size_t divisor = options.divisor == Divisor::all ? M : done.size();
+  ctx.device->axpby(1 / static_cast<float>(divisor), sum, 0, gradients);
+  return done;
+}
 
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, full_average(options_.allreduce));
-    const Tensor sum = ctx.device->empty_like(run.workload.gradients());
-    const double given = options_.threshold_s.value_or(kNever);
-    const bool finds = !options_.threshold_s && options_.profile_steps > 0;
-    double threshold = kNever, begin = ctx.stream->now();
-    ComputeTimes times;
-    for (long t : run.steps) {
-      if (t == kFirst && !finds) threshold = given;
-      const std::vector<double> done = compute(ctx, run, sum, begin, threshold);
-      step_exchanged(ctx, run, *comm, average);
-      ctx.stream->synchronize();
-      if (finds && t < options_.profile_steps) {
-        times.done_s.insert(times.done_s.end(), done.begin(), done.end());
-        times.exchange_s.push_back(ctx.stream->now() - begin - done.back());
-        if (t + 1 == options_.profile_steps)
-          threshold = agree_on_threshold(ctx, times, static_cast<int>(options_.micro_batches));
-      }
-      begin = ctx.stream->now();
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, full_average(options.allreduce));
+  const Tensor sum = ctx.device->empty_like(run.workload.gradients());
+  const double given = options.threshold_s.value_or(kNever);
+  const bool finds = !options.threshold_s && options.profile_steps > 0;
+  double threshold = kNever, begin = ctx.stream->now();
+  ComputeTimes times;
+  for (long t : run.steps) {
+    if (t == kFirst && !finds) threshold = given;
+    const std::vector<double> done = compute(ctx, run, options, sum, begin, threshold);
+    step_exchanged(ctx, run, *comm, average);
+    ctx.stream->synchronize();
+    if (finds && t < options.profile_steps) {
+      times.done_s.insert(times.done_s.end(), done.begin(), done.end());
+      times.exchange_s.push_back(ctx.stream->now() - begin - done.back());
+      if (t + 1 == options.profile_steps)
+        threshold = agree_on_threshold(ctx, times, static_cast<int>(options.micro_batches));
     }
+    begin = ctx.stream->now();
   }
+}
 
-  std::optional<Cycle> cycle(const Layout&) const override {
-    if (options_.threshold_s) return Cycle{.from = kFirst, .exact = false};
-    return Cycle{.from = options_.profile_steps, .exact = options_.profile_steps == 0};
-  }
-
- private:
-  /// Gradients of micro-batches, until all are done or the threshold has passed; when each was.
-  std::vector<double> compute(Context ctx, Run& run, const Tensor& sum, double begin,
-                              double threshold) const {
-    std::vector<double> done;
-    const Tensor gradients = run.workload.gradients();
-    const auto M = static_cast<std::size_t>(options_.micro_batches);
-    do {
-      compute_gradients(ctx, run);
-      ctx.device->axpby(1, gradients, done.empty() ? 0 : 1, sum);
-      ctx.stream->synchronize();
-      done.push_back(ctx.stream->now() - begin);
-    } while (done.size() < M && done.back() <= threshold);
-    run.steps.record_batches(static_cast<long>(done.size()));
-    const std::size_t divisor = options_.divisor == Divisor::all ? M : done.size();
-    ctx.device->axpby(1 / static_cast<float>(divisor), sum, 0, gradients);
-    return done;
-  }
-
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  if (options.threshold_s) return {.cycle = Cycle{.from = kFirst, .exact = false}};
+  return {.cycle = Cycle{.from = options.profile_steps, .exact = options.profile_steps == 0}};
+}
 
 }  // namespace
 
 AlgorithmEntry dropcompute_entry() {
-  return algorithm_entry<DropCompute>(
+  return algorithm_entry(
       {.name = "dropcompute",
        .doc = "Synchronous SGD whose workers leave out micro-batches when a step takes too long",
        .trigram = kSyncFullCentralised,
        .execution_options = "FH",
        .source = "Giladi et al., DropCompute, arXiv 2306.10598"},
+      train,
       FieldTable<Options>{}
           .field("micro_batches", &Options::micro_batches, integer(1, 1 << 20),
                  "M: mini-batches of the workload in a step, as long as time allows")
@@ -116,7 +110,8 @@ AlgorithmEntry dropcompute_entry() {
           .field("divisor", &Options::divisor,
                  one_of<Divisor>({{"all", Divisor::all}, {"done", Divisor::done}}),
                  "What sums of gradients are divided by: M, or what the worker has done")
-          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),
+      {.schedule = schedule});
 }
 
 }  // namespace trigram

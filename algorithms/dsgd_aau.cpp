@@ -34,42 +34,35 @@ struct Options {
   PeerGraphSpec graph;
 };
 
-class DsgdAau final : public Algorithm {
- public:
-  explicit DsgdAau(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    GroupScheduler gatherings(ctx, *make_peer_graph(options_.graph, run.seed));
-    const auto mix = [&](const Peers& peers) {
-      if (peers.send_to.empty()) return;
-      exchange_on(*comm, ctx, run, run.workload.weights(),
-                  [peers](Context c, const Tensor& x, Slot) { d_fp_s(c, x, peers); });
-    };
-    for (long t : run.steps) {
-      local_step(ctx, run);
-      if (t + 1 < run.steps.count()) mix(gatherings.join(ctx));
-      else gatherings.join_to_the_end(ctx, mix);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  GroupScheduler gatherings(ctx, *make_peer_graph(options.graph, run.seed));
+  const auto mix = [&](const Peers& peers) {
+    if (peers.send_to.empty()) return;
+    exchange_on(*comm, ctx, run, run.workload.weights(),
+                [peers](Context c, const Tensor& x, Slot) { d_fp_s(c, x, peers); });
+  };
+  for (long t : run.steps) {
+    local_step(ctx, run);
+    if (t + 1 < run.steps.count()) mix(gatherings.join(ctx));
+    else gatherings.join_to_the_end(ctx, mix);
   }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry dsgd_aau_entry() {
-  return algorithm_entry<DsgdAau>(
+  return algorithm_entry(
       {.name = "dsgd_aau",
        .doc = "Workers average with neighbours that wait, and wait until that connects new ones",
        .trigram = kAsyncFullDecentralised,
        .execution_options = "",
        .source = "DSGD-AAU, arXiv 2306.06559",
        .waits_across_steps = true},
+      train,
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
                                   "Who may average with whom; undirected and fixed"),
-      check_graph<Options>("dsgd_aau", {.undirected = true, .fixed = true}));
+      {.check = check_graph<Options>("dsgd_aau", {.undirected = true, .fixed = true})});
 }
 
 }  // namespace trigram

@@ -18,10 +18,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/entries.h"
-#include "algorithms/options.h"
 #include "algorithms/asynchronous/late_contributions.h"
 #include "algorithms/asynchronous/partial_collective.h"
+#include "algorithms/entries.h"
+#include "algorithms/options.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/random/philox.h"
 
@@ -37,68 +37,60 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-class EagerSgd final : public Algorithm {
- public:
-  explicit EagerSgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const auto shared = std::make_shared<LateGradients>(ctx, run);
-    const Tensor gradient = run.workload.gradients(), weights = run.workload.weights();
-    PartialCollective partial(
-        ctx, "agent",
-        {.versions = versions(run.steps.count()),
-         .initiator =
-             [*this, P = ctx.world_size, seed = run.seed](long v) {
-               if (averages_models(v)) return Activation::kAllRanks;
-               if (options_.mode == Mode::solo) return Activation::kAnyRank;
-               return static_cast<int>(
-                   Philox(seed, 0, v, Purpose::peers).below(static_cast<std::uint32_t>(P)));
-             },
-         .execute =
-             [*this, shared, weights](Context c, long v) {
-               if (averages_models(v)) c_fp_s(c, weights, options_.allreduce);
-               else shared->sum(c, step_of(v), options_.allreduce);
-             }});
-    long version = 0;
-    for (long t : run.steps) {
-      run.workload.forward(ctx);
-      run.workload.backward(ctx, [](Bucket&) {});
-      shared->add(ctx, gradient, t);
-      partial.arrive(ctx, version++);
-      shared->take_mean(ctx, gradient);
-      for (Bucket& bucket : run.workload.buckets()) run.optimizer.step(ctx, bucket);
-      if (averages_models(version)) partial.arrive(ctx, version++);
-    }
-  }
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = std::max<long>(1, options_.sync_every), .exact = false};
-  }
-
- private:
-  // Versions are numbered through: after every `sync_every` sums comes an average of models.
-  long versions(long steps) const {
-    return options_.sync_every == 0 ? steps : steps + steps / options_.sync_every;
-  }
-  bool averages_models(long version) const {
-    const long k = options_.sync_every;
-    return k > 0 && version % (k + 1) == k;
-  }
-  long step_of(long version) const {
-    const long k = options_.sync_every;
-    return k == 0 ? version : version - version / (k + 1);
-  }
-  Options options_;
+/// Numbers the partial collectives of a run: after every `k` sums, one for each step, comes an
+/// average of models; if k is 0, none does.
+struct Versions {
+  long k;
+  long count(long steps) const { return k == 0 ? steps : steps + steps / k; }
+  bool averages_models(long version) const { return k > 0 && version % (k + 1) == k; }
+  long step_of(long version) const { return k == 0 ? version : version - version / (k + 1); }
 };
+
+void train(Context ctx, Run& run, const Options& options) {
+  const auto shared = std::make_shared<LateGradients>(ctx, run);
+  const Tensor gradient = run.workload.gradients(), weights = run.workload.weights();
+  const Versions versions{options.sync_every};
+  PartialCollective partial(
+      ctx, "agent",
+      {.versions = versions.count(run.steps.count()),
+       .initiator =
+           [versions, mode = options.mode, P = ctx.world_size, seed = run.seed](long v) {
+             if (versions.averages_models(v)) return Activation::kAllRanks;
+             if (mode == Mode::solo) return Activation::kAnyRank;
+             return static_cast<int>(
+                 Philox(seed, 0, v, Purpose::peers).below(static_cast<std::uint32_t>(P)));
+           },
+       .execute =
+           [versions, shared, weights, allreduce = options.allreduce](Context c, long v) {
+             if (versions.averages_models(v)) c_fp_s(c, weights, allreduce);
+             else shared->sum(c, versions.step_of(v), allreduce);
+           }});
+  long version = 0;
+  for (long t : run.steps) {
+    run.workload.forward(ctx);
+    run.workload.backward(ctx, [](Bucket&) {});
+    shared->add(ctx, gradient, t);
+    partial.arrive(ctx, version++);
+    shared->take_mean(ctx, gradient);
+    for (Bucket& bucket : run.workload.buckets()) run.optimizer.step(ctx, bucket);
+    if (versions.averages_models(version)) partial.arrive(ctx, version++);
+  }
+}
+
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.steps = std::max<long>(1, options.sync_every), .exact = false}};
+}
 
 }  // namespace
 
 AlgorithmEntry eager_sgd_entry() {
-  return algorithm_entry<EagerSgd>(
+  return algorithm_entry(
       {.name = "eager_sgd",
        .doc = "SGD on sums of gradients that do not wait for late workers",
        .trigram = kAsyncFullCentralised,
        .execution_options = "",
        .source = "Li et al., arXiv 1908.04207"},
+      train,
       FieldTable<Options>{}
           .field("mode", &Options::mode,
                  one_of<Mode>({{"solo", Mode::solo}, {"majority", Mode::majority}}),
@@ -106,7 +98,8 @@ AlgorithmEntry eager_sgd_entry() {
           .field("sync_every", &Options::sync_every, integer(0),
                  "Average the models every so many steps; 0: never")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
-                 "Algorithm of the partial allreduce and of the averages"));
+                 "Algorithm of the partial allreduce and of the averages"),
+      {.schedule = schedule});
 }
 
 }  // namespace trigram

@@ -28,49 +28,37 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-class Easgd final : public Algorithm {
- public:
-  explicit Easgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, full_average(options_.allreduce));
-    const Tensor x = run.workload.weights();
-    const Tensor centre = ctx.device->empty_like(x), apart = ctx.device->empty_like(x);
-    ctx.device->copy(centre, x);
-    const auto beta = static_cast<float>(options_.beta);
-    for (long t : run.steps) {
-      local_step(ctx, run);
-      const bool last = t + 1 == run.steps.count();
-      if ((t + 1) % options_.sync_every != 0 && !last) continue;
-      ctx.device->copy(apart, x);
-      ctx.device->axpby(-1, centre, 1, apart);
-      ctx.device->axpby(-beta / static_cast<float>(ctx.world_size), apart, 1, x);
-      exchange_on(*comm, ctx, run, apart, average);
-      ctx.device->axpby(beta, apart, 1, centre);
-      if (last) ctx.device->copy(x, centre);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, full_average(options.allreduce));
+  const Tensor x = run.workload.weights();
+  const Tensor centre = ctx.device->empty_like(x), apart = ctx.device->empty_like(x);
+  ctx.device->copy(centre, x);
+  const auto beta = static_cast<float>(options.beta);
+  for (long t : run.steps) {
+    local_step(ctx, run);
+    const bool last = t + 1 == run.steps.count();
+    if ((t + 1) % options.sync_every != 0 && !last) continue;
+    ctx.device->copy(apart, x);
+    ctx.device->axpby(-1, centre, 1, apart);
+    ctx.device->axpby(-beta / static_cast<float>(ctx.world_size), apart, 1, x);
+    exchange_on(*comm, ctx, run, apart, average);
+    ctx.device->axpby(beta, apart, 1, centre);
+    if (last) ctx.device->copy(x, centre);
   }
-
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.sync_every};
-  }
-  long exchange_every() const override { return options_.sync_every; }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry easgd_entry() {
-  return algorithm_entry<Easgd>(
+  return algorithm_entry(
       {.name = "easgd",
        .doc = "Workers step alone, held by springs to a centre that they pull along",
        .trigram = kSyncFullCentralised,
        .execution_options = "FH",
        .source = "Zhang et al., EASGD, arXiv 1412.6651",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1),
                  "tau: steps from exchange to exchange")

@@ -28,53 +28,43 @@ struct Options {
   CodecSpec codec{"qsgd"};
 };
 
-class EcdPsgd final : public Algorithm {
- public:
-  explicit EcdPsgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Tensor weights = run.workload.weights(), before = ctx.device->empty_like(weights);
-    const auto replicas = std::make_shared<Replicas>(ctx, run, options_.graph);
-    auto comm = ctx.stream->fork("comm");
-    // From x = x_i - lr U(g) and `before` = x_i.
-    const auto mix =
-        across(run.execution, [replicas, before, codec = options_.codec, seed = run.seed](
-                                  Context c, const Tensor& x, Slot slot) {
-          const auto t = static_cast<float>(slot.step + 1);
-          c.device->axpby(-1, before, 1, x);
-          replicas->add_mixed(c, 1, x);
-          c.device->axpby(t / 2, x, 1 - t / 2, before);
-          const auto code = c.device->codec(codec, codec_key(c, seed, slot));
-          replicas->advance(c, before, *code, {.kept = 1 - 2 / t, .gain = 2 / t});
-        });
-    for ([[maybe_unused]] long t : run.steps) {
-      ctx.device->copy(before, weights);
-      local_step(ctx, run);
-      exchange_on(*comm, ctx, run, weights, mix);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  const Tensor weights = run.workload.weights(), before = ctx.device->empty_like(weights);
+  const auto replicas = std::make_shared<Replicas>(ctx, run, options.graph);
+  auto comm = ctx.stream->fork("comm");
+  // From x = x_i - lr U(g) and `before` = x_i.
+  const auto mix = across(run.execution, [replicas, before, codec = options.codec, seed = run.seed](
+                                             Context c, const Tensor& x, Slot slot) {
+    const auto t = static_cast<float>(slot.step + 1);
+    c.device->axpby(-1, before, 1, x);
+    replicas->add_mixed(c, 1, x);
+    c.device->axpby(t / 2, x, 1 - t / 2, before);
+    const auto code = c.device->codec(codec, codec_key(c, seed, slot));
+    replicas->advance(c, before, *code, {.kept = 1 - 2 / t, .gain = 2 / t});
+  });
+  for ([[maybe_unused]] long t : run.steps) {
+    ctx.device->copy(before, weights);
+    local_step(ctx, run);
+    exchange_on(*comm, ctx, run, weights, mix);
   }
-
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry ecd_psgd_entry() {
-  return algorithm_entry<EcdPsgd>(
+  return algorithm_entry(
       {.name = "ecd_psgd",
        .doc = "Decentralised SGD that exchanges coded extrapolations of the model",
        .trigram = kSyncLowDecentralised,
        .execution_options = "H",
        .source = "Tang et al., arXiv 1803.06443"},
+      train,
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
                  "Who averages with whom; undirected and fixed")
           .field("codec", &Options::codec, codec_kind(),
                  "Code of the extrapolations on the wire; best one without bias"),
-      check_graph<Options>("ecd_psgd", {.undirected = true, .fixed = true}));
+      {.check = check_graph<Options>("ecd_psgd", {.undirected = true, .fixed = true})});
 }
 
 }  // namespace trigram

@@ -23,18 +23,17 @@ struct Options {
   bool error_feedback = true;
 };
 
-using EfSignSgd = TrainsOnCodedGradients<Options, gathered_average>;
-
 }  // namespace
 
 AlgorithmEntry ef_signsgd_entry() {
-  return algorithm_entry<EfSignSgd>(
+  return algorithm_entry(
       {.name = "ef_signsgd",
        .doc = "Synchronous SGD on the scaled signs of every worker's gradient, with error feedback",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Karimireddy et al., Error Feedback Fixes SignSGD, arXiv 1901.09847"},
-      coding_fields<Options>("gradients"), check_coding<Options>);
+      train_on_coded_gradients<Options, gathered_average>, coding_fields<Options>("gradients"),
+      {.check = check_coding<Options>});
 }
 
 }  // namespace trigram

@@ -1,5 +1,7 @@
 #include "algorithms/entries.h"
 
+#include <numeric>
+
 #include "core/config/option_types.h"
 
 namespace trigram {
@@ -59,6 +61,12 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
     fields.refuse("synchronize",
                   fmt::format("the host never waits for exchanges of {}; leave it out", card.name));
   return fields;
+}
+
+Workers all_ranks(const Layout& layout) {
+  Workers all{std::vector<int>(static_cast<std::size_t>(layout.ranks()))};
+  std::iota(all.ranks.begin(), all.ranks.end(), 0);
+  return all;
 }
 
 Execution applicable(Execution execution, const AlgorithmCard& card) {

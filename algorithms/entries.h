@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -28,102 +27,99 @@ inline constexpr Trigram kAsyncFullDecentralised{
 inline constexpr Trigram kAsyncLowDecentralised{Trigram::Synchrony::async, Trigram::Precision::low,
                                                 Trigram::Centralisation::decentralised};
 
-/// What an algorithm says of itself.
+/// The constant properties of an algorithm.
 struct AlgorithmCard {
   std::string name, doc;
   Trigram trigram;
-  std::optional<Trigram> trigram_with_codec = {};  // where there is an `optional_codec_kind`
+  std::optional<Trigram> trigram_with_codec = {};  // with an `optional_codec_kind` that is given
   std::string execution_options;                   // those of O, F and H that apply
   std::string source;
-  bool exchanges_moment = false;    // so the optimizer must have one
+  bool exchanges_moment = false;    // as in AlgorithmEntry
   bool exchanges_weights = false;   // F is off unless asked for: the model is one message
   bool waits_across_steps = false;  // as in AlgorithmEntry
+  bool needs_values = false;        // as in AlgorithmEntry
   bool synchronizes = true;         // the host can wait for every exchange, if H applies
+};
+
+/// The parts of an algorithm that have a default.
+template <class Options>
+struct AlgorithmHooks {
+  /// Default: `default_schedule`.
+  std::function<ExchangeSchedule(const Options&, const Layout&)> schedule = {};
+  /// Throws ConfigError for options that cannot run on a layout. Default: all can.
+  std::function<void(const Options&, const Layout&, const std::string& pointer)> check = {};
+  /// The ranks that compute gradients. Default: all ranks.
+  std::function<Workers(const Options&, const Layout&)> workers = {};
 };
 
 /// Adds the options of O, F and H that apply, and names the ones that do not.
 FieldTable<Execution> execution_fields(const AlgorithmCard& card);
 /// `execution` with what does not apply to the algorithm set to its neutral value.
 Execution applicable(Execution execution, const AlgorithmCard& card);
+/// All ranks of a layout.
+Workers all_ranks(const Layout& layout);
 
-/// The entry of algorithm A, whose Options hold an `Execution execution` and the given own fields.
-/// `check` throws ConfigError for options that cannot run on a layout; `workers` names the ranks
-/// that compute gradients, where those are not all.
-template <class A, class Options>
+/// The schedule of an algorithm that exchanges in every step or, where Options has a member
+/// `sync_every`, in one of so many. Synchronous algorithms repeat themselves after an exchange.
+template <class Options>
+ExchangeSchedule default_schedule(const Trigram& trigram, const Options& options) {
+  ExchangeSchedule schedule;
+  if constexpr (requires { options.sync_every; }) schedule.every = options.sync_every;
+  if (trigram.synchrony == Trigram::Synchrony::sync) schedule.cycle->steps = schedule.every;
+  else schedule.cycle.reset();
+  return schedule;
+}
+
+template <class Options>
+AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
+  AlgorithmTraits traits{card.trigram, applicable(options.execution, card), {}, {}};
+  if constexpr (requires { options.codec.has_value(); })
+    if (options.codec && card.trigram_with_codec) traits.trigram = *card.trigram_with_codec;
+  if constexpr (requires { options.allreduce.algorithm; })
+    traits.allreduce = options.allreduce.algorithm;
+  if constexpr (requires { options.warmup_steps; }) traits.warmup_steps = options.warmup_steps;
+  return traits;
+}
+
+/// The entry of the algorithm that `train` is the training loop of. Options holds an
+/// `Execution execution` and the members that `fields` describes.
+template <class Options>
 AlgorithmEntry algorithm_entry(
-    const AlgorithmCard& card, FieldTable<Options> fields,
-    std::type_identity_t<std::function<void(const Options&, const Layout&, const std::string&)>>
-        check = {},
-    std::type_identity_t<std::function<Workers(const Options&, const Layout&)>> workers = {}) {
+    const AlgorithmCard& card,
+    std::type_identity_t<std::function<void(Context, Run&, const Options&)>> train,
+    FieldTable<Options> fields, std::type_identity_t<AlgorithmHooks<Options>> hooks = {}) {
   fields.include(&Options::execution, execution_fields(card));
+  const auto parse = [fields](const Json& resolved, const std::string& pointer) {
+    return fields.parse(component_options(resolved), pointer);
+  };
   AlgorithmEntry entry;
-  static_cast<Component<Algorithm>&>(entry) =
-      component<Algorithm>(card.name, card.doc, fields,
-                           [](const Options& options) { return std::make_unique<A>(options); });
+  static_cast<Component<Algorithm>&>(entry) = component<Algorithm>(
+      card.name, card.doc, fields, [train, hooks, card](const Options& options) {
+        return std::make_unique<Algorithm>(
+            Algorithm{[train, options](Context ctx, Run& run) { train(ctx, run, options); },
+                      [hooks, card, options](const Layout& layout) {
+                        return hooks.schedule ? hooks.schedule(options, layout)
+                                              : default_schedule(card.trigram, options);
+                      }});
+      });
   entry.trigram = card.trigram;
   entry.trigram_with_codec = card.trigram_with_codec;
   entry.execution_options = card.execution_options;
   entry.source = card.source;
   entry.exchanges_moment = card.exchanges_moment;
   entry.waits_across_steps = card.waits_across_steps;
-  entry.execution = [fields, card](const Json& resolved) {
-    return applicable(fields.parse(component_options(resolved), "").execution, card);
+  entry.needs_values = card.needs_values;
+  entry.traits = [parse, card](const Json& resolved) {
+    return traits_of(card, parse(resolved, ""));
   };
-  entry.check = [fields, check](const Json& resolved, const Layout& layout,
-                                const std::string& pointer) {
-    if (check) check(fields.parse(component_options(resolved), pointer), layout, pointer);
+  entry.check = [parse, check = hooks.check](const Json& resolved, const Layout& layout,
+                                             const std::string& pointer) {
+    if (check) check(parse(resolved, pointer), layout, pointer);
   };
-  entry.workers = [fields, workers](const Json& resolved, const Layout& layout) {
-    if (workers) return workers(fields.parse(component_options(resolved), ""), layout);
-    Workers all{std::vector<int>(static_cast<std::size_t>(layout.ranks()))};
-    std::iota(all.ranks.begin(), all.ranks.end(), 0);
-    return all;
+  entry.workers = [parse, workers = hooks.workers](const Json& resolved, const Layout& layout) {
+    return workers ? workers(parse(resolved, ""), layout) : all_ranks(layout);
   };
   return entry;
 }
-
-// One function per algorithm file; the table is in registry.cpp.
-AlgorithmEntry gradient_allreduce_entry();
-AlgorithmEntry local_sgd_entry();
-AlgorithmEntry slowmo_entry();
-AlgorithmEntry bytegrad_entry();
-AlgorithmEntry qsgd_entry();
-AlgorithmEntry onebit_adam_entry();
-AlgorithmEntry qadam_entry();
-AlgorithmEntry powersgd_entry();
-AlgorithmEntry topk_entry();
-AlgorithmEntry half_precision_allreduce_entry();
-AlgorithmEntry decentralized_entry();
-AlgorithmEntry dpsgd_entry();
-AlgorithmEntry sgp_entry();
-AlgorithmEntry dcd_psgd_entry();
-AlgorithmEntry choco_sgd_entry();
-AlgorithmEntry async_model_average_entry();
-AlgorithmEntry eager_sgd_entry();
-AlgorithmEntry wagma_entry();
-AlgorithmEntry parameter_server_entry();
-AlgorithmEntry async_parameter_server_entry();
-AlgorithmEntry adpsgd_entry();
-AlgorithmEntry zeroone_adam_entry();
-AlgorithmEntry onebit_sgd_entry();
-AlgorithmEntry ef_signsgd_entry();
-AlgorithmEntry signsgd_majority_entry();
-AlgorithmEntry terngrad_entry();
-AlgorithmEntry dgc_entry();
-AlgorithmEntry gtopk_entry();
-AlgorithmEntry oktopk_entry();
-AlgorithmEntry dropcompute_entry();
-AlgorithmEntry post_local_sgd_entry();
-AlgorithmEntry bmuf_entry();
-AlgorithmEntry diloco_entry();
-AlgorithmEntry gossipgrad_entry();
-AlgorithmEntry deepsqueeze_entry();
-AlgorithmEntry ecd_psgd_entry();
-AlgorithmEntry easgd_entry();
-AlgorithmEntry ssp_entry();
-AlgorithmEntry dsgd_aau_entry();
-AlgorithmEntry moshpit_entry();
-AlgorithmEntry osgp_entry();
-AlgorithmEntry swarm_sgd_entry();
 
 }  // namespace trigram

@@ -23,39 +23,28 @@ struct Options {
   PeerGraphSpec graph{"shuffled_exponential"};
 };
 
-class GossipGrad final : public Algorithm {
- public:
-  explicit GossipGrad(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
-    auto comm = ctx.stream->fork("comm");
-    const auto gossip = across(run.execution, [graph](Context c, const Tensor& g, Slot slot) {
-      d_fp_s(c, g, graph->peers(c.rank(), c.size(), slot.step));
-    });
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, gossip);
-  }
-
-  std::optional<Cycle> cycle(const Layout& layout) const override {
-    return cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
-  }
-
- private:
-  Options options_;
-};
+void train(Context ctx, Run& run, const Options& options) {
+  const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
+  auto comm = ctx.stream->fork("comm");
+  const auto gossip = across(run.execution, [graph](Context c, const Tensor& g, Slot slot) {
+    d_fp_s(c, g, graph->peers(c.rank(), c.size(), slot.step));
+  });
+  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, gossip);
+}
 
 }  // namespace
 
 AlgorithmEntry gossipgrad_entry() {
-  return algorithm_entry<GossipGrad>(
+  return algorithm_entry(
       {.name = "gossipgrad",
        .doc = "Workers average gradients with one other worker, which changes every step",
        .trigram = kSyncFullDecentralised,
        .execution_options = "OFH",
        .source = "Daily et al., GossipGraD, arXiv 1803.05880"},
+      train,
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
                                   "Who averages gradients with whom"),
-      check_graph<Options>("gossipgrad"));
+      {.schedule = schedule_of_graph<Options>, .check = check_graph<Options>("gossipgrad")});
 }
 
 }  // namespace trigram

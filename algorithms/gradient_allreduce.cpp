@@ -25,39 +25,30 @@ struct Options {
   bool broadcast_buffers = false;
 };
 
-class GradientAllreduce final : public Algorithm {
- public:
-  explicit GradientAllreduce(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const auto average = across(run.execution, full_average(options_.allreduce));
-    if (options_.fusion_buffer) {
-      FusionBuffer buffer(ctx, run, *options_.fusion_buffer, average);
-      for ([[maybe_unused]] long t : run.steps) buffer.step(ctx);
-      return;
-    }
-    auto comm = ctx.stream->fork("comm");
-    for ([[maybe_unused]] long t : run.steps) {
-      if (options_.broadcast_buffers) broadcast_buffers(ctx, run, *comm);
-      gradient_step(ctx, run, *comm, average);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  const auto average = across(run.execution, full_average(options.allreduce));
+  if (options.fusion_buffer) {
+    FusionBuffer buffer(ctx, run, *options.fusion_buffer, average);
+    for ([[maybe_unused]] long t : run.steps) buffer.step(ctx);
+    return;
   }
-
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
-
- private:
-  Options options_;
-};
+  auto comm = ctx.stream->fork("comm");
+  for ([[maybe_unused]] long t : run.steps) {
+    if (options.broadcast_buffers) broadcast_buffers(ctx, run, *comm);
+    gradient_step(ctx, run, *comm, average);
+  }
+}
 
 }  // namespace
 
 AlgorithmEntry gradient_allreduce_entry() {
-  return algorithm_entry<GradientAllreduce>(
+  return algorithm_entry(
       {.name = "gradient_allreduce",
        .doc = "Synchronous SGD on the mean gradient",
        .trigram = kSyncFullCentralised,
        .execution_options = "OFH",
        .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799; BAGUA, arXiv 2107.01499"},
+      train,
       FieldTable<Options>{}
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
           .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),

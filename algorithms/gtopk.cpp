@@ -32,32 +32,24 @@ struct Options {
   double density = 0.01;
 };
 
-class GTopK final : public Algorithm {
- public:
-  explicit GTopK(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const CodecSpec largest{"topk", {{"density", options_.density}}};
-    const auto average = across(
-        run.execution, tree_average({.codec = largest, .error_feedback = true, .seed = run.seed}));
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
-  }
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
-
- private:
-  Options options_;
-};
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const CodecSpec largest{"topk", {{"density", options.density}}};
+  const auto average = across(
+      run.execution, tree_average({.codec = largest, .error_feedback = true, .seed = run.seed}));
+  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+}
 
 }  // namespace
 
 AlgorithmEntry gtopk_entry() {
-  return algorithm_entry<GTopK>(
+  return algorithm_entry(
       {.name = "gtopk",
        .doc = "Synchronous SGD on the largest elements of all gradients, merged up a tree",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Shi et al., gTop-k S-SGD, arXiv 1901.04359"},
+      train,
       FieldTable<Options>{}.field("density", &Options::density, density_kind(),
                                   "Share of elements that are chosen, k over their number"));
 }

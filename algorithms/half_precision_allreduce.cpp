@@ -21,43 +21,33 @@ struct Options {
   std::optional<FusionCycle> fusion_buffer;
 };
 
-class HalfPrecisionAllreduce final : public Algorithm {
- public:
-  explicit HalfPrecisionAllreduce(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const auto average =
-        across(run.execution, [options = options_](Context c, const Tensor& grad, Slot) {
-          const Tensor half = c.device->empty(grad.numel(), options.format, grad.priced_numel());
-          c.device->axpby(1.0f / static_cast<float>(c.size()), grad, 0, grad);
-          c.device->copy(half, grad);
-          allreduce(c, half, Reduce::sum, options.allreduce);
-          c.device->copy(grad, half);
-        });
-    if (options_.fusion_buffer) {
-      FusionBuffer buffer(ctx, run, *options_.fusion_buffer, average);
-      for ([[maybe_unused]] long t : run.steps) buffer.step(ctx);
-      return;
-    }
-    auto comm = ctx.stream->fork("comm");
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+void train(Context ctx, Run& run, const Options& options) {
+  const auto average = across(run.execution, [options](Context c, const Tensor& grad, Slot) {
+    const Tensor half = c.device->empty(grad.numel(), options.format, grad.priced_numel());
+    c.device->axpby(1.0f / static_cast<float>(c.size()), grad, 0, grad);
+    c.device->copy(half, grad);
+    allreduce(c, half, Reduce::sum, options.allreduce);
+    c.device->copy(grad, half);
+  });
+  if (options.fusion_buffer) {
+    FusionBuffer buffer(ctx, run, *options.fusion_buffer, average);
+    for ([[maybe_unused]] long t : run.steps) buffer.step(ctx);
+    return;
   }
-
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
-
- private:
-  Options options_;
-};
+  auto comm = ctx.stream->fork("comm");
+  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+}
 
 }  // namespace
 
 AlgorithmEntry half_precision_allreduce_entry() {
-  return algorithm_entry<HalfPrecisionAllreduce>(
+  return algorithm_entry(
       {.name = "half_precision_allreduce",
        .doc = "Synchronous SGD on gradients added up in sixteen bits",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799"},
+      train,
       FieldTable<Options>{}
           .field("format", &Options::format,
                  one_of<DType>({{"fp16", DType::f16}, {"bf16", DType::bf16}}),

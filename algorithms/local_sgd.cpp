@@ -22,43 +22,31 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-class LocalSgd final : public Algorithm {
- public:
-  explicit LocalSgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const HostPasses host(options_.through_host);
-    const auto mean = full_average(options_.allreduce);
-    const auto average = across(run.execution, [mean, host](Context c, const Tensor& x, Slot slot) {
-      mean(c, x, slot);
-      host.add(x);
-    });
-    for (long t : run.steps) {
-      local_step(ctx, run, *comm, average, (t + 1) % options_.sync_every == 0);
-      host.pay(ctx);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const HostPasses host(options.through_host);
+  const auto mean = full_average(options.allreduce);
+  const auto average = across(run.execution, [mean, host](Context c, const Tensor& x, Slot slot) {
+    mean(c, x, slot);
+    host.add(x);
+  });
+  for (long t : run.steps) {
+    local_step(ctx, run, *comm, average, (t + 1) % options.sync_every == 0);
+    host.pay(ctx);
   }
-
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.sync_every};
-  }
-  long exchange_every() const override { return options_.sync_every; }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry local_sgd_entry() {
-  return algorithm_entry<LocalSgd>(
+  return algorithm_entry(
       {.name = "local_sgd",
        .doc = "Workers step alone and average their models every few steps",
        .trigram = kSyncFullCentralised,
        .execution_options = "FH",
        .source = "Stich, Local SGD, arXiv 1805.09767",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")

@@ -43,35 +43,24 @@ struct Options {
   long axes() const { return grid.empty() ? dimensions : std::ssize(grid); }
 };
 
-class Moshpit final : public Algorithm {
- public:
-  explicit Moshpit(const Options& options) : options_(options) {}
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, [options](Context c, const Tensor& x, Slot slot) {
+    const std::vector<int> sides = options.sides(c.size());
+    const long first = slot.step / options.sync_every * options.rounds;
+    for (long round = first; round < first + options.rounds; ++round) {
+      const auto members = grid_group(c.rank(), c.size(), sides, round % options.axes());
+      Subset group(*c.comm, members);
+      c_fp_s(c.with(group), x, options.allreduce);
+    }
+  });
+  for (long t : run.steps) local_step(ctx, run, *comm, average, (t + 1) % options.sync_every == 0);
+}
 
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average =
-        across(run.execution, [options = options_](Context c, const Tensor& x, Slot slot) {
-          const std::vector<int> sides = options.sides(c.size());
-          const long first = slot.step / options.sync_every * options.rounds;
-          for (long round = first; round < first + options.rounds; ++round) {
-            const auto members = grid_group(c.rank(), c.size(), sides, round % options.axes());
-            Subset group(*c.comm, members);
-            c_fp_s(c.with(group), x, options.allreduce);
-          }
-        });
-    for (long t : run.steps)
-      local_step(ctx, run, *comm, average, (t + 1) % options_.sync_every == 0);
-  }
-
-  std::optional<Cycle> cycle(const Layout&) const override {
-    const long averages = options_.axes() / std::gcd(options_.axes(), long{options_.rounds});
-    return Cycle{.steps = averages * options_.sync_every};
-  }
-  long exchange_every() const override { return options_.sync_every; }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  const long averages = options.axes() / std::gcd(options.axes(), long{options.rounds});
+  return {.cycle = Cycle{.steps = averages * options.sync_every}, .every = options.sync_every};
+}
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   if (options.grid.empty()) return;
@@ -88,13 +77,14 @@ void check(const Options& options, const Layout& layout, const std::string& poin
 }  // namespace
 
 AlgorithmEntry moshpit_entry() {
-  return algorithm_entry<Moshpit>(
+  return algorithm_entry(
       {.name = "moshpit",
        .doc = "Workers on a grid average their models along one axis after another",
        .trigram = kSyncFullDecentralised,
        .execution_options = "FH",
        .source = "Ryabinin et al., Moshpit SGD, arXiv 2103.03239",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("grid", &Options::grid, list_of(integer(1, 1 << 20)),
                  "Sides of the grid, which workers need not fill; none: as `dimensions` says")
@@ -107,7 +97,7 @@ AlgorithmEntry moshpit_entry() {
                  "Axes that an average goes along, one after the other")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the averages in groups"),
-      check);
+      {.schedule = schedule, .check = check});
 }
 
 }  // namespace trigram

@@ -38,23 +38,16 @@ struct Options {
   Regional regional;
 };
 
-class OkTopK final : public Algorithm {
- public:
-  explicit OkTopK(const Options& options) : options_(options) {}
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, regional_average(options.regional));
+  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+}
 
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, regional_average(options_.regional));
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
-  }
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{
-        .steps = std::lcm(options_.regional.threshold_every, options_.regional.rebalance_every)};
-  }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.steps = std::lcm(options.regional.threshold_every,
+                                           options.regional.rebalance_every)}};
+}
 
 FieldTable<Regional> regional_fields() {
   return FieldTable<Regional>{}
@@ -71,13 +64,14 @@ FieldTable<Regional> regional_fields() {
 }  // namespace
 
 AlgorithmEntry oktopk_entry() {
-  return algorithm_entry<OkTopK>(
+  return algorithm_entry(
       {.name = "oktopk",
        .doc = "Synchronous SGD on the largest elements of all gradients, added up in regions",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Li and Hoefler, Ok-Topk, arXiv 2201.07598"},
-      FieldTable<Options>{}.include(&Options::regional, regional_fields()));
+      train, FieldTable<Options>{}.include(&Options::regional, regional_fields()),
+      {.schedule = schedule});
 }
 
 }  // namespace trigram

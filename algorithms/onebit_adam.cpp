@@ -28,19 +28,17 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-using OneBitAdam = TrainsOnCodedMoments<Options, BiasCorrection::frozen, WarmUp::plain>;
-
 }  // namespace
 
 AlgorithmEntry onebit_adam_entry() {
-  return algorithm_entry<OneBitAdam>(
-      {.name = "onebit_adam",
-       .doc = "Adam whose momentum travels as signs, with error feedback",
-       .trigram = kSyncLowCentralised,
-       .execution_options = "OFH",
-       .source = "Tang et al., 1-bit Adam, arXiv 2102.02888",
-       .exchanges_moment = true},
-      moment_fields<Options>(), check_coding<Options>);
+  return algorithm_entry({.name = "onebit_adam",
+                          .doc = "Adam whose momentum travels as signs, with error feedback",
+                          .trigram = kSyncLowCentralised,
+                          .execution_options = "OFH",
+                          .source = "Tang et al., 1-bit Adam, arXiv 2102.02888",
+                          .exchanges_moment = true},
+                         train_on_coded_moments<Options, BiasCorrection::frozen, WarmUp::plain>,
+                         moment_fields<Options>(), {.check = check_coding<Options>});
 }
 
 }  // namespace trigram

@@ -24,18 +24,17 @@ struct Options {
   SecondPhase phase2 = SecondPhase::allgather;
 };
 
-using OneBitSgd = TrainsOnCodedGradients<Options, coded_average>;
-
 }  // namespace
 
 AlgorithmEntry onebit_sgd_entry() {
-  return algorithm_entry<OneBitSgd>(
+  return algorithm_entry(
       {.name = "onebit_sgd",
        .doc = "Synchronous SGD on the signs of gradients, with error feedback at both ends",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Seide et al., 1-Bit Stochastic Gradient Descent, Interspeech 2014"},
-      scatter_reduce_fields<Options>("gradients"), check_coding<Options>);
+      train_on_coded_gradients<Options, coded_average>, scatter_reduce_fields<Options>("gradients"),
+      {.check = check_coding<Options>});
 }
 
 }  // namespace trigram

@@ -36,64 +36,59 @@ struct Options {
   std::int64_t overlap_steps = 1;
 };
 
-class Osgp final : public Algorithm {
- public:
-  explicit Osgp(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    Device& device = *ctx.device;
-    const std::vector<Part> parts = parts_of(run);
-    std::vector<DelayedPush> pushes;
-    for (const Part& part : parts) pushes.emplace_back(ctx, part.weights);
-    const auto graph = make_peer_graph(options_.graph, run.seed);
-    auto comm = ctx.stream->fork("comm");
-    const auto take_in = [&](long under_way) {
-      for (std::size_t i = 0; i < parts.size(); ++i) {
-        pushes[i].take_in(ctx, under_way);
-        pushes[i].mass().estimate(device, parts[i].weights);
-      }
-    };
-    for (long t : run.steps) {
-      const bool due = t % options_.overlap_steps == 0;
-      const Peers peers = graph->peers(ctx.rank(), ctx.size(), t / options_.overlap_steps);
-      compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
-        DelayedPush& push = pushes[static_cast<std::size_t>(part.index)];
-        device.copy(part.weights, push.mass().x);  // but the optimiser steps from x
-        optimizer_step(ctx, run, part);
-        device.copy(push.mass().x, part.weights);
-        if (due) push.push(ctx, *comm, peers);
-      });
-      take_in(/*under_way=*/1);
+void train(Context ctx, Run& run, const Options& options) {
+  Device& device = *ctx.device;
+  const std::vector<Part> parts = parts_of(run);
+  std::vector<DelayedPush> pushes;
+  for (const Part& part : parts) pushes.emplace_back(ctx, part.weights);
+  const auto graph = make_peer_graph(options.graph, run.seed);
+  auto comm = ctx.stream->fork("comm");
+  const auto take_in = [&](long under_way) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      pushes[i].take_in(ctx, under_way);
+      pushes[i].mass().estimate(device, parts[i].weights);
     }
-    take_in(/*under_way=*/0);
+  };
+  for (long t : run.steps) {
+    const bool due = t % options.overlap_steps == 0;
+    const Peers peers = graph->peers(ctx.rank(), ctx.size(), t / options.overlap_steps);
+    compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
+      DelayedPush& push = pushes[static_cast<std::size_t>(part.index)];
+      device.copy(part.weights, push.mass().x);  // but the optimiser steps from x
+      optimizer_step(ctx, run, part);
+      device.copy(push.mass().x, part.weights);
+      if (due) push.push(ctx, *comm, peers);
+    });
+    take_in(/*under_way=*/1);
   }
+  take_in(/*under_way=*/0);
+}
 
-  std::optional<Cycle> cycle(const Layout& layout) const override {
-    auto cycle = cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
-    if (!cycle) return cycle;
-    return Cycle{.from = options_.overlap_steps, .steps = cycle->steps * options_.overlap_steps};
-  }
-  long exchange_every() const override { return options_.overlap_steps; }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout& layout) {
+  ExchangeSchedule schedule = schedule_of_graph(options, layout);
+  schedule.every = options.overlap_steps;
+  if (schedule.cycle)
+    schedule.cycle = {.from = options.overlap_steps,
+                      .steps = schedule.cycle->steps * options.overlap_steps};
+  return schedule;
+}
 
 }  // namespace
 
 AlgorithmEntry osgp_entry() {
-  return algorithm_entry<Osgp>(
+  return algorithm_entry(
       {.name = "osgp",
        .doc = "Stochastic gradient push, whose pushes are under way during the next steps",
        .trigram = kSyncFullDecentralised,
        .execution_options = "F",
        .source = "Assran et al., arXiv 1811.10792",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(), "Who sends to whom; directed or not")
           .field("overlap_steps", &Options::overlap_steps, integer(1, 64),
                  "tau: steps from push to push, which is added so many steps later"),
-      check_graph<Options>("osgp"));
+      {.schedule = schedule, .check = check_graph<Options>("osgp")});
 }
 
 }  // namespace trigram

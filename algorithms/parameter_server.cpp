@@ -46,39 +46,29 @@ Workers workers(const Options& options, const Layout& layout) {
   return servers_among(options.servers, layout.ranks(), options.placement).workers();
 }
 
-class ParameterServer final : public Algorithm {
- public:
-  explicit ParameterServer(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const auto host = options_.through_host ? ctx.stream->fork("host") : nullptr;
-    auto comm = ctx.stream->fork("comm");
-    const bool works = workers(options_, *ctx.layout).include(ctx.rank());
-    const bool by_need = options_.by_need;
-    PushPullQueue queue(ctx, *comm, run, servers(options_, *ctx.layout),
-                        {options_.partition_bytes, by_need ? options_.early : 1, run.execution,
-                         host.get(), options_.assignment, options_.acknowledged});
-    for (long t : run.steps) {
-      if (!works) {
-        queue.serve(ctx);
-        continue;
-      }
-      if (by_need) run.workload.forward_by_bucket(ctx, [&](Bucket& b) { queue.update(ctx, b); });
-      else run.workload.forward(ctx);
-      queue.begin();
-      run.workload.backward(ctx, [&](Bucket& b) {
-        if (run.execution.overlap) queue.issue(ctx, b.index);
-      });
-      queue.issue_all(ctx);
-      if (!by_need || t + 1 == run.steps.count()) queue.update_all(ctx);
+void train(Context ctx, Run& run, const Options& options) {
+  const auto host = options.through_host ? ctx.stream->fork("host") : nullptr;
+  auto comm = ctx.stream->fork("comm");
+  const bool works = workers(options, *ctx.layout).include(ctx.rank());
+  const bool by_need = options.by_need;
+  PushPullQueue queue(ctx, *comm, run, servers(options, *ctx.layout),
+                      {options.partition_bytes, by_need ? options.early : 1, run.execution,
+                       host.get(), options.assignment, options.acknowledged});
+  for (long t : run.steps) {
+    if (!works) {
+      queue.serve(ctx);
+      continue;
     }
+    if (by_need) run.workload.forward_by_bucket(ctx, [&](Bucket& b) { queue.update(ctx, b); });
+    else run.workload.forward(ctx);
+    queue.begin();
+    run.workload.backward(ctx, [&](Bucket& b) {
+      if (run.execution.overlap) queue.issue(ctx, b.index);
+    });
+    queue.issue_all(ctx);
+    if (!by_need || t + 1 == run.steps.count()) queue.update_all(ctx);
   }
-
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
-
- private:
-  Options options_;
-};
+}
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   if (options.execution.hierarchical && options.placement == Placement::beside)
@@ -89,13 +79,14 @@ void check(const Options& options, const Layout& layout, const std::string& poin
 }  // namespace
 
 AlgorithmEntry parameter_server_entry() {
-  return algorithm_entry<ParameterServer>(
+  return algorithm_entry(
       {.name = "parameter_server",
        .doc = "Synchronous SGD on the mean gradient, which sharded servers form",
        .trigram = kSyncFullCentralised,
        .execution_options = "OFH",
        .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020",
        .synchronizes = false},
+      train,
       FieldTable<Options>{}
           .field("servers", &Options::servers, servers_kind(),
                  "How many ranks serve a share of the model each; all: every one")
@@ -115,7 +106,7 @@ AlgorithmEntry parameter_server_entry() {
                  "Which server has a partition: each in turn, or by a hash of its key, as BytePS")
           .field("acknowledged", &Options::acknowledged, boolean(),
                  "Workers ask for a mean once their push is acknowledged, as in BytePS"),
-      check, workers);
+      {.check = check, .workers = workers});
 }
 
 }  // namespace trigram

@@ -24,44 +24,38 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-class PostLocalSgd final : public Algorithm {
- public:
-  explicit PostLocalSgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, full_average(options_.allreduce));
-    for (long t : run.steps) {
-      const long alone = t - options_.switch_step;  // steps since the switch
-      if (alone < 0) gradient_step(ctx, run, *comm, average);
-      else local_step(ctx, run, *comm, average, (alone + 1) % options_.sync_every == 0);
-    }
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, full_average(options.allreduce));
+  for (long t : run.steps) {
+    const long alone = t - options.switch_step;  // steps since the switch
+    if (alone < 0) gradient_step(ctx, run, *comm, average);
+    else local_step(ctx, run, *comm, average, (alone + 1) % options.sync_every == 0);
   }
+}
 
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.from = options_.switch_step, .steps = options_.sync_every};
-  }
-  long exchange_every() const override { return options_.sync_every; }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.from = options.switch_step, .steps = options.sync_every},
+          .every = options.sync_every};
+}
 
 }  // namespace
 
 AlgorithmEntry post_local_sgd_entry() {
-  return algorithm_entry<PostLocalSgd>(
+  return algorithm_entry(
       {.name = "post_local_sgd",
        .doc = "Synchronous SGD at first, then workers step alone and average every few steps",
        .trigram = kSyncFullCentralised,
        .execution_options = "OFH",
        .source = "Lin et al., Don't Use Large Mini-Batches, Use Local SGD, arXiv 1808.07217"},
+      train,
       FieldTable<Options>{}
           .field("switch_step", &Options::switch_step, integer(0),
                  "t_0: steps on mean gradients, before workers step alone; where lr decays first")
           .field("sync_every", &Options::sync_every, integer(1),
                  "H: steps from average to average, later")
-          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),
+      {.schedule = schedule});
 }
 
 }  // namespace trigram

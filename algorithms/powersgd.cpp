@@ -27,20 +27,11 @@ struct Options {
   LowRank low_rank;
 };
 
-class PowerSgd final : public Algorithm {
- public:
-  explicit PowerSgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, low_rank_average(options_.low_rank, run.seed));
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
-  }
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
-
- private:
-  Options options_;
-};
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, low_rank_average(options.low_rank, run.seed));
+  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+}
 
 FieldTable<LowRank> low_rank_fields() {
   return FieldTable<LowRank>{}
@@ -56,13 +47,13 @@ FieldTable<LowRank> low_rank_fields() {
 }  // namespace
 
 AlgorithmEntry powersgd_entry() {
-  return algorithm_entry<PowerSgd>(
-      {.name = "powersgd",
-       .doc = "Synchronous SGD on approximations of low rank of the gradients",
-       .trigram = kSyncLowCentralised,
-       .execution_options = "OFH",
-       .source = "Vogels et al., PowerSGD, arXiv 1905.13727"},
-      FieldTable<Options>{}.include(&Options::low_rank, low_rank_fields()));
+  return algorithm_entry({.name = "powersgd",
+                          .doc = "Synchronous SGD on approximations of low rank of the gradients",
+                          .trigram = kSyncLowCentralised,
+                          .execution_options = "OFH",
+                          .source = "Vogels et al., PowerSGD, arXiv 1905.13727"},
+                         train,
+                         FieldTable<Options>{}.include(&Options::low_rank, low_rank_fields()));
 }
 
 }  // namespace trigram

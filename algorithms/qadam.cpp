@@ -30,18 +30,18 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-using QAdam = TrainsOnCodedMoments<Options, BiasCorrection::grows, WarmUp::ignores_last_gradient>;
-
 }  // namespace
 
 AlgorithmEntry qadam_entry() {
-  return algorithm_entry<QAdam>({.name = "qadam",
-                                 .doc = "Adam whose momentum travels in eight bits",
-                                 .trigram = kSyncLowCentralised,
-                                 .execution_options = "OFH",
-                                 .source = "BAGUA, arXiv 2107.01499",
-                                 .exchanges_moment = true},
-                                moment_fields<Options>(), check_coding<Options>);
+  return algorithm_entry(
+      {.name = "qadam",
+       .doc = "Adam whose momentum travels in eight bits",
+       .trigram = kSyncLowCentralised,
+       .execution_options = "OFH",
+       .source = "BAGUA, arXiv 2107.01499",
+       .exchanges_moment = true},
+      train_on_coded_moments<Options, BiasCorrection::grows, WarmUp::ignores_last_gradient>,
+      moment_fields<Options>(), {.check = check_coding<Options>});
 }
 
 }  // namespace trigram

@@ -23,18 +23,17 @@ struct Options {
   SecondPhase phase2 = SecondPhase::allgather;
 };
 
-using Qsgd = TrainsOnCodedGradients<Options, coded_average>;
-
 }  // namespace
 
 AlgorithmEntry qsgd_entry() {
-  return algorithm_entry<Qsgd>(
-      {.name = "qsgd",
-       .doc = "Synchronous SGD on gradients rounded at random, without bias",
-       .trigram = kSyncLowCentralised,
-       .execution_options = "OFH",
-       .source = "Alistarh et al., QSGD, arXiv 1610.02132"},
-      scatter_reduce_fields<Options>("gradients"), check_coding<Options>);
+  return algorithm_entry({.name = "qsgd",
+                          .doc = "Synchronous SGD on gradients rounded at random, without bias",
+                          .trigram = kSyncLowCentralised,
+                          .execution_options = "OFH",
+                          .source = "Alistarh et al., QSGD, arXiv 1610.02132"},
+                         train_on_coded_gradients<Options, coded_average>,
+                         scatter_reduce_fields<Options>("gradients"),
+                         {.check = check_coding<Options>});
 }
 
 }  // namespace trigram

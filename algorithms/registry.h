@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/collectives/collectives.h"
 #include "core/algorithm.h"
 #include "core/config/component.h"
 #include "core/workers.h"
@@ -18,22 +19,28 @@ struct Trigram {
 };
 std::string to_string(const Trigram& trigram);  // "sync, low, centralised"
 
+/// What the rest of the program needs to know of an algorithm with its options.
+struct AlgorithmTraits {
+  Trigram trigram;
+  Execution execution;  // options that do not apply to the algorithm have their neutral value
+  std::optional<AllreduceAlgorithm> allreduce;  // of an option "allreduce"
+  std::optional<long> warmup_steps;             // of an option "warmup_steps"
+};
+
 struct AlgorithmEntry : Component<Algorithm> {
   Trigram trigram;
   std::optional<Trigram> trigram_with_codec;  // where an option "codec" may be "none", and is not
   std::string execution_options;              // which of O, F and H apply, e.g. "OFH"
   std::string source;                         // paper
-  /// Of the optimizer, which must have one; after an option "warmup_steps", where there is one, in
-  /// which its variance comes to be.
+  /// True if the moment of the optimizer is exchanged, so that the optimizer must have one, after
+  /// the warm-up, if any, in which the variance of the optimizer forms.
   bool exchanges_moment = false;
-  /// The end of a rank's step may wait for that of another's later step, so ranks that come
-  /// together at the end of the same step may wait for ever.
+  /// True if the end of a rank's step may wait for the end of another rank's later step, so that
+  /// ranks that meet at the end of one step may deadlock.
   bool waits_across_steps = false;
-  /// The trigram with these options.
-  const Trigram& trigram_of(const Json& resolved) const;
-  /// The execution options among resolved options; those that do not apply have their neutral
-  /// value.
-  std::function<Execution(const Json& resolved)> execution;
+  /// True if control flow depends on tensor values; such an algorithm refuses phantoms.
+  bool needs_values = false;
+  std::function<AlgorithmTraits(const Json& resolved)> traits;
   /// Throws ConfigError when the algorithm cannot run with these options on this layout.
   std::function<void(const Json& resolved, const Layout& layout, const std::string& pointer)> check;
   /// The ranks that compute gradients with these options, which have passed the check.

@@ -32,62 +32,51 @@ struct Options {
   PeerGraphSpec graph{"one_peer_exponential"};
 };
 
-class Sgp final : public Algorithm {
- public:
-  explicit Sgp(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    Device& device = *ctx.device;
-    const std::vector<Part> parts = parts_of(run);
-    std::vector<PushSumState> masses;
-    for (const Part& part : parts) masses.emplace_back(device, part.weights);
-    const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options_.graph, run.seed);
-    auto comm = ctx.stream->fork("comm");
-    const HostPasses host(options_.through_host);
-    const auto push = across(run.execution, [graph, host](Context c, const Tensor& xw, Slot slot) {
-      const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
-      push_sum(c, xw, peers);
-      host.add(xw, peers.receive_from.size());
+void train(Context ctx, Run& run, const Options& options) {
+  Device& device = *ctx.device;
+  const std::vector<Part> parts = parts_of(run);
+  std::vector<PushSumState> masses;
+  for (const Part& part : parts) masses.emplace_back(device, part.weights);
+  const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
+  auto comm = ctx.stream->fork("comm");
+  const HostPasses host(options.through_host);
+  const auto push = across(run.execution, [graph, host](Context c, const Tensor& xw, Slot slot) {
+    const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
+    push_sum(c, xw, peers);
+    host.add(xw, peers.receive_from.size());
+  });
+  for ([[maybe_unused]] long t : run.steps) {
+    std::vector<std::shared_ptr<Work>> pushed;
+    compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
+      const PushSumState& mass = masses[static_cast<std::size_t>(part.index)];
+      device.copy(part.weights, mass.x);  // but the optimiser steps from x
+      optimizer_step(ctx, run, part);
+      device.copy(mass.x, part.weights);
+      pushed.push_back(begin_exchange(*comm, ctx, run, mass.both, part.index, push));
     });
-    for ([[maybe_unused]] long t : run.steps) {
-      std::vector<std::shared_ptr<Work>> pushed;
-      compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
-        const PushSumState& mass = masses[static_cast<std::size_t>(part.index)];
-        device.copy(part.weights, mass.x);  // but the optimiser steps from x
-        optimizer_step(ctx, run, part);
-        device.copy(mass.x, part.weights);
-        pushed.push_back(begin_exchange(*comm, ctx, run, mass.both, part.index, push));
-      });
-      for (std::size_t i = 0; i < parts.size(); ++i) {
-        ctx.stream->wait(*pushed[i]);
-        masses[i].estimate(device, parts[i].weights);
-      }
-      host.pay(ctx);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      ctx.stream->wait(*pushed[i]);
+      masses[i].estimate(device, parts[i].weights);
     }
+    host.pay(ctx);
   }
-
-  std::optional<Cycle> cycle(const Layout& layout) const override {
-    return cycle_of(*make_peer_graph(options_.graph), participants(options_.execution, layout));
-  }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry sgp_entry() {
-  return algorithm_entry<Sgp>(
+  return algorithm_entry(
       {.name = "sgp",
        .doc = "Stochastic gradient push: weights are summed along a directed graph",
        .trigram = kSyncFullDecentralised,
        .execution_options = "FH",
        .source = "Assran et al., arXiv 1811.10792",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("graph", &Options::graph, peer_graph_kind(), "Who sends to whom; directed or not"),
-      check_graph<Options>("sgp"));
+      {.schedule = schedule_of_graph<Options>, .check = check_graph<Options>("sgp")});
 }
 
 }  // namespace trigram

@@ -24,17 +24,16 @@ struct Options {
   bool error_feedback = false;
 };
 
-using SignSgdMajority = TrainsOnCodedGradients<Options, coded_average>;
-
 }  // namespace
 
 AlgorithmEntry signsgd_majority_entry() {
-  return algorithm_entry<SignSgdMajority>(
+  return algorithm_entry(
       {.name = "signsgd_majority",
        .doc = "Synchronous SGD on the signs that most workers' gradients have",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Bernstein et al., signSGD, arXiv 1802.04434, 1810.05291"},
+      train_on_coded_gradients<Options, coded_average>,
       FieldTable<Options>{}.field("phase2", &Options::phase2, second_phase_kind(),
                                   "How votes go from those who count them to all: to everybody at "
                                   "once, or around a ring"));

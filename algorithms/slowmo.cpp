@@ -32,45 +32,33 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-class SlowMo final : public Algorithm {
- public:
-  explicit SlowMo(const Options& options) : options_(options) {}
+/// How much of v is kept: beta lr / lr_before.
+float kept(const Options& options, float lr, float lr_before) {
+  if (lr_before == 0) return 0;
+  const double ratio = static_cast<double>(lr) / static_cast<double>(lr_before);
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return static_cast<float>(std::min(options.slow_momentum * ratio, kMost));
+}
 
-  void train(Context ctx, Run& run) override {
-    float lr_before = 0;
-    train_in_blocks(ctx, run, options_.sync_every, options_.allreduce, [&](float lr) {
-      return OuterStep{.kept = kept(lr, std::exchange(lr_before, lr)),
-                       .lr = static_cast<float>(options_.slow_lr)};
-    });
-  }
-
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.sync_every};
-  }
-  long exchange_every() const override { return options_.sync_every; }
-
- private:
-  /// How much of v is kept: beta lr / lr_before.
-  float kept(float lr, float lr_before) const {
-    if (lr_before == 0) return 0;
-    const double ratio = static_cast<double>(lr) / static_cast<double>(lr_before);
-    constexpr double kMost = std::numeric_limits<float>::max();
-    return static_cast<float>(std::min(options_.slow_momentum * ratio, kMost));
-  }
-
-  Options options_;
-};
+void train(Context ctx, Run& run, const Options& options) {
+  float lr_before = 0;
+  train_in_blocks(ctx, run, options.sync_every, options.allreduce, [&](float lr) {
+    return OuterStep{.kept = kept(options, lr, std::exchange(lr_before, lr)),
+                     .lr = static_cast<float>(options.slow_lr)};
+  });
+}
 
 }  // namespace
 
 AlgorithmEntry slowmo_entry() {
-  return algorithm_entry<SlowMo>(
+  return algorithm_entry(
       {.name = "slowmo",
        .doc = "Local SGD with a slow momentum over its averages",
        .trigram = kSyncFullCentralised,
        .execution_options = "FH",
        .source = "Wang et al., SlowMo, arXiv 1910.00643",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
           .field("slow_momentum", &Options::slow_momentum, number(0, 1, Open::above),

@@ -57,54 +57,50 @@ class PushesAndPulls {
   std::map<std::pair<int, int>, bool> pushed_;  // by worker and server
 };
 
-class Ssp final : public Algorithm {
- public:
-  explicit Ssp(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Servers servers = servers_among(options_.servers, ctx.size());
-    const auto model = std::make_shared<PushesAndPulls>(ctx, run, servers, options_.codec);
-    PairScheduler meetings(ctx, servers.ranks(), [model](Context c, int worker, int server) {
-      model->meet(c, worker, server);
-    });
-    ClockBound clocks(ctx, options_.staleness);
-    for (long t : run.steps) {
-      model->shards.begin_change(ctx);
-      local_step(ctx, run);
-      model->shards.end_change(ctx);
-      meetings.meet_all(ctx);  // push
-      clocks.tick(ctx);
-      if (t + 1 < run.steps.count()) {
-        clocks.wait(ctx);
-        meetings.meet_all(ctx);  // pull
-        continue;
-      }
-      meetings.finish(ctx);
-      clocks.finish(ctx);
-      ctx.stream->wait(
-          *meetings.data().submit(ctx, [model](Context c) { model->shards.collect(c); }));
+void train(Context ctx, Run& run, const Options& options) {
+  const Servers servers = servers_among(options.servers, ctx.size());
+  const auto model = std::make_shared<PushesAndPulls>(ctx, run, servers, options.codec);
+  PairScheduler meetings(ctx, servers.ranks(), [model](Context c, int worker, int server) {
+    model->meet(c, worker, server);
+  });
+  ClockBound clocks(ctx, options.staleness);
+  for (long t : run.steps) {
+    model->shards.begin_change(ctx);
+    local_step(ctx, run);
+    model->shards.end_change(ctx);
+    meetings.meet_all(ctx);  // push
+    clocks.tick(ctx);
+    if (t + 1 < run.steps.count()) {
+      clocks.wait(ctx);
+      meetings.meet_all(ctx);  // pull
+      continue;
     }
+    meetings.finish(ctx);
+    clocks.finish(ctx);
+    ctx.stream->wait(
+        *meetings.data().submit(ctx, [model](Context c) { model->shards.collect(c); }));
   }
-  bool bounds_lead() const override { return true; }
+}
 
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options&, const Layout&) {
+  return {.cycle = std::nullopt, .bounds_lead = true};
+}
 
 }  // namespace
 
 AlgorithmEntry ssp_entry() {
-  return algorithm_entry<Ssp>(
+  return algorithm_entry(
       {.name = "ssp",
        .doc = "Servers apply updates as they come; no worker is far ahead of the slowest",
        .trigram = kAsyncFullCentralised,
        .trigram_with_codec = kAsyncLowCentralised,
        .execution_options = "",
        .source = "Ho et al., Stale Synchronous Parallel, NIPS 2013"},
+      train,
       shard_fields<Options>().field(
           "staleness", &Options::staleness, integer(0),
           "s: steps by which a worker that begins one may be ahead of the slowest"),
-      check_shards<Options>);
+      {.schedule = schedule, .check = check_shards<Options>});
 }
 
 }  // namespace trigram

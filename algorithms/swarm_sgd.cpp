@@ -19,11 +19,11 @@
 // Steps and bytes per rank and meeting, S bytes of model: one message of S; non-blocking P-1
 // control messages in all. Memory, blocking: 1 model beside the weights; non-blocking: 4.
 
+#include "algorithms/asynchronous/model_averager.h"
+#include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/random_meetings.h"
-#include "algorithms/asynchronous/model_averager.h"
-#include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {
@@ -38,74 +38,66 @@ struct Options {
   Interval interval = Interval::fixed;
 };
 
-class SwarmSgd final : public Algorithm {
- public:
-  explicit SwarmSgd(const Options& options) : options_(options) {}
+using Plan = std::shared_ptr<const RandomMeetings>;
 
-  void train(Context ctx, Run& run) override {
-    const Plan meetings = std::make_shared<const RandomMeetings>(
-        run.seed, options_.interval, options_.local_steps, run.steps.count());
-    if (options_.mode == Mode::blocking) meet_between_steps(ctx, run, meetings);
-    else meet_beside_steps(ctx, run, meetings);
+void meet_between_steps(Context ctx, Run& run, const Plan& meetings) {
+  auto comm = ctx.stream->fork("comm");
+  long next = 0;
+  for (long t : run.steps) {
+    const bool due = meetings->due_after(t, next);
+    const auto average = [meetings, next](Context c, const Tensor& x, Slot) {
+      d_fp_s(c, x, meetings->peers(c.rank(), c.size(), next));
+    };
+    local_step(ctx, run, *comm, average, due);
+    if (due) ++next;
   }
-  std::optional<Cycle> cycle(const Layout&) const override {
-    if (options_.interval != Interval::fixed) return std::nullopt;
-    return Cycle{.steps = options_.local_steps, .exact = false};
-  }
-  long exchange_every() const override { return options_.local_steps; }
+}
 
- private:
-  using Plan = std::shared_ptr<const RandomMeetings>;
-
-  static void meet_between_steps(Context ctx, Run& run, const Plan& meetings) {
-    auto comm = ctx.stream->fork("comm");
-    long next = 0;
-    for (long t : run.steps) {
-      const bool due = meetings->due_after(t, next);
-      const auto average = [meetings, next](Context c, const Tensor& x, Slot) {
-        d_fp_s(c, x, meetings->peers(c.rank(), c.size(), next));
-      };
-      local_step(ctx, run, *comm, average, due);
-      if (due) ++next;
-    }
-  }
-
-  static void meet_beside_steps(Context ctx, Run& run, const Plan& meetings) {
-    const auto averager =
-        std::make_shared<ModelAverager>(ctx, run, std::vector<int>{}, std::nullopt);
-    PartialCollective agent(ctx, "averager",
-                            {.versions = meetings->count(),
-                             .initiator = [](long) { return Activation::kAnyRank; },
-                             .execute =
-                                 [averager, meetings](Context c, long meeting) {
-                                   const Peers partner =
-                                       meetings->peers(c.rank(), c.size(), meeting);
-                                   for (const int rank : partner.send_to)
-                                     averager->average(c, rank);
-                                 }});
-    long next = 0;
-    for (long t : run.steps) {
-      averager->model.step(ctx, run);
-      if (!meetings->due_after(t, next)) continue;
-      if (next > 0) agent.wait(ctx, next - 1);
-      agent.announce(ctx, next++);
-    }
+void meet_beside_steps(Context ctx, Run& run, const Plan& meetings) {
+  const auto averager = std::make_shared<ModelAverager>(ctx, run, std::vector<int>{}, std::nullopt);
+  PartialCollective agent(ctx, "averager",
+                          {.versions = meetings->count(),
+                           .initiator = [](long) { return Activation::kAnyRank; },
+                           .execute =
+                               [averager, meetings](Context c, long meeting) {
+                                 const Peers partner = meetings->peers(c.rank(), c.size(), meeting);
+                                 for (const int rank : partner.send_to) averager->average(c, rank);
+                               }});
+  long next = 0;
+  for (long t : run.steps) {
+    averager->model.step(ctx, run);
+    if (!meetings->due_after(t, next)) continue;
     if (next > 0) agent.wait(ctx, next - 1);
-    averager->model.read(ctx);
+    agent.announce(ctx, next++);
   }
+  if (next > 0) agent.wait(ctx, next - 1);
+  averager->model.read(ctx);
+}
 
-  Options options_;
-};
+void train(Context ctx, Run& run, const Options& options) {
+  const Plan meetings = std::make_shared<const RandomMeetings>(
+      run.seed, options.interval, options.local_steps, run.steps.count());
+  if (options.mode == Mode::blocking) meet_between_steps(ctx, run, meetings);
+  else meet_beside_steps(ctx, run, meetings);
+}
+
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  ExchangeSchedule schedule{.cycle = std::nullopt, .every = options.local_steps};
+  if (options.interval == Interval::fixed)
+    schedule.cycle = Cycle{.steps = options.local_steps, .exact = false};
+  return schedule;
+}
 
 }  // namespace
 
 AlgorithmEntry swarm_sgd_entry() {
-  return algorithm_entry<SwarmSgd>(
+  return algorithm_entry(
       {.name = "swarm_sgd",
        .doc = "Workers step alone and average their models in random pairs",
        .trigram = kAsyncFullDecentralised,
        .execution_options = "",
        .source = "Nadiradze et al., SwarmSGD, arXiv 1910.12308"},
+      train,
       FieldTable<Options>{}
           .field("mode", &Options::mode,
                  one_of<Mode>({{"blocking", Mode::blocking}, {"non_blocking", Mode::non_blocking}}),
@@ -114,7 +106,8 @@ AlgorithmEntry swarm_sgd_entry() {
                  "H: steps from meeting to meeting, or their mean")
           .field("interval", &Options::interval,
                  one_of<Interval>({{"fixed", Interval::fixed}, {"geometric", Interval::geometric}}),
-                 "Whether there are always H steps between meetings, or a geometric number"));
+                 "Whether there are always H steps between meetings, or a geometric number"),
+      {.schedule = schedule});
 }
 
 }  // namespace trigram

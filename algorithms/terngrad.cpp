@@ -37,40 +37,31 @@ void cut_off(Device& device, const Tensor& x, float limit) {
   }
 }
 
-class TernGrad final : public Algorithm {
- public:
-  explicit TernGrad(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const CodecSpec ternary{"qsgd", {{"levels", 1}, {"norm", "max"}, {"bucket", 1 << 24}}};
-    const auto average = gathered_average({.codec = ternary, .seed = run.seed});
-    const auto exchange =
-        across(run.execution, [average, clip = options_.clip](Context c, const Tensor& g, Slot s) {
-          if (clip && g.numel() > 0) {
-            const double sigma = c.device->norm2(g) / std::sqrt(static_cast<double>(g.numel()));
-            cut_off(*c.device, g, static_cast<float>(*clip * sigma));
-          }
-          average(c, g, s);
-        });
-    for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
-  }
-
-  std::optional<Cycle> cycle(const Layout&) const override { return Cycle{}; }
-
- private:
-  Options options_;
-};
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const CodecSpec ternary{"qsgd", {{"levels", 1}, {"norm", "max"}, {"bucket", 1 << 24}}};
+  const auto average = gathered_average({.codec = ternary, .seed = run.seed});
+  const auto exchange =
+      across(run.execution, [average, clip = options.clip](Context c, const Tensor& g, Slot s) {
+        if (clip && g.numel() > 0) {
+          const double sigma = c.device->norm2(g) / std::sqrt(static_cast<double>(g.numel()));
+          cut_off(*c.device, g, static_cast<float>(*clip * sigma));
+        }
+        average(c, g, s);
+      });
+  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
+}
 
 }  // namespace
 
 AlgorithmEntry terngrad_entry() {
-  return algorithm_entry<TernGrad>(
+  return algorithm_entry(
       {.name = "terngrad",
        .doc = "Synchronous SGD on gradients rounded at random to three values, without bias",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Wen et al., TernGrad, arXiv 1705.07878"},
+      train,
       FieldTable<Options>{}.field(
           "clip", &Options::clip, optional(number(0, 1e6, Open::below)),
           "c: elements beyond so many sigma of their bucket are cut off; null: none"));

@@ -21,18 +21,17 @@ struct Options {
   bool error_feedback = true;
 };
 
-using TopK = TrainsOnCodedGradients<Options, gathered_average>;
-
 }  // namespace
 
 AlgorithmEntry topk_entry() {
-  return algorithm_entry<TopK>(
+  return algorithm_entry(
       {.name = "topk",
        .doc = "Synchronous SGD on the largest elements of each gradient",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Stich et al., arXiv 1809.07599; Renggli et al., SparCML, arXiv 1802.08021"},
-      coding_fields<Options>("gradients"), check_coding<Options>);
+      train_on_coded_gradients<Options, gathered_average>, coding_fields<Options>("gradients"),
+      {.check = check_coding<Options>});
 }
 
 }  // namespace trigram

@@ -16,12 +16,12 @@
 
 #include <memory>
 
+#include "algorithms/asynchronous/group_models.h"
+#include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/butterfly_group.h"
-#include "algorithms/asynchronous/group_models.h"
-#include "algorithms/asynchronous/partial_collective.h"
 
 namespace trigram {
 namespace {
@@ -35,62 +35,56 @@ struct Options {
   std::optional<CodecSpec> codec;
 };
 
-class Wagma final : public Algorithm {
- public:
-  explicit Wagma(const Options& options) : options_(options) {}
+bool global(const Options& options, long step) { return (step + 1) % options.tau == 0; }
 
-  void train(Context ctx, Run& run) override {
-    const std::vector<Part> parts = parts_of(run);
-    const HostPasses host(options_.through_host);
-    const auto shared = std::make_shared<std::vector<GroupModels>>();
-    for (const Part& part : parts)
-      shared->emplace_back(ctx, part.weights, run.seed, options_.codec, options_.group_allreduce,
-                           host);
-    const int S = butterfly_group_size(static_cast<int>(options_.group_size), ctx.world_size);
-    const auto B = static_cast<long>(parts.size());  // version t B + b: of part b in step t
-    PartialCollective partial(
-        ctx, "agent",
-        {.versions = B * run.steps.count(),
-         .initiator =
-             [*this, B](long version) {
-               return global(version / B) ? Activation::kAllRanks : Activation::kAnyRank;
-             },
-         .execute =
-             [*this, shared, S, B](Context c, long version) {
-               const Slot slot{static_cast<int>(version % B), version / B};
-               GroupModels& part = (*shared)[static_cast<std::size_t>(slot.bucket)];
-               if (global(slot.step)) part.average_all(c, options_.allreduce);
-               else part.sum(c, butterfly_group(c.rank(), c.size(), S, turn(slot.step)), slot);
-             }});
-    for (long t : run.steps) {
-      compute_by_part(ctx, run, [&](const Part& part) {
-        optimizer_step(ctx, run, part);
-        (*shared)[static_cast<std::size_t>(part.index)].models.contribute(ctx, part.weights, t);
-        partial.announce(ctx, t * B + part.index);
-      });
-      for (const Part& part : parts) {
-        LateModels& models = (*shared)[static_cast<std::size_t>(part.index)].models;
-        partial.wait(ctx, t * B + part.index);
-        if (global(t)) models.take(ctx, part.weights);
-        else run.steps.record_staleness(models.merge(ctx, part.weights, S, t));
-      }
-      host.pay(ctx);
+void train(Context ctx, Run& run, const Options& options) {
+  const std::vector<Part> parts = parts_of(run);
+  const HostPasses host(options.through_host);
+  const auto shared = std::make_shared<std::vector<GroupModels>>();
+  for (const Part& part : parts)
+    shared->emplace_back(ctx, part.weights, run.seed, options.codec, options.group_allreduce, host);
+  const int S = butterfly_group_size(static_cast<int>(options.group_size), ctx.world_size);
+  const auto B = static_cast<long>(parts.size());  // version t B + b: of part b in step t
+  PartialCollective partial(
+      ctx, "agent",
+      {.versions = B * run.steps.count(),
+       .initiator =
+           [options, B](long version) {
+             return global(options, version / B) ? Activation::kAllRanks : Activation::kAnyRank;
+           },
+       .execute =
+           [options, shared, S, B](Context c, long version) {
+             const Slot slot{static_cast<int>(version % B), version / B};
+             GroupModels& part = (*shared)[static_cast<std::size_t>(slot.bucket)];
+             if (global(options, slot.step)) part.average_all(c, options.allreduce);
+             else
+               part.sum(c, butterfly_group(c.rank(), c.size(), S, options.dynamic ? slot.step : 0),
+                        slot);
+           }});
+  for (long t : run.steps) {
+    compute_by_part(ctx, run, [&](const Part& part) {
+      optimizer_step(ctx, run, part);
+      (*shared)[static_cast<std::size_t>(part.index)].models.contribute(ctx, part.weights, t);
+      partial.announce(ctx, t * B + part.index);
+    });
+    for (const Part& part : parts) {
+      LateModels& models = (*shared)[static_cast<std::size_t>(part.index)].models;
+      partial.wait(ctx, t * B + part.index);
+      if (global(options, t)) models.take(ctx, part.weights);
+      else run.steps.record_staleness(models.merge(ctx, part.weights, S, t));
     }
+    host.pay(ctx);
   }
-  std::optional<Cycle> cycle(const Layout&) const override {
-    return Cycle{.steps = options_.tau, .exact = false};
-  }
+}
 
- private:
-  bool global(long step) const { return (step + 1) % options_.tau == 0; }
-  long turn(long step) const { return options_.dynamic ? step : 0; }
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.steps = options.tau, .exact = false}};
+}
 
 }  // namespace
 
 AlgorithmEntry wagma_entry() {
-  return algorithm_entry<Wagma>(
+  return algorithm_entry(
       {.name = "wagma",
        .doc = "Workers average models in changing groups that do not wait for late ones",
        .trigram = kAsyncFullDecentralised,
@@ -98,6 +92,7 @@ AlgorithmEntry wagma_entry() {
        .execution_options = "F",
        .source = "Li et al., WAGMA-SGD, arXiv 2005.00124",
        .exchanges_weights = true},
+      train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("tau", &Options::tau, integer(1), "Steps from one average over all to the next")
@@ -112,9 +107,10 @@ AlgorithmEntry wagma_entry() {
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the averages")
           .field("codec", &Options::codec, optional_codec_kind(),
                  "Code of how far models in groups are from the last average"),
-      [](const Options& options, const Layout& layout, const std::string& pointer) {
-        check_butterfly_groups(options.group_size, layout.ranks(), pointer);
-      });
+      {.schedule = schedule,
+       .check = [](const Options& options, const Layout& layout, const std::string& pointer) {
+         check_butterfly_groups(options.group_size, layout.ranks(), pointer);
+       }});
 }
 
 }  // namespace trigram

@@ -42,60 +42,53 @@ struct Options {
   std::int64_t max_local_steps = 16;
 };
 
-class ZeroOneAdam final : public Algorithm {
- public:
-  explicit ZeroOneAdam(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    const Coding coding{options_.codec, options_.error_feedback, run.seed, options_.phase2};
-    const auto average = across(run.execution, full_average(options_.allreduce));
-    const auto average_gradients = across(run.execution, coded_average(coding));
-    const auto average_moved = across(run.execution, coded_average(coding));
-    auto comm = ctx.stream->fork("comm");
-    LocalMoments local(ctx, run);
-    const auto gradient = [](Bucket& bucket) { return bucket.grad; };
-    const auto along_gradient = [&](Bucket& bucket) {
-      run.optimizer.accumulate(ctx, bucket);
-      run.optimizer.advance(ctx, bucket);
-    };
-    DoublingInterval variance(options_.variance_doubling, options_.freeze_step),
-        averages(options_.local_doubling, options_.max_local_steps);
-    run.optimizer.freeze_corrections();  // for steps that leave the variance as it is
-    for (long t : run.steps) {
-      if (t < options_.freeze_step && variance.ends_at(t)) {
-        gradient_step(ctx, run, *comm, average);
-        variance.count();
-      } else if (t < options_.freeze_step) {
-        exchange_step(ctx, run, *comm, average_gradients, gradient, along_gradient);
-      } else {
-        const long since = t - options_.freeze_step;
-        if (since == 0) local.begin(ctx, run);
-        local.step(ctx, run, *comm, average_moved, averages.ends_at(since));
-        averages.count();
-      }
+void train(Context ctx, Run& run, const Options& options) {
+  const Coding coding{options.codec, options.error_feedback, run.seed, options.phase2};
+  const auto average = across(run.execution, full_average(options.allreduce));
+  const auto average_gradients = across(run.execution, coded_average(coding));
+  const auto average_moved = across(run.execution, coded_average(coding));
+  auto comm = ctx.stream->fork("comm");
+  LocalMoments local(ctx, run);
+  const auto gradient = [](Bucket& bucket) { return bucket.grad; };
+  const auto along_gradient = [&](Bucket& bucket) {
+    run.optimizer.accumulate(ctx, bucket);
+    run.optimizer.advance(ctx, bucket);
+  };
+  DoublingInterval variance(options.variance_doubling, options.freeze_step),
+      averages(options.local_doubling, options.max_local_steps);
+  run.optimizer.freeze_corrections();  // for steps that leave the variance as it is
+  for (long t : run.steps) {
+    if (t < options.freeze_step && variance.ends_at(t)) {
+      gradient_step(ctx, run, *comm, average);
+      variance.count();
+    } else if (t < options.freeze_step) {
+      exchange_step(ctx, run, *comm, average_gradients, gradient, along_gradient);
+    } else {
+      const long since = t - options.freeze_step;
+      if (since == 0) local.begin(ctx, run);
+      local.step(ctx, run, *comm, average_moved, averages.ends_at(since));
+      averages.count();
     }
   }
+}
 
-  std::optional<Cycle> cycle(const Layout&) const override {
-    const DoublingInterval averages(options_.local_doubling, options_.max_local_steps);
-    return Cycle{.from = options_.freeze_step + averages.counts_to_most(),
-                 .steps = options_.max_local_steps};
-  }
-
- private:
-  Options options_;
-};
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  const DoublingInterval averages(options.local_doubling, options.max_local_steps);
+  return {.cycle = Cycle{.from = options.freeze_step + averages.counts_to_most(),
+                         .steps = options.max_local_steps}};
+}
 
 }  // namespace
 
 AlgorithmEntry zeroone_adam_entry() {
-  return algorithm_entry<ZeroOneAdam>(
+  return algorithm_entry(
       {.name = "zeroone_adam",
        .doc = "Adam on signs, whose variance is updated ever less often, then with local steps",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Lu et al., 0/1 Adam, arXiv 2202.06009",
        .exchanges_moment = true},
+      train,
       scatter_reduce_fields<Options>("gradients and sums of moments")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the allreduce where the variance is updated")
@@ -107,7 +100,7 @@ AlgorithmEntry zeroone_adam_entry() {
                  "Local steps after which the interval between averages doubles")
           .field("max_local_steps", &Options::max_local_steps, integer(1, 1 << 30),
                  "The longest interval between averages, in steps"),
-      check_coding<Options>);
+      {.schedule = schedule, .check = check_coding<Options>});
 }
 
 }  // namespace trigram

@@ -103,28 +103,28 @@ struct Cycle {
   bool exact = true;  // false: time or chance decide the rest, so cycles are alike only in the mean
 };
 
-/// A data-parallel training algorithm. It owns the training loop, so that its file reads like the
-/// paper's pseudo-code. One instance per rank; `train` runs on the rank's main stream.
-class Algorithm {
- public:
-  virtual ~Algorithm() = default;
-  virtual void train(Context ctx, Run& run) = 0;
-  /// True when control flow depends on tensor values; such an algorithm refuses phantoms.
-  virtual bool needs_values() const { return false; }
-  /// Empty where no number of steps is known after which anything begins anew, as when time or
+/// When the ranks of an algorithm exchange, and when their work repeats itself.
+struct ExchangeSchedule {
+  /// Empty where no number of steps is known after which everything begins anew, as when time or
   /// chance decide what is sent. Times per step are means over whole cycles. Timing runs may end
-  /// early where a cycle is exact, so it must be true of all streams of all ranks.
-  virtual std::optional<Cycle> cycle(const Layout& /*layout*/) const { return std::nullopt; }
+  /// early where a cycle is exact, so an exact cycle must hold for all streams of all ranks.
+  std::optional<Cycle> cycle = Cycle{};
   /// Steps from one exchange between ranks to the next, or their mean, where steps decide when
-  /// ranks exchange: a run of fewer steps leaves out what the algorithm costs. 1 where all steps
-  /// exchange something.
-  virtual long exchange_every() const { return 1; }
+  /// ranks exchange: a shorter run leaves out what the algorithm costs. 1 if every step exchanges.
+  long every = 1;
   /// True where time alone decides when ranks exchange, so that a run may end before they have.
-  /// Such an algorithm records each exchange that has ended as an update (Steps::record_staleness).
-  virtual bool exchanges_by_time() const { return false; }
-  /// Of an asynchronous algorithm: true where no rank gets ahead of another without a bound, so
-  /// that all go at the slowest one's pace in the long run.
-  virtual bool bounds_lead() const { return false; }
+  /// Such an algorithm records each completed exchange as an update (Steps::record_staleness).
+  bool by_time = false;
+  /// For asynchronous algorithms: true where no rank gets ahead of another without a bound, so that
+  /// all ranks progress at the pace of the slowest one in the long run.
+  bool bounds_lead = false;
+};
+
+/// A data-parallel training algorithm with its options. `train` is the training loop of one rank
+/// and runs on the rank's main stream, so an algorithm's file reads like the paper's pseudo-code.
+struct Algorithm {
+  std::function<void(Context, Run&)> train;
+  std::function<ExchangeSchedule(const Layout&)> schedule;
 };
 
 }  // namespace trigram

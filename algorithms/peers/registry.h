@@ -32,8 +32,16 @@ std::unique_ptr<PeerGraph> make_peer_graph(const PeerGraphSpec& spec, std::uint6
 /// How a configuration names a peer graph: "name" or {"name": ..., options}.
 OptionType<PeerGraphSpec> peer_graph_kind();
 
-/// That of a method whose ranks meet their peers in the graph of the step; empty where it is drawn.
+/// The cycle of a method whose ranks exchange with their peers in the graph of the step; empty
+/// where the graph is drawn at random.
 std::optional<Cycle> cycle_of(const PeerGraph& graph, Participants who);
+
+/// The schedule of such a method, whose Options hold a `PeerGraphSpec graph`.
+template <class Options>
+ExchangeSchedule schedule_of_graph(const Options& options, const Layout& layout) {
+  return {.cycle =
+              cycle_of(*make_peer_graph(options.graph), participants(options.execution, layout))};
+}
 
 /// What an algorithm needs of a graph, beside that it serves the number of ranks.
 struct GraphNeeds {

@@ -10,6 +10,8 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/hierarchy.h"
+#include "algorithms/execution/steps.h"
 
 using namespace trigram;
 
@@ -21,41 +23,34 @@ struct Options {
   double mu = 0.1;
 };
 
-class ProximalSgd final : public Algorithm {
- public:
-  explicit ProximalSgd(const Options& options) : options_(options) {}
-
-  void train(Context ctx, Run& run) override {
-    auto comm = ctx.stream->fork("comm");
-    const auto average = across(run.execution, full_average(AllreduceAlgorithm::ring));
-    const Tensor x = run.workload.weights(), g = run.workload.gradients();
-    const Tensor start = ctx.device->empty_like(x);
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, full_average(AllreduceAlgorithm::ring));
+  const Tensor x = run.workload.weights(), g = run.workload.gradients();
+  const Tensor start = ctx.device->empty_like(x);
+  ctx.device->copy(start, x);
+  const auto mu = static_cast<float>(options.mu);
+  for (long t : run.steps) {
+    compute_gradients(ctx, run);
+    ctx.device->axpby(mu, x, 1, g);
+    ctx.device->axpby(-mu, start, 1, g);
+    optimizer_step(ctx, run);
+    if ((t + 1) % options.sync_every != 0) continue;
+    exchange_on(*comm, ctx, run, x, average);
     ctx.device->copy(start, x);
-    const auto mu = static_cast<float>(options_.mu);
-    for (long t : run.steps) {
-      compute_gradients(ctx, run);
-      ctx.device->axpby(mu, x, 1, g);
-      ctx.device->axpby(-mu, start, 1, g);
-      optimizer_step(ctx, run);
-      if ((t + 1) % options_.sync_every != 0) continue;
-      exchange_on(*comm, ctx, run, x, average);
-      ctx.device->copy(start, x);
-    }
   }
-
- private:
-  Options options_;
-};
+}
 
 }  // namespace
 
 AlgorithmEntry proximal_sgd_entry() {
-  return algorithm_entry<ProximalSgd>(
+  return algorithm_entry(
       {.name = "proximal_sgd",
        .doc = "Workers step alone, pulled back to the last average, and average every few steps",
        .trigram = kSyncFullCentralised,
        .execution_options = "H",
        .source = "Li et al., FedProx, arXiv 1812.06127"},
+      train,
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
           .field("mu", &Options::mu, number(0, 1e3), "How strongly steps are pulled back"));

@@ -184,7 +184,7 @@ void Contest::add(const PlannedRun& run) {
   check_coordinates(run.coordinates);
   const AlgorithmEntry& entry = run.experiment.algorithm_entry();
   if (!is_asked_for(entry.name)) return;
-  const std::string trigram = to_string(entry.trigram_of(run.experiment.algorithm));
+  const std::string trigram = to_string(entry.traits(run.experiment.algorithm).trigram);
   for (const std::string& word : question_.relaxations)
     if (!has_word(trigram, word)) return;
   const Json manifest = {{"sweep", run.coordinates}, {"experiment", run.resolved}};

@@ -95,7 +95,7 @@ long needed_steps(const Experiment& e, const Json& summary) {
 long evaluated_every(const Experiment& e, bool asked) {
   const auto every = static_cast<long>(e.eval_every), steps = static_cast<long>(e.steps);
   const long some = asked ? every : std::min(every, std::max<long>(1, steps / kEvaluations));
-  const long cycle = e.algorithm_entry().make(e.algorithm)->exchange_every();
+  const long cycle = e.schedule().every;
   return cycle > steps ? some : (some + cycle - 1) / cycle * cycle;
 }
 

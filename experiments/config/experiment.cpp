@@ -84,6 +84,10 @@ const World& Experiment::world() const {
   return find_component(worlds(), "world", runtime, "/runtime");
 }
 
+ExchangeSchedule Experiment::schedule() const {
+  return algorithm_entry().make(algorithm)->schedule(cluster.layout());
+}
+
 const AlgorithmEntry& Experiment::algorithm_entry() const {
   return find_component(algorithms(), "algorithm", algorithm, "/algorithm");
 }

@@ -37,6 +37,8 @@ struct Experiment {
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;
+  /// When the ranks exchange with these options on this cluster.
+  ExchangeSchedule schedule() const;
   /// Whether ranks do each step together.
   bool synchronous() const;
   /// Whether it runs in real time on a network that the world emulates.

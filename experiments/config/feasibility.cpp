@@ -19,17 +19,20 @@ void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
                       fmt::format("{} exchanges the optimizer's moment, and {} without momentum "
                                   "has none; expected adam, adamw or sgd with momentum",
                                   algorithm.name, optimizer.name));
-  if (optimizer.has_variance && e.algorithm.value("warmup_steps", 1) == 0)
+  if (optimizer.has_variance && algorithm.traits(e.algorithm).warmup_steps == 0)
     throw ConfigError("/algorithm/warmup_steps",
                       fmt::format("{} freezes the variance of {} after the warm-up, and it is 0 at "
                                   "first; expected at least 1",
                                   algorithm.name, optimizer.name));
 }
 
+std::optional<AllreduceAlgorithm> allreduce_of(const Experiment& e) {
+  return e.algorithm_entry().traits(e.algorithm).allreduce;
+}
+
 /// Worlds without collectives of their own would run something else under that name.
 void check_native(const Experiment& e) {
-  const auto option = e.algorithm.find("allreduce");
-  if (option == e.algorithm.end() || *option != "native" || e.world().native) return;
+  if (e.world().native || allreduce_of(e) != AllreduceAlgorithm::native) return;
   std::vector<std::string> having;
   for (const World& world : worlds())
     if (world.native) having.push_back(world.name);
@@ -42,8 +45,7 @@ void check_native(const Experiment& e) {
 
 /// A tree has an edge at least.
 void check_tree(const Experiment& e) {
-  const auto option = e.algorithm.find("allreduce");
-  if (option == e.algorithm.end() || *option != "double_tree" || e.cluster.ranks() > 1) return;
+  if (e.cluster.ranks() > 1 || allreduce_of(e) != AllreduceAlgorithm::double_tree) return;
   throw ConfigError("/algorithm/allreduce",
                     "\"double_tree\" joins several ranks, and this cluster has one; expected "
                     "another allreduce, such as ring or nccl, or more nodes or workers_per_node");
@@ -133,7 +135,7 @@ void check_world(const World& world, bool here) {
 
 void check_values(const Experiment& e, const WorkloadFactory& workload) {
   const AlgorithmEntry& entry = e.algorithm_entry();
-  if (!workload.has_values() && entry.make(e.algorithm)->needs_values())
+  if (!workload.has_values() && entry.needs_values)
     throw ConfigError("/workload",
                       fmt::format("\"{}\" decides by the values of tensors; expected a workload "
                                   "with values, such as fashion_mnist",

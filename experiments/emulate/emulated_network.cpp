@@ -202,7 +202,8 @@ EmulatedNetwork emulated_network(const Experiment& e) {
   const bool by_kernel = options.emulated == Emulated::bandwidth_and_latency;
   if (!by_kernel && options.loss > 0)
     throw ConfigError("/runtime/loss", "this kernel has no netem, which drops packets; expected 0");
-  if (!by_kernel && cluster.inter.latency_s > 0 && e.algorithm.value("allreduce", "") == "native")
+  if (!by_kernel && cluster.inter.latency_s > 0 &&
+      e.algorithm_entry().traits(e.algorithm).allreduce == AllreduceAlgorithm::native)
     throw ConfigError("/algorithm/allreduce",
                       "this kernel has no netem, and MPI's own collectives cannot be delayed "
                       "otherwise; expected another, or a latency of 0");

@@ -71,7 +71,7 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
           {"assumed", run.assumed},
           {"warnings", warnings},
           {"algorithm_trigram",
-           to_string(run.experiment.algorithm_entry().trigram_of(run.experiment.algorithm))},
+           to_string(run.experiment.algorithm_entry().traits(run.experiment.algorithm).trigram)},
           {"summary", std::move(summary)}};
 }
 

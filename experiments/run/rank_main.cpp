@@ -173,7 +173,7 @@ void train(const Context& raw, Shared& shared) {
   auto workload = shared.workload.make(workers.numbered(ctx), static_cast<std::uint64_t>(e.seed));
   if (!shared.simulated && shared.machine && shared.workload.has_values())
     workload = slowed(std::move(workload), *raw.stream, *shared.machine, watch.steps());
-  const Execution execution = e.algorithm_entry().execution(e.algorithm);
+  const Execution execution = e.algorithm_entry().traits(e.algorithm).execution;
   workload->bucketize(execution.buckets());
   auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")
                        .make(e.optimizer, workers.numbered(ctx), *workload, e.steps);

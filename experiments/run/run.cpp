@@ -81,8 +81,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const auto target = make_target_accuracy(e);
   StoppingRule* const stopping = steady ? static_cast<StoppingRule*>(steady.get()) : target.get();
   const Workers workers = e.algorithm_entry().workers(e.algorithm, layout);
-  const auto algorithm = e.algorithm_entry().make(e.algorithm);
-  Summary summary(rated_cycle(e), e.synchronous() || algorithm->bounds_lead());
+  const ExchangeSchedule schedule = e.schedule();
+  Summary summary(rated_cycle(e), e.synchronous() || schedule.bounds_lead);
   DrawnSteps drawn(e);
   NetworkChanges changes(e, credits);
   std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
@@ -127,7 +127,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
       makes_what_is_priced(e) ? workload.priced_batch() : std::nullopt);
   json["steady"] = steady ? steady->to_json() : Json();
   json["target"] = target ? target->to_json(epochs(workload, results, summary.batches())) : Json();
-  if (const long every = algorithm->exchange_every(); every > 1) json["cycle_steps"] = every;
+  if (schedule.every > 1) json["cycle_steps"] = schedule.every;
   json["shown_step"] = shown_step(e);
   json["shortfall"] = shortfall(e, json);
   json["world"] = runtime->notes();

@@ -10,21 +10,24 @@ namespace {
 /// Whether the leader of a single node has nobody to exchange with, in an algorithm whose exchange
 /// is more than the mean that the node has made by then.
 bool leads_nobody(const Experiment& e) {
-  if (e.cluster.nodes > 1 || !e.algorithm.value("hierarchical", false)) return false;
-  const Trigram& trigram = e.algorithm_entry().trigram_of(e.algorithm);
+  const AlgorithmTraits traits = e.algorithm_entry().traits(e.algorithm);
+  if (e.cluster.nodes > 1 || !traits.execution.hierarchical) return false;
+  const Trigram& trigram = traits.trigram;
   return trigram.precision == Trigram::Precision::low ||
          trigram.centralisation == Trigram::Centralisation::decentralised;
 }
 
 /// Averages of each rank in the steps that means are over, where time alone decides about them;
 /// else as many as are enough.
-long completed_averages(const Experiment& e, const Algorithm& algorithm, const Json& summary) {
-  if (!algorithm.exchanges_by_time()) return kLeastExchanges;
+long completed_averages(const Experiment& e, const ExchangeSchedule& schedule,
+                        const Json& summary) {
+  if (!schedule.by_time) return kLeastExchanges;
   return summary.at("rates").at("updates").get<long>() / e.cluster.layout().ranks();
 }
 
 /// Why workers have not exchanged what their algorithm wants them to; empty where they have.
-std::string without_exchange(const Experiment& e, const Algorithm& algorithm, const Json& summary) {
+std::string without_exchange(const Experiment& e, const ExchangeSchedule& schedule,
+                             const Json& summary) {
   const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
   const long steps = summary.at("steps");
   if (leads_nobody(e))
@@ -34,38 +37,34 @@ std::string without_exchange(const Experiment& e, const Algorithm& algorithm, co
     return fmt::format("sent nothing between its nodes in {} steps", steps);
   if (!sent("bytes_intra") && !sent("bytes_inter"))
     return fmt::format("sent nothing between its workers in {} steps", steps);
-  if (algorithm.exchanges_by_time() && summary.at("staleness_mean").is_null())
+  if (schedule.by_time && summary.at("staleness_mean").is_null())
     return fmt::format("completed no average in {} steps", steps);
-  if (completed_averages(e, algorithm, summary) <= 1)
+  if (completed_averages(e, schedule, summary) <= 1)
     return fmt::format(
         "completed no average in {} steps but the one that begins with the run, of equal models",
         steps);
   return "";
 }
 
-Cycle cycle_of(const Algorithm& algorithm, const Experiment& e) {
-  return algorithm.cycle(e.cluster.layout()).value_or(Cycle{.exact = false});
+Cycle cycle_of(const ExchangeSchedule& schedule) {
+  return schedule.cycle.value_or(Cycle{.exact = false});
 }
 
-long least_steps(const Algorithm& algorithm, const Cycle& cycle) {
-  if (cycle.exact || algorithm.exchanges_by_time()) return cycle.steps;
-  return std::max(cycle.steps, kLeastExchanges * algorithm.exchange_every());
+long least_steps(const ExchangeSchedule& schedule) {
+  const Cycle cycle = cycle_of(schedule);
+  if (cycle.exact || schedule.by_time) return cycle.steps;
+  return std::max(cycle.steps, kLeastExchanges * schedule.every);
 }
 
 }  // namespace
 
-Cycle rated_cycle(const Experiment& e) {
-  return cycle_of(*e.algorithm_entry().make(e.algorithm), e);
-}
+Cycle rated_cycle(const Experiment& e) { return cycle_of(e.schedule()); }
 
-long least_rated_steps(const Experiment& e) {
-  const auto algorithm = e.algorithm_entry().make(e.algorithm);
-  return least_steps(*algorithm, cycle_of(*algorithm, e));
-}
+long least_rated_steps(const Experiment& e) { return least_steps(e.schedule()); }
 
 long shown_step(const Experiment& e) {
-  const auto algorithm = e.algorithm_entry().make(e.algorithm);
-  const long from = cycle_of(*algorithm, e).from, every = algorithm->exchange_every();
+  const ExchangeSchedule schedule = e.schedule();
+  const long from = cycle_of(schedule).from, every = schedule.every;
   constexpr long kSettled = 2;  // steps until buffers and windows are as they stay
   const long exchanges = (kSettled + every) / every;  // the first that comes after those
   const long chosen = e.timeline.step.value_or(from + exchanges * every - 1);
@@ -74,10 +73,10 @@ long shown_step(const Experiment& e) {
 
 Json shortfall(const Experiment& e, const Json& summary) {
   if (e.cluster.layout().ranks() == 1) return nullptr;
-  const auto algorithm = e.algorithm_entry().make(e.algorithm);
-  const Cycle cycle = cycle_of(*algorithm, e);
+  const ExchangeSchedule schedule = e.schedule();
+  const Cycle cycle = cycle_of(schedule);
   const long steps = summary.at("steps"), rated = steps - cycle.from;
-  const long every = algorithm->exchange_every(), least = least_steps(*algorithm, cycle);
+  const long every = schedule.every, least = least_steps(schedule);
   const auto lacks = [](const char* of, const std::string& why) {
     return Json{{"why", why}, {"of", of}};
   };
@@ -89,12 +88,12 @@ Json shortfall(const Experiment& e, const Json& summary) {
   if (rated < every)
     return lacks("run", fmt::format("made {} of the {} steps from one exchange to the next{}",
                                     rated, every, later));
-  if (const std::string why = without_exchange(e, *algorithm, summary); !why.empty())
+  if (const std::string why = without_exchange(e, schedule, summary); !why.empty())
     return lacks("run", why);
   if (rated < cycle.steps)
     return lacks("rates",
                  fmt::format("made {} of the {} steps of its cycle{}", rated, cycle.steps, later));
-  if (const long averages = completed_averages(e, *algorithm, summary);
+  if (const long averages = completed_averages(e, schedule, summary);
       averages < kLeastExchanges && e.cluster.accelerator.overlap_slowdown > 1)
     return lacks("rates",
                  fmt::format("completed {} of 10 averages, whose traffic slows computation "
@@ -108,8 +107,8 @@ Json shortfall(const Experiment& e, const Json& summary) {
 }
 
 std::string few_averages(const Experiment& e, const Json& summary) {
-  const auto algorithm = e.algorithm_entry().make(e.algorithm);
-  const long averages = completed_averages(e, *algorithm, summary);
+  const ExchangeSchedule schedule = e.schedule();
+  const long averages = completed_averages(e, schedule, summary);
   if (averages <= 0 || averages >= kLeastExchanges) return "";
   const std::string most = averages == 1
                                ? "many times"

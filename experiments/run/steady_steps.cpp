@@ -108,7 +108,7 @@ Json SteadySteps::to_json() const {
 
 std::unique_ptr<SteadySteps> make_steady_steps(const Experiment& e, SteadySteps::Credits credits) {
   if (!e.until_steady || e.cluster.inter.background.load > 0) return nullptr;
-  const auto algorithm = e.algorithm_entry().make(e.algorithm)->cycle(e.cluster.layout());
+  const std::optional<Cycle> algorithm = e.schedule().cycle;
   const auto machines = machine_period(e.cluster);
   if (!algorithm || !algorithm->exact || !machines) return nullptr;
   SteadySteps::Options options{.cycle = *algorithm,

@@ -13,7 +13,7 @@ namespace {
 long first_common_model(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
   if (cycle.from > 0 || !cycle.exact) return 1;
-  return e.algorithm_entry().make(e.algorithm)->exchange_every();
+  return e.schedule().every;
 }
 
 /// When the first of the ranks that train ended the step.

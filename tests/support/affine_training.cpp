@@ -60,7 +60,7 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     auto optimizer = find_component(optimizers(), "optimizer", choice, "")
                          .make(resolve_component(optimizers(), "optimizer", choice, ""),
                                workers.numbered(ctx), workload, training.steps);
-    Run run{workload, *optimizer, steps, entry.execution(resolved)};
+    Run run{workload, *optimizer, steps, entry.traits(resolved).execution};
     entry.make(resolved)->train(ctx, run);
     return to_bytes(steps.take_staleness(), path, workload.weights().floats());
   });

@@ -82,7 +82,7 @@ class Session {
                         : factory_->make(workers.numbered(ctx), training_.seed);
     if (training_.world != "sim" && factory_->has_values())
       workload = slowed(std::move(workload), *raw.stream, *machine_, steps);
-    const Execution execution = entry_.execution(algorithm_);
+    const Execution execution = entry_.traits(algorithm_).execution;
     workload->bucketize(execution.buckets());
     auto optimizer =
         find_component(optimizers(), "optimizer", optimizer_, "/optimizer")

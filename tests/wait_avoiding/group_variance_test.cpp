@@ -98,7 +98,7 @@ std::string train(Context ctx, const Json& algorithm) {
   const auto& entry = find_component(algorithms(), "algorithm", algorithm, "");
   const Json resolved =
       component_options(resolve_component(algorithms(), "algorithm", algorithm, ""));
-  Run run{workload, optimizer, steps, entry.execution(resolved)};
+  Run run{workload, optimizer, steps, entry.traits(resolved).execution};
   entry.make(resolved)->train(ctx, run);
   EXPECT_EQ(steps.take_staleness().max, 0) << "rank " << ctx.world_rank;
   const auto bytes = std::as_bytes(std::span(optimizer.left));

@@ -28,7 +28,7 @@ TEST(AlgorithmRegistry, CyclesOfMethodsThatRestLastAsManyTimesAsLong) {
   const auto cycle = [](const Json& spec) {
     const AlgorithmEntry& entry = find_component(algorithms(), "algorithm", spec, "");
     const Json resolved = resolve_component(algorithms(), "algorithm", spec, "");
-    return entry.make(component_options(resolved))->cycle(Layout(8, 2)).value().steps;
+    return entry.make(component_options(resolved))->schedule(Layout(8, 2)).cycle.value().steps;
   };
   EXPECT_EQ(cycle({{"name", "decentralized"}, {"mode", "shift_one"}}), 4);
   EXPECT_EQ(
