@@ -15,7 +15,8 @@ namespace trigram::cuda {
 template <class T>
 void fill(cudaStream_t stream, std::size_t n, T* x, T value);
 
-/// y = a * x + b * y in f32, f16 or bf16, rounded once per element. With b = 0, y is not read.
+/// y = a * x + b * y in f32, f16 or bf16. 16-bit elements are computed in f32 and rounded once to
+/// their type. With b = 0, y is not read.
 void axpby(cudaStream_t stream, std::size_t n, DType type, float a, const std::byte* x, float b,
            std::byte* y);
 

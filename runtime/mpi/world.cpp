@@ -238,11 +238,10 @@ void MpiWorld::progress() noexcept {
   }
 }
 
-/// Ends the process in two cases that `progress` cannot handle. Ranks of one machine share queues
-/// in memory: a rank that was stopped in the middle of an update can block another inside MPI for
-/// ever, including the thread that watches. And an accelerator that cannot be aborted keeps its
-/// streams from unwinding, while status messages still say that all is well. This thread calls
-/// neither MPI nor the accelerator.
+/// Ends the process in two cases in which `progress` cannot. A rank that is stopped while it
+/// updates a queue that the ranks of a machine share in memory can block another rank's threads
+/// inside MPI for ever. And an accelerator that cannot be aborted keeps its streams from unwinding
+/// while status messages say that all is well. This thread calls neither MPI nor the accelerator.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
   const double unwinding_s = watch_.longest_silence_s() + 20;  // 20 s to abort an accelerator

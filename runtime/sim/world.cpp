@@ -123,8 +123,7 @@ void World::fail(std::exception_ptr failure) {
   failure_ = std::move(failure);
   ended_ = true;
   simulation_.stop();
-  halt();  // if this actor ended, its messages would fail, and other actors would continue with
-           // that
+  halt();  // ending this actor would fail its messages, and its peers would react to that
 }
 
 void World::halt() const {

@@ -44,7 +44,8 @@ inline constexpr std::uint64_t kWarpCapacity = 32 * 16 * 4;
 /// Elements of the tiles into which larger chunks are cut.
 inline constexpr std::uint64_t kTile = 256 * 8 * 4;
 
-/// Encode all chunks of `batch` in one launch, each of at most the capacity (of `blocks` blocks).
+/// Encode all chunks of `batch` in one launch. Each chunk must fit into a cluster of `blocks`
+/// blocks, or into a warp.
 void encode_in_clusters(cudaStream_t stream, const Batch& batch, unsigned blocks, unsigned clusters,
                         bool mean, bool feedback);
 void encode_in_warps(cudaStream_t stream, const Batch& batch, bool feedback);
