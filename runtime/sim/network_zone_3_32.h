@@ -25,9 +25,8 @@
 namespace trigram::sim {
 
 /// The links and routes of a network. Routes are computed on demand, so memory is linear in the
-/// number of links, and the latency of a route equals the described latency to the last bit.
-/// SimGrid's own zones for trees, tori and dragonflies use other routes, which differ between
-/// versions.
+/// number of links, and route latencies equal the described ones to the last bit. SimGrid's own
+/// zones for trees, tori and dragonflies use other routes, which differ between versions.
 class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   using StandardLinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
@@ -135,9 +134,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   ///
   /// SimGrid weighs a flow by the inverse of its route's latency, before the latency is multiplied
   /// by its factor. So SimGrid is given a latency that is equal for all flows that can share a
-  /// link: the latency of the route or, if the topology adds to it, the latency of the link by
-  /// which the message leaves. The factor then turns this value into the remaining latency of the
-  /// message that starts.
+  /// link: the route's or, if the topology adds to it, that of the link by which the message
+  /// leaves. The factor turns this value into the remaining latency of the message that starts.
   void share_evenly() {
     const auto& links = network_.links();
     adds_latency_ =
@@ -212,9 +210,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return all_s > 0 ? 1 : 0;
   }
 
-  /// The link that limits a connection. It is taken from the spare links when the connection's
-  /// first message leaves, because few pairs of workers ever talk and links cannot be created any
-  /// more then.
+  /// The link that limits a connection, taken from the spare links for its first message: few pairs
+  /// of workers ever talk, and links cannot be created during a simulation.
   StandardLinkImpl* connection(int source, int destination) {
     const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
     auto& own = found->second;
@@ -229,9 +226,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     own = spare_[taken_++]->set_bandwidth(cap_Bps)->get_impl();
     return own;
   }
-  /// A link that limits each coupled flow to this rate. Needed because SimGrid 3.32 ignores
-  /// Comm::set_rate for a flow between two hosts. There are few distinct rates, as there are few
-  /// kinds of links.
+  /// A link that limits each coupled flow to this rate, because SimGrid 3.32 ignores Comm::set_rate
+  /// between two hosts. There are few distinct rates, as there are few kinds of links.
   StandardLinkImpl* pace(double Bps) {
     auto& own = paces_[Bps];
     if (own) return own;
@@ -271,8 +267,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return all;
   }
   StandardLinkImpl* unlimited(const std::string& name) { return link_of_each(name)->get_impl(); }
-  /// Creates a link that flows do not share: its bandwidth, unlimited at first, limits each flow
-  /// separately.
+  /// Creates a link whose bandwidth, unlimited at first, limits each flow separately.
   simgrid::s4u::Link* link_of_each(const std::string& name) {
     auto* created = link(name, kUnlimited_Bps);
     created->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);

@@ -85,8 +85,7 @@ class World {
   /// True if connections simulate their windows message by message; otherwise a window limits the
   /// rate.
   bool has_windows() const { return cluster_.transport.tcp.exists() && rate() == Rate::burst; }
-  /// The rate that limits connections and messages. Slices use the sustained rate, because they
-  /// share streams whose state is not tracked.
+  /// Limits connections and messages. Slices share streams without tracked state: sustained.
   Rate rate() const { return rate_of(cluster_.transport); }
   static Rate rate_of(const Transport& transport) {
     return transport.has_connections() && !transport.limits_messages() ? Rate::burst
@@ -102,8 +101,7 @@ class World {
     constexpr double kLV08 = 13.01;
     return options_.network_model == SimOptions::NetworkModel::tcp ? kLV08 : 1;
   }
-  /// How many collectives were simulated as flows, by messages, and sharing links; empty with the
-  /// fidelity "message".
+  /// Counts of collectives by how they were simulated; empty with the fidelity "message".
   Json notes() const;
   Simulation& simulation() { return simulation_; }
   std::vector<double> credits() const { return simulation_.credits(); }

@@ -205,8 +205,7 @@ void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
-/// Runs on the sender's thread after a receiver has freed transport buffers: hands over the waiting
-/// sends that now fit.
+/// Hands over waiting sends that fit now that a receiver has freed transport buffers.
 void ThreadsCommunicator::take_what_fits() {
   for (PostedTransfer* const half : std::exchange(untaken_, {})) {
     Meeting& meeting = meeting_place(*half);
@@ -259,8 +258,7 @@ void ThreadsCommunicator::meet(PostedTransfer& mine, PostedTransfer& theirs) {
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
-/// Copies the values. Returns the mismatch between the halves, if there is one; the world has then
-/// failed.
+/// Copies the values. If the halves do not match, fails the world and returns the error.
 std::exception_ptr ThreadsCommunicator::copy(const Tensor& sent, int source, const Tensor& received,
                                              int destination) {
   try {

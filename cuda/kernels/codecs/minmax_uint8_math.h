@@ -18,9 +18,8 @@ __host__ __device__ constexpr Index code_words(Index numel) {
   return (numel + 31) / 32 * 8;
 }
 
-/// The extremes that one or more threads have seen. If a vector has a NaN or an infinity, the
-/// difference of its extremes is not finite, and the wire says no more than that. So an infinite
-/// `high` may stand for such vectors.
+/// The extremes that one or more threads have seen. An infinite `high` stands for vectors with a
+/// NaN or an infinity: the wire only says that the difference of their extremes is not finite.
 struct Extremes {
   float low = kInfinity, high = -kInfinity;
 
@@ -62,9 +61,8 @@ struct Scan {
   }
 };
 
-/// Encodes elements by the grid. `exact` grids need two operations per code: the f32 numbers near
-/// 1.5 * 2^23 are the integers, so adding it rounds to an integer, which appears in the low bits of
-/// the sum.
+/// Encodes elements by the grid. `exact` grids need two operations per code: f32 numbers near
+/// 1.5 * 2^23 are integers, so adding it rounds, and the integer is in the low bits of the sum.
 class Quantizer {
  public:
   __device__ __forceinline__ explicit Quantizer(const Grid& grid)
