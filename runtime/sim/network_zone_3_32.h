@@ -183,8 +183,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
     if (latency) *latency += told(route_, -1);
   }
-  /// The links of a coupled flow: all links of a round, twice if two messages pass it, with the
-  /// latency of a slowest message.
+  /// The links of a round, each as often as messages pass it, and a slowest message's latency.
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
     const int source = coupled_->slowest_source();
     links.push_back(entry(static_cast<std::size_t>(source)));

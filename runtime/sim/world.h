@@ -85,7 +85,7 @@ class World {
   /// True if connections simulate their windows message by message; otherwise a window limits the
   /// rate.
   bool has_windows() const { return cluster_.transport.tcp.exists() && rate() == Rate::burst; }
-  /// Limits connections and messages. Slices share streams without tracked state: sustained.
+  /// Burst if connections track their windows; sustained otherwise, as for sliced messages.
   Rate rate() const { return rate_of(cluster_.transport); }
   static Rate rate_of(const Transport& transport) {
     return transport.has_connections() && !transport.limits_messages() ? Rate::burst
