@@ -6,20 +6,20 @@
 #include "core/accelerator_backend.h"
 #include "cuda/support/options.h"
 
-// What the rest of the project knows of CUDA and NCCL.
+// The interface through which the rest of the project uses CUDA and NCCL.
 
 namespace trigram {
 
-/// Why this build has no GPUs, whatever the machine; empty when it has them.
+/// Why this build cannot use GPUs on any machine; empty if it can.
 std::string cuda_absent_reason();
-/// Why no rank can run on a GPU here: the build has no CUDA, or the machine no GPU. Empty when it
-/// can.
+/// Why no rank can run on a GPU here: the build has no CUDA, or the machine has no GPU. Empty if
+/// ranks can.
 std::string cuda_unavailable_reason();
 
-/// The GPU of this rank, and NCCL between the ranks. Collective over the ranks of `bootstrap`.
-/// Ranks of one machine take its GPUs in their order, `ranks_per_gpu` each. `waiter` waits for the
-/// others on the calling thread. Throws ConfigError when a machine has fewer GPUs than its ranks
-/// need, CudaError and NcclError when one of these libraries fails.
+/// Makes the accelerator of this rank: its GPU, and NCCL between the ranks. Collective over the
+/// ranks of `bootstrap`. The ranks of a machine are assigned to its GPUs in order, `ranks_per_gpu`
+/// to each. `waiter` waits for other ranks on the calling thread. Throws ConfigError if a machine
+/// has fewer GPUs than its ranks need, and CudaError or NcclError if one of these libraries fails.
 std::unique_ptr<AcceleratorBackend> make_cuda_accelerator(const CudaOptions& options,
                                                           Bootstrap& bootstrap, Waiter& waiter);
 

@@ -9,8 +9,8 @@
 
 namespace trigram::cuda {
 
-/// Where the kernels of a codec run: on a stream, with room from the device that issues to it. Both
-/// outlive the codec.
+/// The stream on which a codec's kernels run, and the device that provides scratch memory for it.
+/// Both must outlive the codec.
 struct CodecContext {
   Device& device;
   cudaStream_t stream;
@@ -18,7 +18,7 @@ struct CodecContext {
 
 inline float* floats(const Tensor& x) { return reinterpret_cast<float*>(x.data()); }
 
-/// A codec on a GPU, whose wires have the sizes of the host's codec of the same spec.
+/// A codec on a GPU. Its wires have the same sizes as those of the host's codec with the same spec.
 class CudaCodec : public Codec {
  public:
   CudaCodec(const CodecContext& context, std::shared_ptr<const Codec> host)
@@ -30,8 +30,8 @@ class CudaCodec : public Codec {
  protected:
   Device& device() const { return context_.device; }
   cudaStream_t stream() const { return context_.stream; }
-  /// Uninitialised device memory for what is queued next. Once its last handle is gone, others get
-  /// it when the stream has come so far.
+  /// Uninitialised device memory for the work that is queued next. After its last handle is
+  /// dropped, it is reused once the stream has passed that work.
   Tensor scratch(std::size_t nbytes) const { return device().empty(nbytes, DType::u8); }
   Tensor zeroed_scratch(std::size_t nbytes) const;
   void zero(const Tensor& room, std::size_t nbytes) const;

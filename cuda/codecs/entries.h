@@ -5,7 +5,7 @@
 
 namespace trigram::cuda {
 
-/// What a codec is made of: its resolved options, and what it needs beside them.
+/// The inputs from which a codec is made: its resolved options, key, context and host codec.
 struct CodecParts {
   const Json& options;
   const CodecKey& key;

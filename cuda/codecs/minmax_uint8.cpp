@@ -99,7 +99,7 @@ void MinMaxUInt8::encode_chunks(const std::vector<Chunk>& chunks,
   const Tensor state = zeroed_scratch(minmax_uint8::tile_state_bytes(batch.count));
   const unsigned resident = minmax_uint8::resident_tile_blocks(mean, feedback);
   const unsigned blocks = std::min(2 * batch.tiles, resident * minmax_uint8::multiprocessors());
-  // Far enough ahead that nobody waits long, near enough that the cache still has the tile.
+  // Far enough ahead that blocks rarely wait, and near enough that the tile is still cached.
   std::uint32_t lead = blocks;
   for (const Chunk& chunk : ways.in_tiles)
     lead = std::max(lead, tiles_of(chunk.numel, minmax_uint8::kTile));

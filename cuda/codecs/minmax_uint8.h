@@ -8,8 +8,8 @@
 
 namespace trigram::cuda {
 
-/// MinMaxUInt8 on a GPU: whatever is asked for is one pass over memory, wherever a chunk fits into
-/// the registers of a cluster, and one launch for all chunks of a kind.
+/// MinMaxUInt8 on a GPU. Every operation is one pass over memory if each chunk fits into the
+/// registers of a cluster, and one launch for all chunks of a kind.
 class MinMaxUInt8 final : public CudaCodec {
  public:
   using CudaCodec::CudaCodec;
@@ -25,9 +25,10 @@ class MinMaxUInt8 final : public CudaCodec {
   void encode_mean(Device& device, const Tensor& wire, std::span<const Tensor> wires,
                    const Tensor& mean, const Tensor* residual) override;
 
-  /// Several owners' passes at once: wire i gets the code of the mean of an equal share of the
-  /// incoming wires, which follow each other; `means` give the lengths and are not touched. No
-  /// residuals, or one for each.
+  /// The encoding passes of several owners at once. `incoming` has an equal number of wires for
+  /// each of `wires`, consecutively; wires[i] gets the code of the mean of its incoming wires.
+  /// `means` only give the lengths and are not written. `residuals` is empty or has one tensor per
+  /// wire.
   void encode_means(std::span<const Tensor> wires, std::span<const Tensor> incoming,
                     std::span<const Tensor> means, std::span<const Tensor> residuals);
 

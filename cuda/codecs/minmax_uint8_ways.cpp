@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<unsigned, 4> kSizes = {1, 2, 4, kMaxCluster};
 
-/// Clusters of `kSizes[i]` blocks that run side by side.
+/// Number of clusters of `kSizes[i]` blocks that run concurrently.
 unsigned resident(std::size_t i) {
   static const auto counts = [] {
     std::array<unsigned, kSizes.size()> all{};
@@ -20,7 +20,8 @@ unsigned resident(std::size_t i) {
   return counts[i];
 }
 
-/// The index of the smallest clusters that hold `numel` elements; kSizes.size() if there are none.
+/// The index in kSizes of the smallest cluster that holds `numel` elements; kSizes.size() if none
+/// does.
 std::size_t smallest_for(std::uint64_t numel) {
   const std::uint64_t padded = (numel + 31) / 32 * 32;
   std::size_t i = 0;
@@ -56,7 +57,7 @@ Ways choose_ways(const std::vector<Chunk>& chunks, bool mean) {
     }
   }
   if (ways.in_clusters.empty()) return ways;
-  // Few chunks: larger clusters, for more of the GPU to have work.
+  // With few chunks, uses larger clusters, so that more of the GPU is busy.
   const std::size_t count = ways.in_clusters.size();
   while (size + 1 < kSizes.size() && resident(size + 1) >= count) ++size;
   ways.blocks = kSizes[size];

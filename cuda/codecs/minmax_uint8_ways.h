@@ -6,17 +6,17 @@
 
 namespace trigram::cuda::minmax_uint8 {
 
-/// Chunks, by the way in which they are to be coded.
+/// Chunks, grouped by the kernel that encodes them.
 struct Ways {
   std::vector<Chunk> in_warps, in_clusters, in_tiles;
-  unsigned blocks = 1;    // of a cluster
-  unsigned clusters = 0;  // side by side
+  unsigned blocks = 1;    // per cluster
+  unsigned clusters = 0;  // that run concurrently
 };
 
-/// The ways for the current GPU.
+/// Groups chunks for the current GPU.
 Ways choose_ways(const std::vector<Chunk>& chunks, bool mean);
 
-/// Multiprocessors of the current GPU.
+/// Number of multiprocessors of the current GPU.
 unsigned multiprocessors();
 
 }  // namespace trigram::cuda::minmax_uint8

@@ -64,7 +64,7 @@ class Qsgd final : public CudaCodec {
       chunks.push_back({floats(xs[i]), wires[i].data(), xs[i].numel(), 0, 0});
     }
     batch.count = static_cast<std::uint32_t>(chunks.size());
-    // Kernels have threads for whole buckets: no more than there are elements.
+    // Kernels use threads for whole buckets, so a bucket is never longer than the longest vector.
     batch.format = format_;
     batch.format.bucket = std::min(format_.bucket, longest);
     batch.buckets = number_tiles(chunks, batch.format.bucket);

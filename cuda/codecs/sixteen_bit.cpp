@@ -5,7 +5,7 @@
 namespace trigram::cuda {
 namespace {
 
-/// A wire of 16-bit numbers is a tensor of these: the device converts.
+/// The wire is a tensor of 16-bit numbers, so the device's conversion does the work.
 class SixteenBit final : public CudaCodec {
  public:
   SixteenBit(DType type, const CodecParts& parts)

@@ -12,7 +12,8 @@
 namespace trigram {
 namespace {
 
-// Four sizes per octave: little waste, and blocks of nearly equal use are shared.
+// Four sizes per octave waste little memory and let tensors of similar size reuse each other's
+// blocks.
 std::size_t block_size(std::size_t nbytes) {
   nbytes = std::max(nbytes, CudaArena::kAlignment);
   const std::size_t step = std::max(std::bit_floor(nbytes) / 4, CudaArena::kAlignment);
@@ -23,7 +24,7 @@ std::byte* allocated(std::size_t nbytes) {
   std::byte* memory = nullptr;
   const cudaError_t code = cudaMalloc(&memory, nbytes);
   if (code == cudaErrorMemoryAllocation) {
-    static_cast<void>(cudaGetLastError());  // it is dealt with
+    static_cast<void>(cudaGetLastError());  // clears the error, which is handled here
     std::size_t free = 0, total = 0;
     cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     throw CudaMemoryError(fmt::format("the GPU has no {} bytes for tensors: {} of its {} are free",
@@ -49,7 +50,7 @@ std::shared_ptr<CudaArena> CudaArena::create(std::size_t nbytes, std::string enl
 CudaArena::CudaArena(std::size_t nbytes, std::string enlarge, CudaBlocks blocks)
     : nbytes_(nbytes / kAlignment * kAlignment), enlarge_(std::move(enlarge)), blocks_(blocks) {
   memory_ = allocated(nbytes_);
-  if (blocks_ == CudaBlocks::allocated) {  // it would fit
+  if (blocks_ == CudaBlocks::allocated) {  // the allocation only tested that it fits
     cuda::check(cudaFree(std::exchange(memory_, nullptr)), "cudaFree");
   } else {
     clean_[memory_] = nbytes_;
@@ -57,7 +58,7 @@ CudaArena::CudaArena(std::size_t nbytes, std::string enlarge, CudaBlocks blocks)
 }
 
 CudaArena::~CudaArena() {
-  // By now every tensor is gone. Errors of a GPU that has failed have been seen by others.
+  // All tensors are gone by now. If the GPU has failed, other calls have reported it.
   cudaFree(memory_);
 }
 
@@ -72,7 +73,7 @@ void CudaArena::remove_stream(cudaStream_t stream) {
   departed_.push_back(end_of(stream));
 }
 
-// The place behind what is queued on a stream now.
+// An event after everything that is queued on `stream` now.
 std::shared_ptr<cuda::Event> CudaArena::end_of(cudaStream_t stream) {
   std::unique_ptr<cuda::Event> event;
   if (idle_events_.empty()) {
@@ -82,7 +83,7 @@ std::shared_ptr<cuda::Event> CudaArena::end_of(cudaStream_t stream) {
     idle_events_.pop_back();
   }
   event->record(stream);
-  // Fences live in the arena, and die while its mutex is held.
+  // Fences belong to the arena, and are destroyed while its mutex is held.
   return {event.release(), [this](cuda::Event* e) { idle_events_.emplace_back(e); }};
 }
 
@@ -114,7 +115,7 @@ std::shared_ptr<std::byte> CudaArena::allocate_alone(std::size_t nbytes) {
   }
   if (!fits) throw CudaMemoryError(exhausted(size));
   const auto give_back = [arena = shared_from_this(), size](std::byte* block) {
-    cudaDeviceSynchronize();  // what is queued on any stream may touch it
+    cudaDeviceSynchronize();  // work on any stream may use it
     cudaFree(block);
     const std::lock_guard lock(arena->mutex_);
     arena->used_ -= size;
@@ -140,8 +141,8 @@ void CudaArena::fence_dropped() {
   just_dropped_.clear();
 }
 
-// A dropped block of this very size. Streams get to older fences first, so that only the oldest is
-// asked.
+// Takes a dropped block of exactly this size. Streams pass older fences first, so only the oldest
+// block is checked.
 std::byte* CudaArena::reuse(std::size_t size, cudaStream_t stream) {
   const auto found = dropped_.find(size);
   if (found == dropped_.end()) return nullptr;
@@ -153,7 +154,7 @@ std::byte* CudaArena::reuse(std::size_t size, cudaStream_t stream) {
   return block;
 }
 
-// The front of the first clean stretch that is long enough.
+// Takes the front of the first free range that is long enough.
 std::byte* CudaArena::carve(std::size_t size) {
   const auto found =
       std::ranges::find_if(clean_, [size](const auto& stretch) { return stretch.second >= size; });
@@ -164,7 +165,7 @@ std::byte* CudaArena::carve(std::size_t size) {
   return block;
 }
 
-// Makes larger stretches of the dropped blocks that the GPU has done with.
+// Merges dropped blocks that the GPU has finished with into larger free ranges.
 void CudaArena::merge_dropped() {
   for (auto& [size, blocks] : dropped_) {
     while (!blocks.empty() && blocks.front().fence->open_for(nullptr)) {
@@ -197,7 +198,7 @@ void CudaArena::drop(std::byte* block, std::size_t size) noexcept {
   try {
     just_dropped_.emplace_back(block, size);
   } catch (const std::bad_alloc&) {
-    // The host has no memory to remember the block: it stays unused.
+    // The host has no memory to record the block, so it is lost.
   }
 }
 

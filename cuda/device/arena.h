@@ -16,57 +16,58 @@
 
 namespace trigram {
 
-/// The memory that a rank has on its GPU does not hold all its tensors.
+/// The tensors of a rank do not fit into its GPU memory.
 class CudaMemoryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Where the blocks of an arena are.
+/// How an arena provides blocks.
 enum class CudaBlocks {
-  carved,     // within one allocation
-  allocated,  // each in one of its own, as long as asked for, so that compute-sanitizer knows where
-              // it ends and when it is gone; allocating and dropping wait for the GPU
+  carved,     // parts of one allocation
+  allocated,  // separate allocations of exact size, so that compute-sanitizer detects overruns and
+              // use after free; allocating and dropping wait for the GPU
 };
 
-/// All memory that one rank has on its GPU: taken from CUDA once, at start-up, because allocations
-/// wait for kernels that themselves may wait for other ranks. Safe from any thread; it lives until
-/// the last block is given back.
+/// All memory that one rank uses on its GPU. It is allocated from CUDA once, at start-up, because
+/// allocations wait for kernels that may themselves wait for other ranks. Thread-safe. The arena
+/// lives until the last block is returned.
 ///
-/// **When a block is used again.** A tensor may be used on any stream of the rank, and its last
-/// handle is dropped on the host while the work that touches it is still queued, on streams that
-/// nobody has kept account of. But nothing that is queued after the drop can touch it. So a dropped
-/// block is used again when every stream has got to where its queue ended at the drop, or at a
-/// later moment: an event on each of them, the *fence*. It is recorded when memory is next asked
-/// for, over all blocks dropped until then. The stream that asks is exempt: what it does with the
-/// block comes behind what it has queued before, and who hands a new tensor to another stream
-/// orders that stream behind its own, as `Stream::submit` and `wait` do.
+/// **When a block is reused.** A tensor may be used on any stream of the rank. Its last handle is
+/// dropped on the host while work that uses it is still queued, on streams that nobody has
+/// recorded. But no work that is queued after the drop can use it. So a dropped block can be reused
+/// when every stream has passed the position that its queue had at the drop, or a later position.
+/// This is checked with a *fence*: one event on each stream, recorded at the next allocation for
+/// all blocks dropped until then. The allocating stream is exempt: its use of the block comes after
+/// everything that it has queued before, and a stream that hands a new tensor to another stream
+/// orders that stream behind itself, as `Stream::submit` and `wait` do.
 class CudaArena : public std::enable_shared_from_this<CudaArena> {
  public:
-  /// `enlarge` ends the error for memory that is exhausted: what the user can do.
+  /// `enlarge` is appended to the error for exhausted memory; it says what the user can do.
   static std::shared_ptr<CudaArena> create(std::size_t nbytes, std::string enlarge,
                                            CudaBlocks blocks = CudaBlocks::carved);
   ~CudaArena();
   CudaArena(const CudaArena&) = delete;
   CudaArena& operator=(const CudaArena&) = delete;
 
-  /// Work that touches blocks is queued on `stream` from now on.
+  /// From now on, work that uses blocks may be queued on `stream`.
   void add_stream(cudaStream_t stream);
-  /// No work that touches blocks is queued on `stream` any more; what is queued need not be done.
+  /// No more work that uses blocks will be queued on `stream`; queued work need not be complete.
   void remove_stream(cudaStream_t stream);
 
-  /// At least `nbytes` uninitialised bytes for work that is queued on `stream` first; never null.
-  /// When all memory is taken, waits until the GPU has done with enough of what was dropped. Throws
-  /// CudaMemoryError when that would not help.
+  /// Returns at least `nbytes` uninitialised bytes, to be used first by work that is queued on
+  /// `stream`; never null. If all memory is in use, waits until the GPU has finished with enough
+  /// dropped blocks. Throws CudaMemoryError if that cannot help.
   std::shared_ptr<std::byte> allocate(std::size_t nbytes, cudaStream_t stream, Waiter& waiter);
 
-  /// For vectors that are loaded 16 bytes at a time, and lines of the cache.
+  /// In bytes. Suits 16-byte vector loads and cache lines.
   static constexpr std::size_t kAlignment = 256;
 
  private:
   struct Fence {
     std::vector<std::pair<cudaStream_t, std::shared_ptr<cuda::Event>>> events;  // not yet reached
-    /// Whether `stream` may use what was dropped before; null: whether anyone may.
+    /// True if `stream` may use the blocks that were dropped before the fence. With null: true if
+    /// every stream may.
     bool open_for(cudaStream_t stream);
   };
   struct Dropped {
@@ -91,12 +92,12 @@ class CudaArena : public std::enable_shared_from_this<CudaArena> {
   const CudaBlocks blocks_;
   std::byte* memory_ = nullptr;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards everything below
   std::vector<std::unique_ptr<cuda::Event>> idle_events_;
   std::vector<cudaStream_t> streams_;
-  std::vector<std::shared_ptr<cuda::Event>> departed_;  // ends of streams that are gone
-  std::map<std::byte*, std::size_t> clean_;  // nothing that is queued touches it; by address
-  std::vector<std::pair<std::byte*, std::size_t>> just_dropped_;  // no fence yet
+  std::vector<std::shared_ptr<cuda::Event>> departed_;  // last events of removed streams
+  std::map<std::byte*, std::size_t> clean_;             // free, by address; no queued work uses it
+  std::vector<std::pair<std::byte*, std::size_t>> just_dropped_;  // without a fence yet
   std::map<std::size_t, std::deque<Dropped>> dropped_;            // by size, oldest first
   std::size_t used_ = 0;
 };

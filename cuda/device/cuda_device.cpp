@@ -29,7 +29,7 @@ CudaDevice::Membership::~Membership() {
   try {
     arena->remove_stream(stream);
   } catch (const std::exception&) {
-    // The GPU has failed, and with it all that the arena is asked for.
+    // The GPU has failed, so the arena is not used any more.
   }
 }
 

@@ -13,15 +13,16 @@
 
 namespace trigram {
 
-/// Tensors in the memory of a GPU; the operations of one stream, queued on it. Operations on
-/// elements give the bits of HostDevice (but for which NaN a NaN is), norm2 a value within 1e-12 of
-/// its. Phantoms, and operands of unequal length, are errors (InvariantError).
+/// Tensors in the memory of a GPU, and operations that are queued on one stream. Elementwise
+/// operations and norm2 give the same bits as HostDevice, except for the payload of NaNs. Phantoms
+/// and operands of unequal length are errors (InvariantError).
 ///
-/// Made and used by the stream's thread. Making one takes pinned memory and a handle of cuBLAS: at
-/// start-up. To destroy one may wait for all work of the GPU. The stream and the waiter outlive it.
+/// Create and use it on the stream's thread, and create it at start-up, because it takes pinned
+/// memory and a cuBLAS handle. Its destruction may wait for all work of the GPU. The stream and the
+/// waiter must outlive it.
 class CudaDevice final : public Device {
  public:
-  /// Operations that block the host wait by `waiter`.
+  /// Operations that block the host wait through `waiter`.
   CudaDevice(cudaStream_t stream, std::shared_ptr<CudaArena> arena, Waiter& waiter);
   ~CudaDevice() override;
 
@@ -30,7 +31,7 @@ class CudaDevice final : public Device {
   using Device::download;
   using Device::empty;
   using Device::upload;
-  /// Waits only when all memory is taken (CudaArena::allocate).
+  /// Blocks only if all memory is in use (CudaArena::allocate).
   Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) override;
   void fill(const Tensor& x, float value) override;
   void fill_normal(const Tensor& x, Philox random) override;
@@ -50,7 +51,7 @@ class CudaDevice final : public Device {
   cudaStream_t stream() const { return stream_; }
 
  private:
-  /// The arena knows the stream as long as this lives.
+  /// Keeps the stream registered with the arena.
   struct Membership {
     Membership(cudaStream_t stream, std::shared_ptr<CudaArena> arena);
     ~Membership();
@@ -62,7 +63,7 @@ class CudaDevice final : public Device {
   Waiter& waiter_;
   const Membership membership_;
   cuda::Staging staging_;
-  Tensor norm_;  // scratch of norm2, and its result
+  Tensor norm_;  // scratch memory of norm2 and its result
   CudaNnOps nn_;
 };
 

@@ -14,7 +14,7 @@
 namespace trigram {
 namespace {
 
-// The lengths of a window's tensors.
+// The numbers of elements of a window's tensors.
 struct Lengths {
   explicit Lengths(const Window& w)
       : images(w.batch * w.channels * w.height * w.width),
@@ -40,7 +40,7 @@ CudaNnOps::CudaNnOps(cudaStream_t stream, Tensor workspace)
     cuda::check(cublasSetStream(blas_, stream_), "cublasSetStream");
     cuda::check(cublasSetWorkspace(blas_, workspace_.data(), workspace_.nbytes()),
                 "cublasSetWorkspace");
-    // No TF32, whatever the environment says.
+    // Disables TF32, whatever the environment says.
     cuda::check(cublasSetMathMode(blas_, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
   } catch (...) {
     cublasDestroy(blas_);
@@ -57,13 +57,13 @@ void CudaNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float 
   const float* const y = operand(b, k * n);
   float* const z = operand(c, m * n);
   if (m == 0 || n == 0) return;
-  if (k == 0) {  // nothing is added
+  if (k == 0) {  // the product is zero
     auto* const bytes = reinterpret_cast<std::byte*>(z);
     if (beta == 0) cuda::fill(stream_, m * n, z, 0.0f);
     else if (beta != 1) cuda::axpby(stream_, m * n, DType::f32, beta, bytes, 0, bytes);
     return;
   }
-  // cuBLAS lays matrices out by columns: it sees the transposes, and makes c^T = op(b)^T op(a)^T.
+  // cuBLAS uses column-major order, so it sees the transposes and computes c^T = op(b)^T op(a)^T.
   const int rows = blas_size(n), cols = blas_size(m), inner = blas_size(k);
   const float one = 1;
   cuda::check(

@@ -7,14 +7,15 @@
 
 namespace trigram {
 
-/// The operations of neural networks on a GPU, queued on one stream: products by cuBLAS in f32
-/// throughout, the others by kernels. The same bits in every run on the same kind of GPU; those of
-/// HostNnOps where nothing but single sums and choices is made (relu, bias, windows). Tensors must
-/// be f32 (labels u8), have values and hold at least what the dimensions say (InvariantError
-/// otherwise). A label that is no class makes the loss NaN.
+/// Neural-network operations on a GPU, queued on one stream. Matrix products use cuBLAS in f32
+/// throughout; the other operations are kernels of this project. Results are bit-identical in every
+/// run on the same kind of GPU. They equal HostNnOps' bits if an operation only makes single sums
+/// and selections (relu, bias, windows). Tensors must be f32 (labels u8), have values and hold at
+/// least as many elements as the dimensions require (InvariantError otherwise). A label that is not
+/// a class makes the loss NaN.
 class CudaNnOps final : public NnOps {
  public:
-  /// cuBLAS takes no other memory than `workspace`, once this is made.
+  /// After construction, cuBLAS uses no memory except `workspace`.
   CudaNnOps(cudaStream_t stream, Tensor workspace);
   ~CudaNnOps() override;
   CudaNnOps(const CudaNnOps&) = delete;

@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-// A moment that may be missing; notes when it is.
+// Returns the address of a moment tensor; clears `all_have_it` if the tensor is missing.
 float* moment(const Tensor& w, const Tensor& moment, bool& all_have_it) {
   if (moment.is_phantom()) {
     all_have_it = false;

@@ -7,16 +7,18 @@
 
 namespace trigram {
 
-/// Steps of an optimizer over many tensors in one launch, on the stream of `device`, which outlives
-/// this. Weights and moments equal those of one call of Device::sgd or adam per tensor.
+/// Optimizer steps over many tensors in one launch, on the stream of `device`, which must outlive
+/// this object. Weights and moments equal the results of one call of Device::sgd or adam per
+/// tensor.
 class MultiTensor {
  public:
-  /// All f32 and of one length; SGD without momentum needs no m, and SGD no v: Tensor{}.
+  /// All f32 and of equal length. Pass Tensor{} for v with SGD, and for m with SGD without
+  /// momentum.
   struct Operands {
     Tensor w, g, m, v;
   };
 
-  /// Tells the GPU where the tensors lie, which this keeps.
+  /// Uploads the addresses of the tensors, and keeps the tensors alive.
   MultiTensor(CudaDevice& device, std::span<const Operands> tensors);
 
   void sgd(const SgdStep& step) const;

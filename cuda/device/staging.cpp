@@ -14,12 +14,12 @@ Staging::Staging(cudaStream_t stream, Waiter& waiter) : stream_(stream), waiter_
 
 Staging::~Staging() {
   try {
-    // What a copy is still under way from or to stays: to free it would wait for the GPU.
+    // If a copy still uses the memory, leaks it: freeing it would wait for the GPU.
     for (const Slot& slot : slots_) {
       if (!slot.done.reached()) return;
     }
   } catch (const CudaError&) {
-    // Nothing is under way on a GPU that has failed.
+    // The GPU has failed, so no copy is in progress.
   }
   cudaFreeHost(memory_);
 }
@@ -50,7 +50,7 @@ void Staging::download(std::span<std::byte> to, const std::byte* from) {
     const std::size_t begin = i * kSlotBytes;
     return to.subspan(begin, std::min(kSlotBytes, to.size() - begin));
   };
-  // Some parts are on their way while the one before is taken out.
+  // Copies of later parts are in progress while an earlier part is copied out.
   for (std::size_t i = 0; i < parts + kSlots - 1; ++i) {
     if (i < parts) {
       Slot& slot = slots_[(first + i) % kSlots];

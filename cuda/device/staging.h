@@ -11,8 +11,8 @@
 
 namespace trigram::cuda {
 
-/// Copies between pageable host memory and the GPU, through pinned memory that is taken once: for
-/// one stream, on whose thread it is made and used.
+/// Copies between pageable host memory and the GPU through pinned memory that is allocated once. It
+/// serves one stream and is created and used on that stream's thread.
 class Staging {
  public:
   Staging(cudaStream_t stream, Waiter& waiter);
@@ -20,16 +20,17 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  /// Queues the copy; `from` may be used again at once. Waits only for uploads before the last few.
+  /// Queues the copy; `from` may be reused at once. Blocks only while all slots hold earlier
+  /// uploads.
   void upload(std::byte* to, std::span<const std::byte> from);
-  /// Waits until the stream has got there.
+  /// Queues the copy and waits until it is complete.
   void download(std::span<std::byte> to, const std::byte* from);
 
  private:
   static constexpr std::size_t kSlots = 4, kSlotBytes = 1 << 20;
   struct Slot {
     std::byte* memory = nullptr;
-    Event done;  // the last copy from or to it
+    Event done;  // after the last copy from or to `memory`
   };
   void wait_for(const Slot& slot);
 

@@ -2,8 +2,8 @@
 
 #include <cooperative_groups.h>
 
-/// The thread-block cluster of the running thread, where the architecture has them (compute
-/// capability 9.0); elsewhere every block is a cluster of its own.
+/// The thread-block cluster of the running thread, if the architecture has clusters (compute
+/// capability 9.0); otherwise every block is a cluster of its own.
 namespace trigram::cuda::cluster {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
@@ -25,7 +25,7 @@ __device__ __forceinline__ unsigned size() {
   return cooperative_groups::this_cluster().num_blocks();
 }
 __device__ __forceinline__ void sync() { cooperative_groups::this_cluster().sync(); }
-/// What `address`, in this block's dynamic shared memory, is in that of block `rank`.
+/// The address in block `rank` that corresponds to `address` in this block's dynamic shared memory.
 template <class T>
 __device__ __forceinline__ T* in_block(T* address, unsigned rank) {
   return cooperative_groups::this_cluster().map_shared_rank(address, rank);

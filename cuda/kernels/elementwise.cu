@@ -17,8 +17,8 @@ struct Fill {
   T value;
 };
 
-// What becomes of one element of axpby. The sum of every reduction has no factors, and what is
-// overwritten is not read.
+// The form of axpby. Sums without factors are the most frequent; an output that is overwritten is
+// not read.
 enum class Form { scaled, sum, general };
 
 template <Form form>
@@ -32,7 +32,7 @@ struct Combine {
   float a, b;
 };
 
-// The 16-bit formats add a zero to what is overwritten, which makes +0 of -0.
+// The 16-bit formats add zero if the output is overwritten, which turns -0 into +0.
 template <bool reads_y>
 struct CombineSixteenBit {
   __device__ __forceinline__ float operator()(float x, float y) const {
@@ -76,7 +76,7 @@ template <class Type, class Function>
 void update(cudaStream_t stream, std::size_t n, const std::byte* x, std::byte* y,
             const Function& f) {
   using Stored = typename Type::Stored;
-  // Read alone, but vectors know one kind of pointer.
+  // `from` is only read, but Vector takes non-const pointers.
   auto* from = reinterpret_cast<Stored*>(const_cast<std::byte*>(x));
   auto* to = reinterpret_cast<Stored*>(y);
   const Cut cut = cut_for(n, to);

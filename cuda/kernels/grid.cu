@@ -7,7 +7,7 @@
 namespace trigram::cuda {
 namespace {
 
-// Blocks of kBlock threads that a multiprocessor holds at once: 2,048 threads.
+// The number of blocks of kBlock threads that a multiprocessor runs at once: 2,048 threads.
 constexpr unsigned kBlocksPerMultiprocessor = 8;
 
 }  // namespace

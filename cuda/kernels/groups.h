@@ -8,15 +8,15 @@
 #include "core/device/element_types.h"
 #include "cuda/kernels/grid.h"
 
-/// Loops over vectors four elements at a time, wherever the vectors begin.
+/// Loops over vectors, four elements at a time, for vectors that begin at any address.
 namespace trigram::cuda {
 
-/// Four neighbouring elements, as f32.
+/// Four neighbouring elements as f32.
 struct Four {
   float v[4];
 };
 
-/// Storage for four elements that are loaded and stored at once.
+/// The type that loads and stores four elements at once.
 template <class Stored>
 struct PackOf;
 template <>
@@ -37,7 +37,7 @@ bool is_aligned(const T* address) {
   return reinterpret_cast<std::uintptr_t>(address) % (4 * sizeof(T)) == 0;
 }
 
-/// A vector whose groups of four begin at `head`: elements before it are handled one by one.
+/// A vector whose groups of four begin at index `head`; elements before it are handled one by one.
 template <class Type>
 struct Vector {
   using Stored = typename Type::Stored;
@@ -71,13 +71,14 @@ struct Vector {
 };
 using Floats = Vector<element::F32>;
 
-/// How n elements are cut: `head` single ones, groups of four, and single ones again.
+/// How n elements are split: `head` single elements, groups of four, and up to three single
+/// elements.
 struct Cut {
   std::size_t n = 0, head = 0;
   __host__ __device__ __forceinline__ std::size_t groups() const { return (n - head) / 4; }
 };
 
-/// The cut that aligns the groups of a vector that begins at `address`.
+/// The split that aligns the groups of a vector that begins at `address`.
 template <class T>
 Cut cut_for(std::size_t n, const T* address) {
   const std::size_t beyond = reinterpret_cast<std::uintptr_t>(address) / sizeof(T) % 4;
@@ -85,8 +86,8 @@ Cut cut_for(std::size_t n, const T* address) {
   return {n, head < n ? head : n};
 }
 
-/// Calls body.one(i) for every single element and body.four(i) for every group, by the threads
-/// `thread` of `threads`.
+/// Calls body.one(i) for every single element and body.four(i) for every group. Each call runs on
+/// one of `threads` threads; `thread` is the index of the caller.
 template <class Body>
 __device__ __forceinline__ void for_each_group(const Cut& cut, std::size_t thread,
                                                std::size_t threads, const Body& body) {
@@ -96,7 +97,7 @@ __device__ __forceinline__ void for_each_group(const Cut& cut, std::size_t threa
   if (thread < cut.n - tail) body.one(tail + thread);
 }
 
-/// An operation on each element: `body` has one(i) and four(i).
+/// Applies an operation to each element: `body` has one(i) and four(i).
 template <class Body>
 __global__ void groups_kernel(Cut cut, Body body) {
   for_each_group(cut, grid_thread(), grid_threads(), body);

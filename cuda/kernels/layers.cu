@@ -14,8 +14,8 @@ __global__ void bias_kernel(std::size_t n, std::size_t cols, float* x, const flo
   for (std::size_t i = grid_thread(); i < n; i += grid_threads()) x[i] = add(x[i], b[i % cols]);
 }
 
-// A block adds up kTile columns, each by kTile threads, in the host's order: every 32nd row, then a
-// tree.
+// A block sums kTile columns, with kTile threads for each, in the host's order: every 32nd row,
+// then a tree.
 __global__ void __launch_bounds__(kTile* kTile)
     bias_grad_kernel(std::size_t rows, std::size_t cols, const float* dx, float* dbias) {
   __shared__ float sums[kTile][kTile + 1];
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   }
   sums[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
-  // A warp takes what the threads of one column have.
+  // Each warp reduces the partial sums of one column.
   float total = sums[threadIdx.x][threadIdx.y];
   for (int distance = 16; distance > 0; distance /= 2) {
     total = add(total, __shfl_xor_sync(0xFFFFFFFF, total, distance));
@@ -56,8 +56,8 @@ __device__ __forceinline__ float warp_reduce(float value, const Combine& combine
   return value;
 }
 
-// One row by one warp; returns the row's loss, to all lanes. The logits may lie where the gradient
-// goes, so that all are read before any is written by another lane: each lane has its own columns.
+// One warp handles one row, and returns the row's loss to all lanes. The logits may be stored where
+// the gradient goes; that is safe because each lane reads and writes only its own columns.
 __device__ double softmax_row(std::size_t classes, const float* logits, unsigned label, float scale,
                               float* gradient) {
   const unsigned lane = threadIdx.x % 32;
@@ -67,14 +67,14 @@ __device__ double softmax_row(std::size_t classes, const float* logits, unsigned
     if (c == label) at_label = logits[c];
   }
   largest = warp_reduce(largest, [](float a, float b) { return fmaxf(a, b); });
-  // One lane has it, the others have zero.
+  // The lane that owns the label's column broadcasts its logit.
   at_label = __shfl_sync(0xFFFFFFFF, at_label, static_cast<int>(label % 32));
   float sum = 0;
   for (std::size_t first = 0; first < classes; first += 32) {
     const std::size_t c = first + lane;
     float power = 0;
     if (c < classes) gradient[c] = power = exp_portable(sub(logits[c], largest));
-    // One after the other, as the host: labels of one byte know at most 256 classes.
+    // Sequential, as on the host: labels of one byte allow at most 256 classes.
     for (int from = 0; from < 32 && first + from < classes; ++from) {
       sum = add(sum, __shfl_sync(0xFFFFFFFF, power, from));
     }

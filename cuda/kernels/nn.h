@@ -7,8 +7,8 @@
 
 #include "core/nn_ops.h"
 
-/// The operations of neural networks, queued on a stream; shapes as NnOps has them. All sums have a
-/// fixed order. Those of windows, relu and bias are bit for bit the host's.
+/// Neural-network operations, queued on a stream; shapes as in NnOps. All sums have a fixed order.
+/// Window operations, relu and bias give the same bits as the host.
 namespace trigram::cuda {
 
 void bias(cudaStream_t stream, std::size_t rows, std::size_t cols, float* x, const float* bias);
@@ -17,14 +17,14 @@ void bias_grad(cudaStream_t stream, std::size_t rows, std::size_t cols, const fl
 void relu(cudaStream_t stream, std::size_t n, float* x);
 void relu_grad(cudaStream_t stream, std::size_t n, const float* y, float* dx);
 
-// Of windows, fewer than 2^31 columns' elements.
+// For windows with fewer than 2^31 elements in images and in columns.
 void im2col(cudaStream_t stream, const Window& window, const float* images, float* columns);
 void col2im(cudaStream_t stream, const Window& window, const float* columns, float* images);
 void max_pool(cudaStream_t stream, const Window& window, const float* x, float* y, float* argmax);
 void max_pool_grad(cudaStream_t stream, const Window& window, const float* dy, const float* argmax,
                    float* dx);
 
-/// A label that is no class makes the loss NaN.
+/// A label that is not a class makes the loss NaN.
 void softmax_xent(cudaStream_t stream, std::size_t rows, std::size_t classes, const float* logits,
                   const std::uint8_t* labels, float* dlogits, float* loss);
 

@@ -8,8 +8,8 @@
 
 namespace trigram::cuda {
 
-/// x[i] = what `random.normal()` gives when it is called for the (i+1)-th time. All draws of one
-/// key are at most 2^34 words, of which a number takes four.
+/// x[i] = the result of the (i+1)-th call of `random.normal()`. One key gives at most 2^34 words,
+/// and each number takes four.
 void fill_normal(cudaStream_t stream, std::size_t n, float* x, const Philox& random);
 
 }  // namespace trigram::cuda

@@ -6,11 +6,10 @@
 
 #include "core/device.h"
 
-/// Steps of optimizers, one launch each. Bit for bit those of HostDevice.
+/// Optimizer steps, one launch each, with the same bits as HostDevice.
 namespace trigram::cuda {
 
-/// Weights, gradients and moments, n elements each. SGD has m alone, and needs it only where there
-/// is momentum.
+/// Weights, gradients and moments, n elements each. SGD uses only m, and only with momentum.
 struct Parameters {
   float* w = nullptr;
   float* g = nullptr;
@@ -22,15 +21,16 @@ struct Parameters {
 void sgd(cudaStream_t stream, const SgdStep& step, const Parameters& parameters);
 void adam(cudaStream_t stream, const AdamStep& step, const Parameters& parameters);
 
-/// One of several tensors that are updated in one launch, cut into chunks of kChunk elements.
+/// One of several tensors that are updated in one launch; it is cut into chunks of kChunk elements.
 struct Piece {
   Parameters parameters;
-  std::size_t first_chunk = 0;  // the number of chunks of the pieces before it
+  std::size_t first_chunk = 0;  // total number of chunks of the pieces before it
 };
 inline constexpr std::size_t kChunk = 4096;
 constexpr std::size_t chunks_of(std::size_t n) { return (n + kChunk - 1) / kChunk; }
 
-/// `pieces` lies in device memory, in the order of first_chunk; none is empty. `chunks` in all.
+/// `pieces` is in device memory, ordered by first_chunk; no piece is empty. `chunks` is the total
+/// number.
 struct Pieces {
   const Piece* pieces = nullptr;
   unsigned count = 0;

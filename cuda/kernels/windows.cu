@@ -1,5 +1,5 @@
-// The operations of NnOps that slide a window over images. Every thread makes one value of the
-// result, and where several are added up, in the host's order.
+// The operations of NnOps that slide a window over images. Every thread computes one value of the
+// result; sums are in the host's order.
 
 #include "cuda/kernels/grid.h"
 #include "cuda/kernels/nn.h"
@@ -8,7 +8,7 @@
 namespace trigram::cuda {
 namespace {
 
-// In 32 bits: division by what is not known before takes many times as long in 64.
+// In 32 bits, because division by a runtime value takes many times as long in 64 bits.
 struct Sizes {
   explicit Sizes(const Window& w)
       : batch(count(w.batch)),
@@ -39,7 +39,7 @@ __global__ void im2col_kernel(Sizes s, const float* images, float* columns) {
     const unsigned b = place / s.out, out = place % s.out;
     const unsigned kx = tap % s.kernel, ky = tap / s.kernel % s.kernel;
     const unsigned c = tap / (s.kernel * s.kernel);
-    // In the padded image.
+    // Coordinates in the padded image.
     const unsigned y = out / s.out_width * s.stride + ky;
     const unsigned x = out % s.out_width * s.stride + kx;
     const bool inside =

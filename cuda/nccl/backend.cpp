@@ -25,14 +25,14 @@ NcclBackend::~NcclBackend() {
 
 std::unique_ptr<AcceleratorStream> NcclBackend::stream(const std::string& name, Control& control,
                                                        Waiter& waiter) {
-  cuda::check(cudaSetDevice(device_), "cudaSetDevice");  // of this thread
+  cuda::check(cudaSetDevice(device_), "cudaSetDevice");  // for this thread
   const ncclUniqueId id = agree_on_id(waiter);
   return std::make_unique<CudaStream>(
       CudaStream::World{plan_, arena_, issuer_, bootstrap_.rank(), bootstrap_.size(), device_},
       name, id, add_handle(), control, waiter);
 }
 
-/// Rank 0 makes the identity of the next communicator, and the others hear of it.
+/// Rank 0 creates the id of the next communicator and distributes it.
 ncclUniqueId NcclBackend::agree_on_id(Waiter& waiter) {
   const std::string key = "nccl/" + std::to_string(streams_++);
   ncclUniqueId id;
@@ -60,12 +60,13 @@ void NcclBackend::abort() noexcept {
   issuer_.post([this] { abort_handles(); });
 }
 
-/// All at once: an abort stops the kernels of its own communicator and then frees memory, for which
-/// CUDA waits for every kernel of the GPU. Those of the next communicator end with its own abort
-/// alone. Before 2.19.1, NCCL may not return even so: then the world's deadline ends the process.
+/// Aborts all communicators at once. An abort stops the kernels of its communicator and then frees
+/// memory, for which CUDA waits for every kernel of the GPU; kernels of another communicator end
+/// only by that communicator's own abort. Before 2.19.1, NCCL may not return even then; in that
+/// case the world's deadline ends the process.
 void NcclBackend::abort_handles() {
   std::lock_guard lock(mutex_);
-  std::vector<std::jthread> aborts;  // joined at the end
+  std::vector<std::jthread> aborts;  // joined when it is destroyed
   for (const auto& handle : handles_) aborts.emplace_back([&handle] { handle->abort(); });
 }
 

@@ -12,13 +12,13 @@
 
 namespace trigram::cuda {
 
-/// What the streams of one rank share in one world: the rank's memory on its GPU, the thread that
-/// calls NCCL, and NCCL's communicators.
+/// The state that the streams of one rank share in one world: the rank's GPU memory, the thread
+/// that calls NCCL, and NCCL's communicators.
 class NcclBackend final : public AcceleratorBackend {
  public:
   NcclBackend(const CudaOptions& options, int device, std::shared_ptr<CudaArena> arena,
               Bootstrap& bootstrap);
-  /// All ranks have ended: to end a communicator may take all of them.
+  /// Destroy it after all ranks have ended, because destroying a communicator may need all of them.
   ~NcclBackend() override;
   std::unique_ptr<AcceleratorStream> stream(const std::string& name, Control& control,
                                             Waiter& waiter) override;
@@ -35,11 +35,11 @@ class NcclBackend final : public AcceleratorBackend {
   const int device_;
   const std::shared_ptr<CudaArena> arena_;
   Bootstrap& bootstrap_;
-  int streams_ = 0;  // so far
+  int streams_ = 0;  // number of streams so far
   std::atomic<bool> aborted_ = false;
-  std::mutex mutex_;  // guards the list; what it holds is the issuing thread's
+  std::mutex mutex_;  // guards handles_, not the handles, which belong to the issuer's thread
   std::vector<std::shared_ptr<NcclHandle>> handles_;
-  Issuer issuer_;  // last: its thread uses all the others
+  Issuer issuer_;  // last, because its thread uses all other members
 };
 
 }  // namespace trigram::cuda

@@ -16,7 +16,7 @@ double host_s() {
 
 }  // namespace
 
-/// A place in the queue, and its time once the GPU has got there.
+/// An event in the queue, and its time once the GPU has reached it.
 class QueueClock::Timed {
  public:
   Timed(cudaStream_t queue, std::shared_ptr<const Timed> origin) : origin_(std::move(origin)) {
@@ -33,7 +33,7 @@ class QueueClock::Timed {
     check(code, "cudaEventQuery");
     return true;
   }
-  /// Of the steady clock; once known.
+  /// In seconds of the steady clock; call it once known.
   double seconds() const {
     std::call_once(computed_, [this] {
       if (!origin_) return;
@@ -44,7 +44,7 @@ class QueueClock::Timed {
     });
     return seconds_;
   }
-  /// Of an event without an origin.
+  /// Sets the time of an event that has no origin.
   void is(double seconds) { seconds_ = seconds; }
 
  private:
@@ -75,7 +75,7 @@ QueueClock::QueueClock(cudaStream_t queue) : queue_(queue) {
 std::unique_ptr<EventTime> QueueClock::mark() {
   auto timed = std::make_shared<const Timed>(queue_, origin_);
   if (host_s() - origin_marked_s_ > kOldestOrigin_s && origin_->known()) {
-    origin_->seconds();  // so that it needs its own origin no more
+    origin_->seconds();  // so that it drops its own origin
     origin_ = timed;
     origin_marked_s_ = host_s();
   }

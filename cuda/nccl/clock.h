@@ -8,14 +8,14 @@
 
 namespace trigram::cuda {
 
-/// Times of a stream's queue on the steady clock of the host. CUDA tells the time between two
-/// events as milliseconds in a float, so each is measured from another that is a few seconds older
-/// at most.
+/// Converts times of a CUDA stream to the host's steady clock. CUDA measures the time between two
+/// events in milliseconds as a float, so each event is measured relative to an origin event that is
+/// at most a few seconds older.
 class QueueClock {
  public:
-  /// Waits until the queue is empty: where it is and what time it is, are known together then.
+  /// Waits until the queue is empty, because only then the host's time of an event is known.
   explicit QueueClock(cudaStream_t queue);
-  /// The place behind all that has been queued so far.
+  /// An event after everything that has been queued so far.
   std::unique_ptr<EventTime> mark();
 
  private:
@@ -24,7 +24,7 @@ class QueueClock {
 
   const cudaStream_t queue_;
   std::shared_ptr<const Timed> origin_;
-  double origin_marked_s_;  // the host's time when the origin was queued
+  double origin_marked_s_;  // host time at which the origin was queued
 };
 
 }  // namespace trigram::cuda

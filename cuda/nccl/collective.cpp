@@ -5,7 +5,7 @@
 #include "cuda/nccl/error.h"
 #include "cuda/nccl/range.h"
 
-// Collectives by NCCL's own means.
+// Collectives that NCCL implements.
 
 namespace trigram::cuda {
 namespace {
@@ -20,9 +20,9 @@ ncclDataType_t type_of(DType type) {
   return ncclUint8;
 }
 
-constexpr int kSaysCollective = -103;  // beside those of messages, in communicator.cpp
+constexpr int kSaysCollective = -103;  // next to the message tags in communicator.cpp
 
-/// A collective in a control message.
+/// Encodes a collective as a control message.
 Message described(const Collective& c, int peer) {
   const std::int64_t what = static_cast<std::int64_t>(c.kind) * 4 + static_cast<std::int64_t>(c.op);
   return {peer, static_cast<std::int64_t>(c.x.numel()),
@@ -35,7 +35,7 @@ ncclRedOp_t op_of(Reduce op) {
 
 }  // namespace
 
-/// NCCL's own way of an all-to-all: one group of messages.
+/// An all-to-all as one group of messages, as NCCL recommends.
 void NcclCommunicator::exchange_parts(const Collective& c) {
   const auto ranks = static_cast<std::size_t>(place_.size);
   std::vector<Transfer> batch;
@@ -46,7 +46,7 @@ void NcclCommunicator::exchange_parts(const Collective& c) {
   transfer(batch);
 }
 
-/// Returns when all ranks have come to the same collective: a dissemination barrier (Hensgen,
+/// Returns when all ranks have reached the same collective: a dissemination barrier (Hensgen,
 /// Finkel and Manber, "Two algorithms for barrier synchronization", 1988).
 void NcclCommunicator::agree_on(const Collective& c) {
   const int P = place_.size;

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
 
-// Streams of a rank whose kernels of NCCL must find room on the GPU beside each other, and the most
-// blocks that NCCL gains from on any GPU so far.
+// The number of streams of a rank whose NCCL kernels must fit on the GPU at the same time, and the
+// largest number of blocks from which NCCL benefits on any GPU so far.
 constexpr int kStreamsTogether = 4, kMostBlocks = 32;
 
-/// Ranks issue what their streams send in the order in which it comes, so the kernels of two
-/// communicators may start in another order on another rank. That is safe as long as neither keeps
-/// the other off the GPU: each takes at most its share of the multiprocessors.
+/// Ranks issue the operations of their streams in order of arrival, so the kernels of two
+/// communicators may start in different orders on different ranks. That is safe if neither keeps
+/// the other off the GPU: each uses at most its share of the multiprocessors.
 ncclConfig_t configuration() {
   int device = 0, multiprocessors = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
@@ -31,10 +31,10 @@ ncclConfig_t configuration() {
   return config;
 }
 
-// What halves say of themselves. Algorithms use tags from 0.
+// Tags of the messages that describe halves. Algorithms use tags from 0.
 constexpr int kSays[] = {-101, -102};  // by Transfer::Kind
 
-/// A tensor in a control message: a = numel, b = priced_numel and what kind of tensor it is.
+/// Encodes a tensor as a control message: a = numel, b = priced_numel * 8 + dtype * 2 + is_phantom.
 Message described(const Tensor& x, int peer) {
   const auto kind = static_cast<std::int64_t>(x.dtype()) * 2 + x.is_phantom();
   return {peer, static_cast<std::int64_t>(x.numel()),
@@ -49,8 +49,8 @@ Tensor from_description(const Message& m) {
   return kind % 2 ? Tensor::phantom(numel, dtype, priced) : Tensor(elsewhere, numel, dtype, priced);
 }
 
-/// Calls of NCCL that belong together. A group that an exception leaves is closed: all later calls
-/// would belong to it.
+/// An NCCL group. If an exception leaves it, the destructor closes the group; otherwise all later
+/// calls would belong to it.
 class Group {
  public:
   Group() { check(ncclGroupStart(), "ncclGroupStart"); }
@@ -74,13 +74,13 @@ bool overlap(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-/// One call of NCCL.
+/// One NCCL call.
 struct NcclCommunicator::Half {
   Transfer::Kind kind;
   std::byte* data;
   std::size_t nbytes;
   int peer;
-  Tensor tensor;  // keeps its memory until the call
+  Tensor tensor;  // keeps the memory alive until the call
 };
 
 void NcclHandle::check() const {
@@ -110,7 +110,7 @@ NcclCommunicator::NcclCommunicator(const NcclPlan& plan, const Place& place, con
 void NcclCommunicator::connect(const ncclUniqueId& id) {
   const auto size = static_cast<std::size_t>(place_.size);
   const Tensor buffer = place_.stream.device().empty(2 * size);
-  // The first message between two ranks connects them, and blocks until both have come.
+  // The first message between two ranks connects them, and blocks until both have called it.
   std::vector<Half> everyone;
   for (std::size_t peer = 0; peer < size; ++peer) {
     const Tensor out = buffer.slice(peer, 1), in = buffer.slice(size + peer, 1);
@@ -135,7 +135,7 @@ void NcclCommunicator::connect(const ncclUniqueId& id) {
       });
 }
 
-/// On the issuing thread: one batch.
+/// Issues one batch. Called on the issuing thread.
 void NcclCommunicator::issue(ncclComm_t comm, const std::vector<Half>& halves, cudaStream_t queue) {
   Group group;
   for (const Half& h : halves) {
@@ -157,7 +157,7 @@ void NcclCommunicator::transfer(std::span<const Transfer> batch) {
   });
 }
 
-/// Has the issuing thread make `call`, unless the world has failed.
+/// Runs `call` on the issuing thread, unless the world has failed.
 void NcclCommunicator::issue_and_limit(std::function<void(ncclComm_t)> call) {
   place_.issuer.run(place_.waiter, {.kind = Wait::accelerator},
                     [handle = handle_, call = std::move(call)] {
@@ -166,7 +166,7 @@ void NcclCommunicator::issue_and_limit(std::function<void(ncclComm_t)> call) {
   limit_run_ahead();
 }
 
-/// Returns when the other half of each message in the batch has come, and fits.
+/// Returns when the other half of each message in the batch is ready and matches.
 void NcclCommunicator::agree(std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
     const Message m = described(t.tensor, t.peer);
@@ -178,7 +178,8 @@ void NcclCommunicator::agree(std::span<const Transfer> batch) {
   }
 }
 
-/// The next message of a peer, if it is here. Messages of others are kept until they are asked for.
+/// The next message from `peer` with this tag, if it has arrived. Messages from other peers are
+/// kept for later.
 std::optional<Message> NcclCommunicator::heard(int tag, int peer) {
   auto& said = said_[{tag, peer}];
   while (said.empty()) {
@@ -191,7 +192,8 @@ std::optional<Message> NcclCommunicator::heard(int tag, int peer) {
   return first;
 }
 
-/// Whether what the other half says of itself is here; takes it.
+/// True if the description of the other half has arrived and matches; removes it. Throws on a
+/// mismatch.
 bool NcclCommunicator::agreed(const Transfer& mine) {
   const Transfer::Kind other = mine.kind == Transfer::send ? Transfer::recv : Transfer::send;
   const auto said = heard(kSays[other], mine.peer);
@@ -207,7 +209,8 @@ std::vector<NcclCommunicator::Half> NcclCommunicator::halves_of(std::span<const 
   std::vector<Half> halves;
   for (const Transfer& t : batch) {
     Tensor values = t.tensor;
-    // What is sent is what the tensor holds at the call, even if the batch receives into it.
+    // A message carries the values at the time of the call, even if the batch receives into the
+    // tensor.
     const auto overwrites = [&](const Transfer& other) {
       return other.kind == Transfer::recv && !other.tensor.is_phantom() &&
              overlap(values, other.tensor);
@@ -222,7 +225,7 @@ std::vector<NcclCommunicator::Half> NcclCommunicator::halves_of(std::span<const 
   return halves;
 }
 
-/// What a tensor becomes as messages of NCCL: its values, then filler up to its price.
+/// Adds the NCCL messages of a tensor: its values, then filler up to its priced size.
 void NcclCommunicator::add_halves(std::vector<Half>& halves, const Transfer& transfer,
                                   const Tensor& values) {
   const std::size_t payload = values.is_phantom() ? 0 : values.nbytes();

@@ -15,35 +15,35 @@
 
 namespace trigram::cuda {
 
-/// How the data plane works.
+/// Options of the data plane.
 struct NcclPlan {
-  /// Both sides of every message say on the control plane what it is before NCCL is called. So a
-  /// half that is missing or does not match is an error that names both ranks, and no kernel waits
-  /// for one that never comes. Costs a control message each way.
+  /// Before NCCL is called, both sides of every message describe it to each other on the control
+  /// plane. So a half that is missing or does not match is an error that names both ranks, and no
+  /// kernel waits for a message that never comes. Costs one control message each way.
   bool checked = true;
-  /// Whether filler is sent with tensors that are priced larger than their values are.
+  /// Send filler with tensors whose priced size is larger than their values.
   bool padded = false;
-  /// Batches of one stream that may be on their way when `transfer` returns. An algorithm's control
-  /// flow runs ahead of the GPU by so many.
+  /// How many batches of one stream may be in flight when `transfer` returns. An algorithm's
+  /// control flow runs ahead of the GPU by at most this many.
   std::int64_t run_ahead = 4;
 };
 
-/// A communicator of NCCL. The issuing thread alone uses it, once it is made.
+/// An NCCL communicator. Once it is created, only the issuing thread uses it.
 struct NcclHandle {
-  ncclComm_t comm = nullptr;  // null before the connection, and after the end
-  /// Throws what the communicator has found by itself.
+  ncclComm_t comm = nullptr;  // null before the connection and after the end
+  /// Throws the asynchronous error of the communicator, if it has one.
   void check() const;
-  /// Ends it, and all that is under way, at once.
+  /// Ends the communicator and all its operations immediately.
   void abort() noexcept;
-  /// Ends it when all that is under way has ended.
+  /// Ends the communicator after its operations have completed.
   void destroy() noexcept;
 };
 
-/// Messages between same-named streams: each batch is one group of ncclSend and ncclRecv on the
+/// Messages between same-named streams. Each batch is one group of ncclSend and ncclRecv on the
 /// stream's queue.
 class NcclCommunicator final : public Communicator {
  public:
-  /// Where a communicator belongs: the ranks of the world, and one stream of this one.
+  /// The context of a communicator: the ranks of the world, and one stream of this rank.
   struct Place {
     std::string stream_name;
     int rank = 0, size = 1;
@@ -53,15 +53,15 @@ class NcclCommunicator final : public Communicator {
     Waiter& waiter;
     Issuer& issuer;
   };
-  /// Collective: connects every pair of ranks, so that no later call has to wait for a peer.
+  /// Collective: connects every pair of ranks, so that later calls never wait for a connection.
   NcclCommunicator(const NcclPlan& plan, const Place& place, const ncclUniqueId& id,
                    std::shared_ptr<NcclHandle> handle);
   ~NcclCommunicator() override = default;
   int rank() const override { return place_.rank; }
   int size() const override { return place_.size; }
   void transfer(std::span<const Transfer> batch) override;
-  /// NCCL's own, of values: reductions of f32, f16 and bf16; where parts are concerned, if they are
-  /// equally long.
+  /// Uses NCCL's collective if tensors have values, reductions are in f32, f16 or bf16, and all
+  /// parts have equal length.
   bool native(const Collective& collective) override;
 
  private:
@@ -82,7 +82,8 @@ class NcclCommunicator final : public Communicator {
   const Place place_;
   const std::shared_ptr<NcclHandle> handle_;
   Tensor filler_;
-  // By tag and peer: of messages and collectives that this rank has not come to.
+  // By tag and peer: descriptions received for messages and collectives that this rank has not
+  // reached.
   std::map<std::pair<int, int>, std::deque<Message>> said_;
   std::deque<std::shared_ptr<AcceleratorEvent>> under_way_;
 };

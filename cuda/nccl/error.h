@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// A call of NCCL that failed, or a communicator that did so between two calls.
+/// An NCCL call that failed, or a communicator that failed between two calls.
 class NcclError : public std::runtime_error {
  public:
   NcclError(const std::string& call, ncclResult_t code);
@@ -19,13 +19,13 @@ class NcclError : public std::runtime_error {
 
 namespace cuda {
 
-/// Throws NcclError, with the name of the `call` that returned it, unless `code` is success.
+/// Throws NcclError, which names `call`, unless `code` is success.
 inline void check(ncclResult_t code, const char* call) {
   if (code != ncclSuccess) [[unlikely]]
     throw NcclError(call, code);
 }
 
-/// Throws NcclError when the library that is loaded is too old: headers and library may differ.
+/// Throws NcclError if the loaded library is too old; its version may differ from the headers'.
 void check_nccl_version();
 
 }  // namespace cuda

@@ -101,7 +101,7 @@ void Issuer::work(int device) noexcept {
     } catch (...) {
       job->error = std::current_exception();
     }
-    job->call = nullptr;  // what it owns dies before it is done
+    job->call = nullptr;  // destroys what it owns before the job is done
     job->done.store(true, std::memory_order_release);
     lock.lock();
   }

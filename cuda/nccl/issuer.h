@@ -13,29 +13,31 @@
 
 namespace trigram::cuda {
 
-/// The one thread of a rank that calls NCCL: to issue to one device from several threads is not
-/// safe, and the order in which a rank's streams issue is one order. Between calls, and from time
-/// to time while there are none, it looks for errors that communicators report on their own.
+/// The only thread of a rank that calls NCCL: issuing to one device from several threads is not
+/// safe, and all streams of a rank must issue in one order. Between calls, and periodically while
+/// there are none, it checks for asynchronous errors of the communicators.
 class Issuer {
  public:
   using Call = std::function<void()>;
-  /// `poll` is called on the issuing thread; what it throws ends every later call.
+  /// `poll` is called on the issuing thread. If it throws, every later call of run() throws that
+  /// error.
   Issuer(int device, Call poll);
-  /// Ends the thread. The process ends if a call does not return within `kPatience`: such a thread
-  /// cannot be ended, and what it holds cannot be freed.
+  /// Ends the thread. If a call does not return within `kPatience`, the process ends: the thread
+  /// cannot be ended, and the memory that it uses cannot be freed.
   ~Issuer();
   Issuer(const Issuer&) = delete;
   Issuer& operator=(const Issuer&) = delete;
 
-  /// Has the thread make `call`, which must own what it uses, and waits; rethrows what it threw.
+  /// Runs `call`, which must own everything it uses, on the issuing thread and waits for it.
+  /// Rethrows its exception.
   void run(Waiter& waiter, const Wait& why, Call call);
-  /// The same for what may take its time, as it waits for other ranks to start. Throws HangError,
-  /// naming `what`, when it has not ended after two minutes.
+  /// The same for calls that may take long because other ranks have to start. Throws HangError,
+  /// naming `what`, if `ended` is still false after two minutes.
   void run_slowly(Waiter& waiter, const Wait& why, const std::string& what, Call call,
                   const std::function<bool()>& ended);
-  /// The same without waiting; what it throws is lost.
+  /// Runs `call` on the issuing thread without waiting. Its exceptions are lost.
   void post(Call call) noexcept;
-  /// Throws what the last poll found, if anything.
+  /// Throws the error of a failed poll, if there is one.
   void check();
 
  private:
@@ -49,7 +51,7 @@ class Issuer {
   void poll_now() noexcept;
 
   const Call poll_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Job>> jobs_;
   std::exception_ptr failure_;

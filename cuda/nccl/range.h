@@ -6,7 +6,7 @@
 
 namespace trigram::cuda {
 
-/// What the host's thread does meanwhile, by name, in a profiler such as Nsight Systems.
+/// Names what the host thread does while the object exists, for a profiler such as Nsight Systems.
 class Range {
  public:
   Range(const char* what, const std::string& stream) {

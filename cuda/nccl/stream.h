@@ -13,10 +13,10 @@
 
 namespace trigram::cuda {
 
-/// A stream's queue on the GPU: its operations, and its messages, in the order of their issue.
+/// A stream's queue on the GPU: operations and messages run in the order of issue.
 class CudaStream final : public AcceleratorStream {
  public:
-  /// What it shares with the rank's other streams.
+  /// State that all streams of the rank share.
   struct World {
     NcclPlan plan;
     std::shared_ptr<CudaArena> arena;
@@ -34,7 +34,7 @@ class CudaStream final : public AcceleratorStream {
   void wait(const AcceleratorEvent& milestone) override;
 
  private:
-  /// A stream of CUDA that orders itself after no other.
+  /// A CUDA stream that does not synchronise with the default stream.
   struct Queue {
     Queue();
     ~Queue();
@@ -43,7 +43,7 @@ class CudaStream final : public AcceleratorStream {
     cudaStream_t handle = nullptr;
   };
 
-  const int ordinal_;  // of the GPU
+  const int ordinal_;  // device number of the GPU
   Queue queue_;
   QueueClock clock_;
   CudaDevice device_;

@@ -8,8 +8,8 @@
 
 namespace trigram {
 
-/// A call of the CUDA runtime that failed. Such an error is often an earlier kernel's: kernels fail
-/// after their launch, and every call that follows reports it.
+/// A CUDA runtime call that failed. The cause is often an earlier kernel: kernels fail after their
+/// launch, and every later call reports the error.
 class CudaError : public std::runtime_error {
  public:
   CudaError(const std::string& call, cudaError_t code);
@@ -19,7 +19,7 @@ class CudaError : public std::runtime_error {
   cudaError_t code_;
 };
 
-/// A call of cuBLAS that failed.
+/// A cuBLAS call that failed.
 class CublasError : public std::runtime_error {
  public:
   CublasError(const std::string& call, cublasStatus_t code);
@@ -31,7 +31,7 @@ class CublasError : public std::runtime_error {
 
 namespace cuda {
 
-/// Throws CudaError, with the name of the `call` that returned it, unless `code` is success.
+/// Throws CudaError, which names `call`, unless `code` is success.
 inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess) [[unlikely]]
     throw CudaError(call, code);

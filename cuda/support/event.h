@@ -6,7 +6,7 @@
 
 namespace trigram::cuda {
 
-/// A place in the queue of a stream; it takes no time stamp.
+/// A CUDA event without a time stamp.
 class Event {
  public:
   Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate"); }
@@ -14,11 +14,11 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// The place behind all that has been queued on `stream` so far.
+  /// Records the event after everything that has been queued on `stream` so far.
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
 
-  /// Whether the GPU has got there; so it has before the first record. Throws CudaError when a
-  /// kernel has failed.
+  /// True if the GPU has reached the event; also true before the first record. Throws CudaError if
+  /// a kernel has failed.
   bool reached() const {
     const cudaError_t code = cudaEventQuery(event_);
     if (code == cudaErrorNotReady) return false;

@@ -10,20 +10,20 @@
 
 namespace trigram::cuda {
 
-/// How a kernel is spread over the GPU.
+/// The launch configuration of a kernel.
 struct Launch {
   dim3 grid = 1;
   dim3 block = 256;
-  std::size_t shared_bytes = 0;  // dynamic shared memory of each block; beyond 48 KiB, see
-                                 // allow_shared_bytes
-  unsigned cluster = 1;          // neighbouring blocks that run side by side; needs sm_90 above 1
-  bool cooperative = false;  // all blocks run side by side: a grid that does not fit is an error
+  std::size_t shared_bytes = 0;  // dynamic, per block; above 48 KiB, call allow_shared_bytes first
+  unsigned cluster = 1;      // neighbouring blocks that run concurrently; values above 1 need sm_90
+  bool cooperative = false;  // all blocks run concurrently; a grid that does not fit is an error
 };
 
 std::string describe(const Launch& shape);
 
-/// Queues a kernel on `stream`. Throws CudaError when it cannot be launched as asked. This, and not
-/// the triple angle brackets, so that files with kernels are C++, too.
+/// Queues a kernel on `stream`. Throws CudaError if it cannot be launched with this configuration.
+/// Kernels are launched through this function instead of `<<< >>>`, so that files with kernels are
+/// also valid C++.
 template <class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, const Launch& shape, void (*kernel)(Parameters...),
             Arguments&&... arguments) {
@@ -50,7 +50,7 @@ void launch(cudaStream_t stream, const Launch& shape, void (*kernel)(Parameters.
   }
 }
 
-/// Lets a kernel have `nbytes` of dynamic shared memory per block. Once, at start-up.
+/// Lets a kernel use `nbytes` of dynamic shared memory per block. Call it once, at start-up.
 template <class... Parameters>
 void allow_shared_bytes(void (*kernel)(Parameters...), std::size_t nbytes) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -10,16 +10,17 @@
 
 namespace trigram::host {
 
-/// The pause between two looks at what MPI has done: none at first, since most waits are short and
-/// a sleep costs tens of microseconds; then naps that grow, for ranks that share cores.
+/// The pause between two polls of MPI. It begins without sleeping, because most waits are short and
+/// a sleep costs tens of microseconds. Then the sleeps grow, so that ranks that share cores make
+/// room for each other.
 class BackOff {
  public:
-  /// For the end of a message: eager, as algorithms wait for nothing more often.
+  /// For the completion of a message: polls eagerly, because this is the most frequent wait.
   static BackOff of_a_message() { return BackOff(2000, std::chrono::microseconds(200)); }
   /// For control messages, which a thread beside the streams polls for.
   static BackOff of_a_control_message() { return BackOff(20, std::chrono::microseconds(500)); }
 
-  /// Ends at `latest`, when something is due that this thread has to do.
+  /// Returns no later than `latest`, the time at which this thread has something else to do.
   void pause(Clock::time_point latest = Clock::time_point::max()) {
     if (looks_ < eager_looks_) {
       ++looks_;
@@ -30,12 +31,12 @@ class BackOff {
     std::this_thread::sleep_until(latest - now < nap_ ? latest : now + nap_);
     nap_ = std::min(2 * nap_, longest_);
   }
-  /// Something has happened.
+  /// Call this when something has happened: starts again without sleeping.
   void reset() {
     looks_ = 0;
     nap_ = kFirstNap;
   }
-  /// True once it has begun to nap.
+  /// True once the pauses are sleeps.
   bool patient() const { return looks_ == eager_looks_; }
 
  private:

@@ -7,8 +7,8 @@
 
 namespace trigram::host {
 
-/// The halves of a batch. A send whose tensor the same batch receives into gets a copy, in
-/// `staged`: what is sent is what the tensor holds at the call.
+/// Fills `halves` with the halves of a batch. If the batch receives into the tensor of one of its
+/// sends, that send uses a copy in `staged`: a message carries the values at the time of the call.
 void halves_of(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
                std::vector<Tensor>& staged);
 

@@ -7,8 +7,8 @@ namespace trigram::host {
 
 using Clock = std::chrono::steady_clock;
 
-/// So many seconds, as the clock has them; 30 years at most, for whoever never wants to be told, so
-/// that times to come can be had by adding them.
+/// Converts seconds to the clock's duration. Clamps to about 30 years, which stands for "never", so
+/// that adding the duration to a time point cannot overflow.
 inline Clock::duration seconds(double s) {
   constexpr double kLongest = 1e9;
   return std::chrono::duration_cast<Clock::duration>(

@@ -13,7 +13,7 @@ void Endpoint::sleep(double seconds) {
 
 void Endpoint::spend(double seconds) {
   if (seconds <= 0) return;
-  if (waits_over != waits_over_since) overslept_s = 0;  // it was waited for
+  if (waits_over != waits_over_since) overslept_s = 0;  // the excess was absorbed by a wait
   const double begin_s = world.now();
   if (seconds > overslept_s) sleep(seconds - overslept_s);
   overslept_s += world.now() - begin_s - seconds;
@@ -21,7 +21,7 @@ void Endpoint::spend(double seconds) {
 }
 
 void Endpoint::poke() noexcept {
-  // Taking the mutex makes sure that the owner is not between evaluating and sleeping.
+  // Taking the mutex ensures that the owner is not between evaluating its condition and sleeping.
   { std::lock_guard lock(mutex); }
   wake.notify_one();
 }
@@ -34,7 +34,7 @@ void Endpoint::set_state(State next, const Wait& why) {
 
 std::string Endpoint::wait_line() const {
   Wait why = wait;
-  if (why.kind == Wait::message) {  // a batch: name what is missing, a message rather than a taker
+  if (why.kind == Wait::message) {  // name a missing half of the batch, preferably a receive
     const PostedTransfer* missing = nullptr;
     for (const PostedTransfer& half : batch)
       if (!half.done && (missing == nullptr || missing->kind < half.kind)) missing = &half;

@@ -21,18 +21,18 @@ namespace trigram::host {
 class World;
 class HostWork;
 
-/// Thrown out of every wait once the world has failed, to unwind its threads. Not a std::exception,
-/// so that no handler of an algorithm mistakes it for an error of its own.
+/// Thrown out of every wait once the world has failed, to unwind its threads. It is not a
+/// std::exception, so that no handler of an algorithm mistakes it for an error of its own.
 struct Aborted {};
 
-/// One half of a message: a send or a receive, in the batch of the stream that owns it. It lives on
-/// its owner's side; `done` is set under the owner's mutex.
+/// One half of a message: a send or a receive in the batch of the stream that owns it. The owner
+/// stores it; `done` is set under the mutex of the owner's endpoint.
 struct PostedTransfer {
   Transfer::Kind kind;
   const Tensor* tensor;
   int peer;
   TrafficClass traffic = TrafficClass::collective;
-  bool posted = false;  // a partner may know it
+  bool posted = false;  // a partner may already point to it
   bool done = false;
 };
 
@@ -42,11 +42,11 @@ struct Job {
   std::shared_ptr<HostWork> work;
 };
 
-/// One stream of one rank as the streams that talk to it see it: where messages, tasks and wake-ups
-/// for it arrive. One mutex guards it all, and its thread alone sleeps on the condition variable:
-/// waking it never wakes another.
+/// The side of a stream that other streams see: messages, tasks and wake-ups for the stream arrive
+/// here. One mutex guards all of it. Only the stream's own thread sleeps on the condition variable,
+/// so a notification never wakes the wrong thread.
 struct Endpoint {
-  /// Patient: it waits for what may take its time, and has a deadline of its own.
+  /// patient: blocked in a wait that may take long and has its own deadline.
   enum class State : unsigned char { absent, running, idle, blocked, patient, ended };
 
   Endpoint(World& its_world, const std::string& name, int its_rank)
@@ -55,54 +55,56 @@ struct Endpoint {
   World& world;
   const std::string& stream;
   const int rank;
-  AcceleratorStream* queue = nullptr;  // of the stream, if its world has accelerators
+  AcceleratorStream* queue = nullptr;  // the stream's; null if its world has no accelerators
 
   std::mutex mutex;  // guards everything below
   std::condition_variable wake;
   State state = State::absent;
   Wait wait;
-  std::uint64_t waits_over = 0;  // lets the watchdog see progress between two looks
+  std::uint64_t waits_over = 0;  // number of waits that have ended; shows progress to the watchdog
   bool closing = false;
 
   std::span<PostedTransfer> batch;  // of the transfer() call in progress
-  std::size_t outstanding = 0;      // halves of it that are not done
-  bool room_made = false;           // a transport may take what it had no room for
-  bool withdrawing = false;         // the call ends by an exception
+  std::size_t outstanding = 0;      // number of halves in `batch` that are not done
+  bool room_made = false;           // retry sends that the transport had no room for
+  bool withdrawing = false;         // the call is being left by an exception
 
-  double overslept_s = 0;              // of modelled time
-  std::uint64_t waits_over_since = 0;  // waits_over at that time
+  double overslept_s = 0;              // excess over the modelled time, not yet made up for
+  std::uint64_t waits_over_since = 0;  // waits_over when overslept_s was last updated
 
   std::map<int, std::deque<Message>> inbox;  // control messages by tag
-  // What the accelerator had to do before the messages that other streams of this rank sent.
+  // Accelerator events that precede the control messages from other streams of this rank.
   std::vector<std::shared_ptr<AcceleratorEvent>> before_inbox;
   std::deque<Job> jobs;
 
   /// Blocks the stream that owns this endpoint until `ready()` holds, which is evaluated under the
-  /// mutex that `lock` holds. Throws Aborted when the world fails first.
+  /// mutex that `lock` holds. Throws Aborted if the world fails first.
   template <class Ready>
   void park(std::unique_lock<std::mutex>& lock, const Wait& why, Ready ready,
             State while_parked = State::blocked);
-  /// Sleeps on the stream that owns this endpoint. Throws Aborted when the world fails first.
+  /// Puts the stream that owns this endpoint to sleep. Throws Aborted if the world fails first.
   void sleep(double seconds);
-  /// The same for time that is modelled, such as that of a layer: what it sleeps too long, as
-  /// sleeping does, it takes off the next time if the stream has waited for nothing since.
+  /// Sleeps for modelled time, such as the compute time of a layer. If a call sleeps too long, the
+  /// excess is subtracted from the next call, unless the stream has waited for something in
+  /// between.
   void spend(double seconds);
-  /// Makes the owner evaluate again what it waits for.
+  /// Makes the owner evaluate the condition of its wait again.
   void poke() noexcept;
   void set_state(State next, const Wait& why = {});
-  /// What the blocked owner waits for, in words. Call with the mutex held.
+  /// Describes what the blocked owner waits for. The caller holds the mutex.
   std::string wait_line() const;
 };
 
-/// What the calling thread's stream has issued to its accelerator; null if it has none.
+/// An accelerator event after everything that the calling thread's stream has issued; null without
+/// an accelerator.
 std::shared_ptr<AcceleratorEvent> issued_here();
 
 /// The endpoint whose thread is calling; null outside the world's threads.
 Endpoint*& this_endpoint();
 
-/// Throws InvariantError unless the calling thread is the one of `endpoint`.
+/// Throws InvariantError unless the calling thread is the thread of `endpoint`.
 void check_on_stream(const Endpoint& endpoint);
-/// The same for the thread of any stream of the endpoint's rank.
+/// Throws InvariantError unless the calling thread belongs to some stream of the endpoint's rank.
 void check_on_rank(const Endpoint& endpoint);
 
 }  // namespace trigram::host

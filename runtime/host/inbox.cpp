@@ -5,7 +5,7 @@
 namespace trigram::host {
 namespace {
 
-/// With the mutex held.
+/// The caller holds the mutex.
 std::optional<Message> take(Endpoint& self, std::deque<Message>& messages) {
   if (messages.empty()) return std::nullopt;
   Message first = messages.front();
@@ -18,7 +18,8 @@ std::optional<Message> take(Endpoint& self, std::deque<Message>& messages) {
 }  // namespace
 
 void deliver(Endpoint& receiver, int tag, const Message& message) {
-  // Between streams of one rank a message says that what was issued before it may be used.
+  // A control message between streams of the same rank means that the receiver may use what the
+  // sender issued before it.
   const bool neighbour = message.source == receiver.rank && this_endpoint() != &receiver;
   const auto before = neighbour ? issued_here() : nullptr;
   bool awaited;
@@ -42,7 +43,7 @@ std::optional<Message> receive(Endpoint& self, int tag) {
 
 std::optional<Message> poll(Endpoint& self, int tag) {
   check_on_stream(self);
-  self.world.check_not_failed();  // or a loop that polls would outlive the world
+  self.world.check_not_failed();  // ends loops that poll when the world fails
   std::lock_guard lock(self.mutex);
   return take(self, self.inbox[tag]);
 }

@@ -2,14 +2,15 @@
 
 #include "runtime/host/endpoint.h"
 
-// Control messages that have come to a stream of this process.
+// Control messages that have arrived for a stream of this process.
 
 namespace trigram::host {
 
-/// Puts a message into the inbox, and wakes its stream if it waits for that. From any thread.
+/// Puts a message into the inbox, and wakes the stream if it waits for this tag. Any thread may
+/// call it.
 void deliver(Endpoint& receiver, int tag, const Message& message);
 
-/// What Control::receive and Control::poll promise, for the stream behind `self`.
+/// Implement Control::receive and Control::poll for the stream behind `self`.
 std::optional<Message> receive(Endpoint& self, int tag);
 std::optional<Message> poll(Endpoint& self, int tag);
 

@@ -4,7 +4,8 @@
 
 namespace trigram {
 
-/// What becomes of computation that is known by its length only: a profile's layers.
+/// How a world in real time treats computation of which only the duration is known, such as the
+/// layers of a profile.
 enum class ModelledCompute {
   slept,
   skipped,

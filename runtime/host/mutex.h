@@ -8,7 +8,7 @@
 
 namespace trigram::host {
 
-/// First-come-first-served: unlocking hands the mutex to the stream that has waited longest.
+/// A first-come-first-served mutex: unlocking hands it to the stream that has waited longest.
 class HostMutex final : public Mutex {
  public:
   void lock() override;
@@ -24,11 +24,11 @@ class HostMutex final : public Mutex {
   void release(std::shared_ptr<AcceleratorEvent> issued) noexcept;
   void give_up(Turn& turn) noexcept;
 
-  std::mutex mutex_;  // taken after an endpoint's mutex, never before
+  std::mutex mutex_;  // lock order: an endpoint's mutex first, then this one
   bool locked_ = false;
   std::deque<Turn*> queue_;
-  std::shared_ptr<AcceleratorEvent>
-      released_;  // what its last holder had issued to the accelerator
+  /// After everything that the last holder had issued to its accelerator; null without one.
+  std::shared_ptr<AcceleratorEvent> released_;
 };
 
 }  // namespace trigram::host

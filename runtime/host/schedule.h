@@ -6,19 +6,19 @@
 
 namespace trigram::host {
 
-/// Actions by the date at which they are due, in seconds of whoever owns them; those of one date in
-/// the order in which they came. It neither waits nor locks: its owner does.
+/// Actions ordered by due date, in seconds of the owner's clock; actions of the same date run in
+/// the order of insertion. A schedule neither waits nor locks; its owner does.
 class Schedule {
  public:
   using Action = std::function<void()>;
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
   void at(double date_s, Action action);
-  /// The date of the next action; kNever without any.
+  /// Date of the next action; kNever if there are none.
   double next() const { return actions_.empty() ? kNever : actions_.begin()->first; }
-  /// Runs all that is due at `now_s`, in the order of dates; what that adds too, if it is due. An
-  /// action is run as of its own date, however late the call: whatever follows from it in turn
-  /// should be scheduled from that.
+  /// Runs all actions that are due at `now_s` in the order of their dates, including due actions
+  /// that these add. An action may run later than its date; it should schedule follow-up actions
+  /// relative to its own date rather than to `now_s`.
   void run_due(double now_s);
 
  private:

@@ -10,17 +10,16 @@
 
 namespace trigram::host {
 
-/// Memory for messages that were sent before their receiver asked, used again and again. Any thread
-/// may call it.
+/// A pool of memory for messages that are sent before their receive is posted. Thread-safe.
 class Staging {
  public:
-  /// Memory of a power of two of bytes, kept between messages in a list for each of these.
+  /// A power-of-two number of bytes. Idle blocks are kept in one free list per size.
   struct Block {
     std::unique_ptr<std::byte[]> memory;
     std::size_t size_class = 0;
   };
   Block take(std::size_t nbytes);
-  /// Memory beyond kMostIdle is not kept.
+  /// Returns a block to the pool. Frees it instead if the pool would exceed kMostIdle.
   void give_back(Block block);
 
   static constexpr std::size_t kMostIdle = std::size_t{64} << 20;  // bytes
@@ -31,7 +30,7 @@ class Staging {
   std::size_t idle_nbytes_ = 0;
 };
 
-/// A message as it was when it was sent: its shape, and a copy of its values.
+/// A copy of a message at the time of its send: its shape and its values.
 class StagedTensor {
  public:
   StagedTensor() = default;
@@ -39,7 +38,7 @@ class StagedTensor {
   StagedTensor(const StagedTensor&) = delete;
   StagedTensor& operator=(const StagedTensor&) = delete;
 
-  /// `staging` outlives this.
+  /// `staging` must outlive this object.
   void pack(const Tensor& tensor, Staging& staging);
   const Tensor& tensor() const { return tensor_; }
   void clear();
@@ -47,7 +46,7 @@ class StagedTensor {
  private:
   Tensor tensor_;
   Staging::Block block_;
-  Staging* staging_ = nullptr;  // of the block
+  Staging* staging_ = nullptr;  // the owner of block_
 };
 
 }  // namespace trigram::host

@@ -119,7 +119,7 @@ void HostStream::work_off() noexcept {
   } catch (...) {
     world().fail(std::current_exception());
   }
-  std::deque<Job> dropped;  // destroyed without the mutex
+  std::deque<Job> dropped;  // so that tasks are destroyed after the mutex is released
   std::lock_guard lock(self_.mutex);
   dropped.swap(self_.jobs);
   self_.state = Endpoint::State::ended;
@@ -130,7 +130,8 @@ void HostStream::run(Job job) {
   std::shared_ptr<AcceleratorEvent> end;
   try {
     if (job.after) queue_->wait(*job.after);
-    // The task dies before its Work is done: what it holds must not outlive what waits for it.
+    // Destroy the task before its Work completes: its captures must not outlive a stream that waits
+    // for the Work.
     Task task = std::move(job.task);
     task(context());
     task = nullptr;
@@ -160,7 +161,8 @@ std::shared_ptr<HostWork> HostStream::enqueue(Task task, std::shared_ptr<Acceler
 }
 
 std::shared_ptr<Work> HostStream::submit(const Context& after, Task task) {
-  // On the host all that the submitter has issued is complete: it blocks.
+  // Without an accelerator, everything that the submitter has issued is complete, because host
+  // operations block.
   auto* const queue = static_cast<HostStream*>(after.stream)->queue_.get();
   return enqueue(std::move(task), queue ? queue->record() : nullptr);
 }
@@ -197,8 +199,8 @@ void HostStream::finish() {
   drain();
 }
 
-/// Waits for what the own thread has issued to the accelerator. Operations on the host are complete
-/// when they return.
+/// Waits for everything that this stream's thread has issued to the accelerator. Host operations
+/// are complete when they return.
 void HostStream::drain() {
   if (!queue_) return;
   const auto issued = queue_->record();
@@ -209,7 +211,7 @@ std::unique_ptr<Mutex> HostStream::make_mutex() { return std::make_unique<HostMu
 
 namespace {
 
-/// A moment of an accelerator, on the world's clock.
+/// The time of an accelerator event, on the world's clock.
 class WorldMoment final : public EventTime {
  public:
   WorldMoment(std::unique_ptr<EventTime> moment, const World& world)

@@ -12,20 +12,20 @@
 
 namespace trigram::host {
 
-/// A submitted task's end, which streams of the same rank may wait for.
+/// A submitted task, whose end streams of the same rank may wait for.
 class HostWork final : public Work {
  public:
   explicit HostWork(const std::string& stream) : stream_(stream) {}
   bool done() const override { return issued() && (!end_ || end_->reached()); }
-  /// The task has returned; what it issued to an accelerator may be under way.
+  /// True once the task has returned; the accelerator may still be running what the task issued.
   bool issued() const { return issued_.load(std::memory_order_acquire); }
   const std::string& stream() const { return stream_; }
-  /// What the task threw; null if nothing. Valid once issued, as is `end`.
+  /// The exception that the task threw, or null. Valid once issued, as `end` is.
   const std::exception_ptr& error() const { return error_; }
-  /// All that the task issued to its accelerator; null without one.
+  /// The accelerator event after everything that the task issued; null without an accelerator.
   const std::shared_ptr<AcceleratorEvent>& end() const { return end_; }
 
-  /// Wakes `waiter` when issued.
+  /// Pokes `waiter` once the work is issued.
   void notify(Endpoint& waiter);
   void complete(std::exception_ptr error, std::shared_ptr<AcceleratorEvent> end);
 
@@ -38,21 +38,21 @@ class HostWork final : public Work {
   std::atomic<bool> issued_ = false;
 };
 
-/// A stream is a thread: the rank's own, or one that a fork started to work off a queue of tasks.
-/// In a world of accelerators it has a queue of one, too, and the order of the queues follows that
-/// of the threads: what a task, a Work, a mutex or a control message within the rank orders on the
-/// host is ordered on the accelerator.
+/// A stream is a thread: the main thread of its rank, or a thread that a fork started and that runs
+/// queued tasks. In a world with accelerators a stream also has an accelerator queue, and the order
+/// of the queues follows the order of the threads: an order that a task, a Work, a mutex or a
+/// control message within the rank establishes on the host also holds on the accelerator.
 class HostStream final : public Stream {
  public:
   HostStream(Group& group, int rank);
-  /// Closes the stream and waits for its last task. When an exception is what destroys it, the
-  /// world fails first: a task that waits for this rank would never end.
+  /// Closes the stream and waits for its last task. If the stream is destroyed by an exception, the
+  /// world fails first: otherwise a task that waits for this rank would never end.
   ~HostStream() override;
   Context context();
-  /// Starts the thread that works off submitted tasks.
+  /// Starts the thread that runs submitted tasks.
   void start_worker();
-  /// Waits for what its messages and its accelerator have left to do. On its own thread, which does
-  /// no more.
+  /// Waits until the stream's messages and accelerator operations are complete. Called last, on the
+  /// stream's own thread.
   void finish();
 
   std::string_view name() const override { return group_.name(); }
@@ -80,8 +80,8 @@ class HostStream final : public Stream {
   Group& group_;
   Endpoint& self_;
   std::unique_ptr<Control> control_;
-  std::unique_ptr<AcceleratorStream> queue_;    // null where tensors live in the host's memory
-  std::unique_ptr<Communicator> communicator_;  // null where the queue has one
+  std::unique_ptr<AcceleratorStream> queue_;    // null if tensors live in host memory
+  std::unique_ptr<Communicator> communicator_;  // null if the queue has the communicator
   const int exceptions_at_birth_ = std::uncaught_exceptions();
   std::size_t forks_ = 0;
   std::thread worker_;

@@ -11,27 +11,28 @@
 
 namespace trigram::host {
 
-/// What streams do at one moment, as a watchdog sees it.
+/// The states of streams at one time, as a watchdog sees them.
 struct StreamSnapshot {
-  bool running = false;              // any of them, or it waits for what may take its time
-  std::uint64_t waits_over = 0;      // so far, of all
-  std::vector<std::string> blocked;  // what waits, and for what
+  bool running = false;              // some stream runs, or is in a wait that may take long
+  std::uint64_t waits_over = 0;      // number of waits that have ended so far, over all streams
+  std::vector<std::string> blocked;  // one line per blocked stream, with what it waits for
 
   void add(Endpoint& endpoint);
   void add(const StreamSnapshot& other);
 };
 
-/// Decides from looks, taken `interval` apart, that a world hangs: every stream that has not ended
-/// is blocked or idle, one at least is blocked, and no wait has ended for a while. A stream that
-/// was blocked at two looks, with no wait over in between, was blocked all along. Time in which
-/// nobody looked, because the process was stopped, does not count (see Awake).
+/// Decides from snapshots, taken `interval` apart, that a world hangs: every stream that has not
+/// ended is blocked or idle, at least one is blocked, and no wait has ended for the patience. A
+/// stream that was blocked in two consecutive snapshots, with no wait ended in between, was blocked
+/// all the time. Time in which no snapshot was taken because the process was stopped does not count
+/// (see Awake).
 class Watchdog {
  public:
   explicit Watchdog(double patience_s, Clock::time_point now = Clock::now())
       : patience_(seconds(patience_s), now) {}
   std::chrono::duration<double> interval() const { return patience_.look_interval(); }
   bool hangs(const StreamSnapshot& look, Clock::time_point now = Clock::now());
-  /// Starts to wait anew.
+  /// Starts the timeout again.
   void reset() { patience_.restart(); }
 
  private:

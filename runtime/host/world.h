@@ -16,26 +16,26 @@
 
 namespace trigram::host {
 
-/// The same-named streams of all ranks, which talk to each other, as this process has them.
+/// The same-named streams of all ranks, which talk to each other, as seen from this process.
 class Group {
  public:
   explicit Group(std::string name) : name_(std::move(name)) {}
   virtual ~Group() = default;
   const std::string& name() const { return name_; }
-  /// The endpoint of a rank of this process.
+  /// The endpoint of a rank that this process hosts.
   virtual Endpoint& at(int rank) = 0;
-  /// The planes of the stream behind `self`.
+  /// The data plane and the control plane of the stream behind `self`.
   virtual std::unique_ptr<Communicator> communicator(Endpoint& self) = 0;
   virtual std::unique_ptr<Control> control(Endpoint& self) = 0;
-  /// Called on a stream's thread when it has nothing left to do: waits until what it has sent need
-  /// not be kept any longer.
+  /// Called on a stream's thread when it has nothing left to do. Waits until the buffers of
+  /// everything it has sent can be released.
   virtual void flush(Communicator&) {}
 
  private:
   const std::string name_;
 };
 
-/// One launch of a world in real time whose streams are threads, as those streams see it.
+/// One launch of a real-time world whose streams are threads, as those streams see it.
 class World {
  public:
   World(const Layout& layout, bool sleeps_compute)
@@ -44,34 +44,34 @@ class World {
 
   const Layout& layout() const { return layout_; }
   double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-  /// The same for a time of the steady clock, in seconds since its epoch.
+  /// Converts a time of the steady clock, in seconds since its epoch, to the scale of now().
   double since_start(double steady_s) const {
     return steady_s - std::chrono::duration<double>(start_.time_since_epoch()).count();
   }
-  /// The time of the steady clock at which now() is `since_start_s`.
+  /// The time point of the steady clock at which now() is `since_start_s`.
   Clock::time_point date(double since_start_s) const { return start_ + seconds(since_start_s); }
-  /// Whether computation known by its length only is slept, or skipped.
+  /// True if computation of which only the duration is known is slept; false if it is skipped.
   bool sleeps_compute() const { return sleeps_compute_; }
   virtual Device& device(int rank) = 0;
-  /// Where the streams' tensors live instead, if on accelerators; null otherwise.
+  /// The accelerator on which the streams' tensors live; null if they live in host memory.
   virtual AcceleratorBackend* accelerator() { return nullptr; }
   Waiter& waiter() { return waiter_; }
-  /// Called by streams that wait, again and again.
+  /// Called repeatedly by streams that wait.
   virtual void idle() {}
 
-  /// The n-th stream forked from `parent`. Throws InvariantError when another rank gave it another
-  /// name.
+  /// The group of the n-th stream forked from `parent`. Throws InvariantError if another rank gave
+  /// that stream a different name.
   virtual Group& fork(Group& parent, std::size_t n, const std::string& name, int rank) = 0;
-  /// The n-th and the stream after it, the ends of a one-way channel: what `out` sends, `in`
-  /// receives. Throws as `fork` does.
+  /// The groups of the n-th stream and the next, the ends of a one-way channel: `in` receives what
+  /// `out` sends. Throws as `fork` does.
   struct OneWayGroups {
     Group &out, &in;
   };
   virtual OneWayGroups fork_one_way(Group& parent, std::size_t n, const std::string& name,
                                     int rank) = 0;
 
-  /// Ends the world: keeps the first error and wakes every stream. A null error announces one that
-  /// is still unwinding its stream.
+  /// Ends the world: keeps the first error and wakes every stream. A null `error` means that an
+  /// exception is still unwinding its stream.
   virtual void fail(std::exception_ptr error) noexcept = 0;
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   void check_not_failed() const {
@@ -79,7 +79,7 @@ class World {
   }
 
  protected:
-  /// Sets the clock's zero; before any stream reads it.
+  /// Sets the zero of now(). Call it before any stream reads the clock.
   void start_at(Clock::time_point start) { start_ = start; }
   void set_failed() noexcept { failed_.store(true, std::memory_order_release); }
 

@@ -8,7 +8,7 @@ namespace trigram::mpi {
 namespace {
 
 constexpr int kMostRanksDirect = 3;
-// In elements. Messages are half as long as pieces between two ranks.
+// In elements. With two ranks, messages are half as long as pieces.
 constexpr std::size_t kLargestExchanged = std::size_t{32} << 10;
 constexpr std::size_t kLargestDirectPiece = std::size_t{512} << 10;
 constexpr std::size_t kLargestNativePiece = std::size_t{64} << 10;
@@ -33,7 +33,8 @@ void AllreducePieces::begin(const Tensor& x, Reduce op) {
   while (begun_ < under_way_) begin_piece(slots_[begun_]);
 }
 
-/// Slots take turns, whichever is ready first: all ranks begin all steps in one order, as MPI asks.
+/// Slots are tested in turn, even if another is ready first: MPI requires that all ranks start all
+/// steps in the same order.
 bool AllreducePieces::move_on() {
   if (ended()) return true;
   Slot& slot = slots_[turn_];
@@ -57,14 +58,14 @@ void AllreducePieces::begin_piece(Slot& slot) {
   begin_scatter(slot);
 }
 
-/// And lets go of the caller's memory.
+/// Also releases the caller's memory.
 void AllreducePieces::end_slot(Slot& slot) {
   slot.step = Slot::idle;
   slot.piece = {};
   if (ended()) x_ = {};
 }
 
-/// Whether that was the last of its piece.
+/// True if the step was the last of its piece.
 bool AllreducePieces::step_ended(Slot& slot) {
   switch (slot.step) {
     case Slot::idle: return false;
@@ -89,7 +90,7 @@ void AllreducePieces::begin_native(Slot& slot) {
         "MPI_Iallreduce");
 }
 
-/// Of the whole piece, into the room, rank by rank.
+/// Sends the whole piece to all; the values of rank r arrive in section r of the room.
 void AllreducePieces::begin_exchange(Slot& slot) {
   slot.step = Slot::exchange;
   const std::size_t numel = slot.piece.numel();
@@ -102,7 +103,8 @@ void AllreducePieces::begin_exchange(Slot& slot) {
   send_to_all(slot, room_for(slot, ranks_ * numel));
 }
 
-/// Each rank gets the others' values of its own part, into the room, rank by rank.
+/// Sends to each rank the values of that rank's part; the values of rank r arrive in section r of
+/// the room.
 void AllreducePieces::begin_scatter(Slot& slot) {
   slot.step = Slot::scatter;
   const std::size_t mine = own_part(slot).numel();
@@ -120,7 +122,7 @@ void AllreducePieces::begin_scatter(Slot& slot) {
   send_to_all(slot, room_for(slot, ranks_ * mine));
 }
 
-/// Each part from the rank that has added it up, into its place.
+/// Receives each reduced part from the rank that owns it, into its place.
 void AllreducePieces::begin_gather(Slot& slot) {
   slot.step = Slot::gather;
   slot.sent.counts[rank_] = static_cast<int>(own_part(slot).numel());
@@ -129,7 +131,7 @@ void AllreducePieces::begin_gather(Slot& slot) {
         "MPI_Iallgatherv");
 }
 
-/// But to itself.
+/// Sends to all ranks except this one.
 void AllreducePieces::send_to_all(Slot& slot, const Tensor& room) {
   slot.sent.counts[rank_] = slot.received.counts[rank_] = 0;
   check(MPI_Ialltoallv(slot.piece.data(), slot.sent.counts.data(), slot.sent.offsets.data(),
@@ -138,8 +140,8 @@ void AllreducePieces::send_to_all(Slot& slot, const Tensor& room) {
         "MPI_Ialltoallv");
 }
 
-/// In the order of ranks, whatever the own one is, so that all come to the same sums. `room` has
-/// the others' values of x, rank by rank.
+/// Reduces in the order of ranks, independent of the own rank, so that all ranks compute the same
+/// sums. Section r of `room` has the values of x from rank r.
 void AllreducePieces::reduce_from_all(const Tensor& x, const Tensor& room) {
   const auto from = [&](std::size_t r) { return room.slice(r * x.numel(), x.numel(), x.numel()); };
   const auto reduce = [&](const Tensor& more, const Tensor& into) {
@@ -158,7 +160,7 @@ void AllreducePieces::finish(const Tensor& sum) {
 
 Tensor AllreducePieces::own_part(const Slot& slot) const { return slot.piece.part(rank_, ranks_); }
 
-/// At least `numel` elements, made on first use and kept.
+/// Returns at least `numel` elements; allocates on first use and keeps the memory.
 Tensor AllreducePieces::room_for(Slot& slot, std::size_t numel) {
   if (slot.room.numel() < numel) slot.room = device_.empty(numel);
   return slot.room.slice(0, numel, numel);

@@ -11,33 +11,33 @@
 
 namespace trigram::mpi {
 
-/// An allreduce in f32 by MPI's nonblocking collectives, piece by piece: a few are under way at a
-/// time, and stay in the caches.
+/// An allreduce in f32 by MPI's nonblocking collectives. The vector is cut into pieces, of which a
+/// few are in flight at a time, so that they stay in the caches.
 ///
-/// Between two or three ranks all is sent directly (MPI_Ialltoallv), and added up in the order of
-/// ranks: a short vector as a whole, each rank to all; of a longer one each rank adds up a part,
-/// and sends it to all. Open MPI's nonblocking allreduce has the first of so few add up everything.
-/// Between more ranks it is MPI_Iallreduce, from a copy: one that works in place sends all to one
-/// rank and back.
+/// With two or three ranks, values are sent directly (MPI_Ialltoallv) and added up in the order of
+/// ranks. If the piece is short, each rank sends all of it to all others; if it is longer, each
+/// rank reduces one part and sends the result to all. The reason is that Open MPI's nonblocking
+/// allreduce with so few ranks reduces everything on the first rank. With more ranks MPI_Iallreduce
+/// is used with a copy as its input: the in-place version sends everything to one rank and back.
 class AllreducePieces {
  public:
   AllreducePieces(MPI_Comm comm, int rank, int ranks, Device& device);
 
-  /// Only when the one before has ended.
+  /// Call it only when the previous allreduce has ended.
   void begin(const Tensor& x, Reduce op);
   bool ended() const { return ended_ == count_; }
-  /// Without waiting. False when nothing has moved.
+  /// Makes progress without blocking. False if nothing has advanced.
   bool move_on();
 
  private:
   static constexpr std::size_t kMostUnderWay = 8;
 
-  /// A piece that is under way, and what MPI may still read or write.
+  /// A piece in flight, with the memory that MPI may still read or write.
   struct Slot {
     enum Step { idle, native, exchange, scatter, gather } step = idle;
     MPI_Request request = MPI_REQUEST_NULL;
     Tensor piece;
-    Tensor room;  // for what others send, or for a copy
+    Tensor room;  // for the values of other ranks, or for a copy
     struct Side {
       std::vector<int> counts, offsets;  // by rank, in elements
     } sent, received;
@@ -63,7 +63,7 @@ class AllreducePieces {
   Tensor x_;
   Reduce op_ = Reduce::sum;
   std::size_t count_ = 0, begun_ = 0, ended_ = 0;  // pieces
-  std::size_t under_way_ = 0, turn_ = 0;           // slots, and the one whose turn it is
+  std::size_t under_way_ = 0, turn_ = 0;           // slots in use, and the slot to test next
   std::array<Slot, kMostUnderWay> slots_;
 };
 

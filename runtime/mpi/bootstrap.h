@@ -10,8 +10,8 @@
 
 namespace trigram::mpi {
 
-/// The store of an accelerator's start-up: each process has all of it, and hears of what others put
-/// by message.
+/// The key-value store for the start-up of accelerators. Each process keeps all of it; a put is
+/// broadcast by control messages.
 class MpiBootstrap final : public Bootstrap {
  public:
   MpiBootstrap(ControlChannel& control_channel, int rank, int size)
@@ -21,7 +21,7 @@ class MpiBootstrap final : public Bootstrap {
   void put(const std::string& key, const std::string& value) override;
   std::optional<std::string> get(const std::string& key) override;
 
-  /// The text of a message has come. Any thread may call it.
+  /// Adds the content of a `put` message: the key, a zero byte, the value. Any thread may call it.
   void hear(const std::string& text);
 
  private:

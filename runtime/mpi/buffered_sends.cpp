@@ -1,4 +1,4 @@
-// Sends of an MpiCommunicator that are over when its outbox has copied them.
+// The sends of an MpiCommunicator that are complete when its outbox has copied them.
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +21,8 @@ bool MpiWorld::buffers_to_all() const {
   return static_cast<int>(layout().nodes().size()) == layout().ranks();
 }
 
-/// What has not been received when a world fails, MPI may read for good.
+/// After a failed world MPI may still read messages that were not received, so their memory is
+/// leaked.
 MpiCommunicator::~MpiCommunicator() {
   if (!outbox_->empty()) static_cast<void>(outbox_.release());
 }
@@ -31,7 +32,8 @@ std::int64_t MpiCommunicator::buffered(std::size_t nbytes) const {
   return world_.transport().held_at_once(static_cast<double>(nbytes), TrafficClass::point_to_point);
 }
 
-/// Messages to a rank leave in their order: what the outbox has no room for holds up the others.
+/// Messages to a rank leave in order: a message without room in the outbox holds up those behind
+/// it.
 void MpiCommunicator::post_or_buffer(std::size_t half) {
   const int peer = call_->halves[half].peer;
   const auto same = [&](std::size_t other) { return call_->halves[other].peer == peer; };
@@ -39,8 +41,8 @@ void MpiCommunicator::post_or_buffer(std::size_t half) {
   if (behind || !buffer_or_post(half)) call_->untaken.push_back(half);
 }
 
-/// False, with nothing done, if the outbox has no room for it. What is too long for it leaves from
-/// its own memory.
+/// Returns false, with nothing done, if the outbox has no room. Messages that are too long for the
+/// outbox are sent from the caller's memory.
 bool MpiCommunicator::buffer_or_post(std::size_t half) {
   host::PostedTransfer& h = call_->halves[half];
   const Tensor& x = *h.tensor;
@@ -58,7 +60,7 @@ bool MpiCommunicator::buffer_or_post(std::size_t half) {
   return true;
 }
 
-/// How many sends that waited for room are over now.
+/// Returns how many sends that waited for room are now done.
 std::size_t MpiCommunicator::take_what_fits() {
   if (call_->untaken.empty() || outbox_->forget_received() == 0) return 0;
   const auto waited = std::exchange(call_->untaken, {});

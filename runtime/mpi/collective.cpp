@@ -47,7 +47,7 @@ bool MpiCollective::move_on() {
   if (!done) return false;
   if (c_.kind == Collective::reduce_scatter) finish_reduce_scatter();
   under_way_ = false;
-  c_.x = c_.y = {};  // lets go of the caller's memory
+  c_.x = c_.y = {};  // releases the caller's memory
   return true;
 }
 

@@ -11,8 +11,8 @@
 
 namespace trigram::mpi {
 
-/// MPI's own collectives, by its nonblocking calls, one at a time; with all that MPI may still read
-/// or write.
+/// MPI's own collectives through its nonblocking calls, one at a time, with the memory that MPI may
+/// still read or write.
 class MpiCollective {
  public:
   MpiCollective(MPI_Comm comm, int rank, int ranks, Device& device)
@@ -21,20 +21,21 @@ class MpiCollective {
         ranks_(ranks),
         device_(device),
         allreduce_(comm, rank, ranks, device) {}
-  /// Whether MPI can make it of these operands: with values, reductions in f32, lengths that an int
-  /// counts, and in all_to_all as many elements for each rank.
+  /// True if MPI can run the collective with these operands: they have values, reductions are in
+  /// f32, the length in bytes fits an int, and all_to_all has the same number of elements for each
+  /// rank.
   static bool can(const Collective& collective, int ranks);
 
-  /// Only when the one before has ended, and if it can.
+  /// Call it only when the previous collective has ended, and only if `can` is true.
   void begin(const Collective& collective);
   bool ended() const { return c_.kind == Collective::allreduce ? allreduce_.ended() : !under_way_; }
-  /// Without waiting. False when nothing has moved.
+  /// Makes progress without blocking. False if nothing has advanced.
   bool move_on();
 
  private:
   void begin_reduce_scatter();
   void finish_reduce_scatter();
-  /// counts_ and offsets_: the parts of x, in units of `unit` bytes.
+  /// Fills counts_ and offsets_ with the parts of x, in units of `unit` bytes.
   void measure_parts(std::size_t unit);
 
   const MPI_Comm comm_;
@@ -42,7 +43,7 @@ class MpiCollective {
   Device& device_;
   Collective c_ = {};
   AllreducePieces allreduce_;
-  bool under_way_ = false;  // another collective
+  bool under_way_ = false;  // a collective other than allreduce is in flight
   MPI_Request request_{};
   Tensor part_;
   std::vector<int> counts_, offsets_;

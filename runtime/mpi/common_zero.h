@@ -6,9 +6,10 @@
 
 namespace trigram::mpi {
 
-/// When a world begins, so that times of different ranks can be compared. Ranks of one machine have
-/// one clock, whose zero is when rank 0 got here; on others it is when rank 0's message came, late
-/// by its latency. Called by all ranks of `comm`; aborts the job as `complete` does.
+/// The zero of a world's clock, chosen so that times of different ranks can be compared. Ranks on
+/// the machine of rank 0 share its clock and use the time at which rank 0 called this function.
+/// Ranks on other machines use the time at which rank 0's message arrived, which is late by its
+/// latency. All ranks of `comm` call it; it aborts the job as `complete` does.
 host::Clock::time_point common_zero(MPI_Comm comm, double patience_s);
 
 }  // namespace trigram::mpi

@@ -12,11 +12,12 @@ namespace trigram::mpi {
 namespace {
 
 constexpr int kTag = 0;
-// What is under way for long, on a slow network, moves piece by piece as the watchdog sees it. They
-// are large enough to cost nothing, and few are on their way at once, as these end together.
+// Long messages on a slow network are sent in pieces, so that the watchdog sees progress. Pieces
+// are large enough that the overhead is negligible, and few are in flight at once, because pieces
+// in flight together end together.
 constexpr std::size_t kLargestPiece = std::size_t{8} << 20;
 static_assert(kLargestPiece == Outbox::kLongest, "the outbox sends messages of one piece");
-constexpr std::size_t kMostOnTheWay = 2;  // largest pieces to one rank
+constexpr std::size_t kMostOnTheWay = 2;  // in largest pieces, to one rank
 
 }  // namespace
 
@@ -38,7 +39,7 @@ bool MpiCommunicator::native(const Collective& collective) {
     collective_->begin(collective);
     await(*collective_);
   } catch (...) {
-    static_cast<void>(collective_.release());  // kept for good, as the call of a transfer is
+    static_cast<void>(collective_.release());  // leaked, as the call of a transfer is
     collective_ = make_collective();
     throw;
   }
@@ -51,7 +52,7 @@ std::unique_ptr<MpiCollective> MpiCommunicator::make_collective() const {
 
 void MpiCommunicator::await(MpiCollective& collective) {
   host::BackOff back_off = host::BackOff::of_a_message();
-  bool reported = false;  // that this stream waits
+  bool reported = false;  // the endpoint shows this wait
   while (!collective.ended()) {
     if (collective.move_on()) {
       back_off.reset();
@@ -101,16 +102,16 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
       std::lock_guard lock(self_.mutex);
       self_.batch = {};
     }
-    // MPI may still write to what this call refers to: it is kept for good. The world has ended, so
-    // this happens to each of its streams once.
+    // MPI may still write to the memory of this call, so it is leaked. The world has ended, so this
+    // happens at most once per stream.
     static_cast<void>(call_.release());
     call_ = std::make_unique<Call>();
     throw;
   }
 }
 
-/// A message to another node leaves when the latency that the world adds is over. Its receive is
-/// posted at once, so that a sender that is ready late, and no other, makes it later.
+/// A message to another node leaves when the added latency is over. Receives are posted at once, so
+/// that only a late sender makes a message arrive later.
 void MpiCommunicator::post_or_delay(std::size_t half) {
   const host::PostedTransfer& h = call_->halves[half];
   const host::Clock::duration latency = world_.latency_to(h.peer);
@@ -179,7 +180,7 @@ void MpiCommunicator::start(const Piece& piece) {
   call_->requests.push_back(request);
 }
 
-/// Pieces that wait leave in their order, rank by rank: theirs is the order of the receives.
+/// Waiting pieces leave in order for each peer, because receives are matched in that order.
 void MpiCommunicator::start_waiting() {
   std::vector<int> full;
   std::erase_if(call_->waiting, [&](const Piece& piece) {
@@ -196,7 +197,7 @@ void MpiCommunicator::start_waiting() {
 
 void MpiCommunicator::await_completion() {
   host::BackOff back_off = host::BackOff::of_a_message();
-  bool reported = false;  // that this stream waits
+  bool reported = false;  // the endpoint shows this wait
   for (std::size_t done = 0; done < call_->requests.size() || !call_->delayed.empty() ||
                              !call_->untaken.empty() || !call_->waiting.empty();) {
     const bool leave = !call_->delayed.empty() && host::Clock::now() >= call_->leave_at;
@@ -227,17 +228,17 @@ void MpiCommunicator::await_completion() {
   ++self_.waits_over;
 }
 
-/// What eager sends have left behind is still on its way.
+/// Waits until the eager sends of this call should have arrived.
 void MpiCommunicator::await_arrival() {
   host::BackOff back_off = host::BackOff::of_a_message();
   while (host::Clock::now() < call_->arrive_at) {
     world_.check_not_failed();
-    world_.idle();  // what comes meanwhile moves on
+    world_.idle();  // delivers control messages meanwhile
     back_off.pause(call_->arrive_at);
   }
 }
 
-/// How many pieces have ended since the call before.
+/// Returns how many pieces have completed since the previous call.
 std::size_t MpiCommunicator::complete() {
   completed_.resize(call_->requests.size());
   statuses_.resize(call_->requests.size());
@@ -249,7 +250,7 @@ std::size_t MpiCommunicator::complete() {
   const auto of = [&](int i) -> const Piece& {
     return call_->pieces[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
   };
-  // Headers first: they say why a payload did not fit.
+  // Headers first: a mismatch in a header explains why a payload did not fit.
   for (int i = 0; i < done; ++i)
     if (of(i).header && call_->halves[of(i).half].kind == Transfer::recv) check_header(of(i).half);
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < done; ++i)
@@ -265,7 +266,7 @@ std::size_t MpiCommunicator::complete() {
     if (half.done && world_.awaits_arrival_at(half.peer))
       call_->arrive_at = host::Clock::now() + world_.eager_latency();
   }
-  // A part of a wait is over, as the watchdog sees it.
+  // Counts as progress for the watchdog, although the wait goes on.
   if (self_.state == host::Endpoint::State::blocked) ++self_.waits_over;
   lock.unlock();
   start_waiting();

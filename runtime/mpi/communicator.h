@@ -16,12 +16,12 @@ namespace trigram::mpi {
 
 class MpiWorld;
 
-/// Messages between same-named streams, over the communicator that these have to themselves. Every
-/// tensor is preceded by a header that says what it is, so that halves that do not match are told
-/// apart from a slow network. Sends to where the world buffers them are over when the outbox has
-/// taken them. Others are synchronous: they end when they are received; eager ones (see EagerSends)
-/// when MPI has taken them, or, if the transport is one of rendezvous, when they should have
-/// arrived.
+/// Messages between same-named streams, over an MPI communicator that only these streams use. A
+/// header that describes the tensor precedes its values, so that mismatched halves are
+/// distinguished from a slow network. A send to a peer whose messages the world buffers is complete
+/// when the outbox has accepted it. Other sends are synchronous: they complete when they are
+/// received. Eager sends (see EagerSends) complete when MPI has accepted them or, with a rendezvous
+/// transport, at the time when they should have arrived.
 class MpiCommunicator final : public Communicator {
  public:
   MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint& self);
@@ -29,36 +29,36 @@ class MpiCommunicator final : public Communicator {
   int rank() const override { return self_.rank; }
   int size() const override;
   void transfer(std::span<const Transfer> batch) override;
-  /// MPI's, on what MpiCollective can; not of tensors that are to be padded, nor where the world
-  /// adds latencies, which MPI's messages would not have.
+  /// Uses MPI's collective if MpiCollective can run it. Returns false for tensors that need
+  /// padding, and in worlds that add latencies, because MPI's own messages would not have them.
   bool native(const Collective& collective) override;
   std::int64_t buffered(std::size_t nbytes) const override;
-  /// Returns when all that was sent has been received.
+  /// Returns when everything that was sent has been received.
   void flush();
 
  private:
-  /// A message of MPI: a piece of one half of the batch.
+  /// One MPI message: a piece of a half of the batch.
   struct Piece {
     std::size_t half;
     bool header;
     void* data;
     std::size_t bytes;
-    bool last;  // with it, the half is received
+    bool last;  // its completion means that the half was received
   };
-  /// The call in progress, with all that MPI may still read or write.
+  /// The call in progress, with everything that MPI may still read or write.
   struct Call {
     std::vector<host::PostedTransfer> halves;
-    std::vector<Tensor> tensors;  // keeps their memory, whatever becomes of the caller
+    std::vector<Tensor> tensors;  // keep the memory alive even if the caller is destroyed
     std::vector<Tensor> staged;
     std::vector<Header> headers;
-    std::vector<int> open;              // pieces of each half that are under way
-    std::vector<std::size_t> untaken;   // sends that have no room yet, by their halves
-    std::vector<std::size_t> delayed;   // sends that have not left yet, by their halves
-    host::Clock::time_point leave_at;   // when they do
-    host::Clock::time_point arrive_at;  // when the last of the eager sends that have left does
+    std::vector<int> open;              // for each half, the number of its pieces in flight
+    std::vector<std::size_t> untaken;   // indices of sends that wait for room in the outbox
+    std::vector<std::size_t> delayed;   // indices of sends that have not left yet
+    host::Clock::time_point leave_at;   // time at which the delayed sends leave
+    host::Clock::time_point arrive_at;  // time at which the last eager send so far arrives
     std::vector<Piece> pieces;
     std::vector<MPI_Request> requests;
-    std::vector<Piece> waiting;  // to be sent when what is before them has arrived
+    std::vector<Piece> waiting;  // to be sent once earlier pieces have arrived
     std::vector<std::byte> filler;
   };
 
@@ -86,9 +86,9 @@ class MpiCommunicator final : public Communicator {
   const MPI_Comm comm_;
   host::Endpoint& self_;
   std::unique_ptr<Outbox> outbox_;
-  std::unique_ptr<Call> call_ = std::make_unique<Call>();  // kept for its memory
+  std::unique_ptr<Call> call_ = std::make_unique<Call>();  // reused to keep its memory
   std::unique_ptr<MpiCollective> collective_;
-  std::vector<std::size_t> on_the_way_;  // bytes to each rank
+  std::vector<std::size_t> on_the_way_;  // bytes in flight to each rank
   std::vector<int> completed_;
   std::vector<MPI_Status> statuses_;
 };

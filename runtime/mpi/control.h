@@ -8,7 +8,7 @@ namespace trigram::mpi {
 class MpiGroup;
 class MpiWorld;
 
-/// Control messages travel as messages of the world's control channel.
+/// Control messages of streams travel through the world's control channel.
 class MpiControl final : public Control {
  public:
   MpiControl(MpiWorld& world, const MpiGroup& group, host::Endpoint& self)

@@ -34,7 +34,7 @@ ControlMessage from_bytes(const std::string& bytes) {
 }  // namespace
 
 void ControlChannel::send(int dest, const ControlMessage& message) {
-  std::lock_guard lock(outgoing_mutex_);  // so that the messages of two threads keep their order
+  std::lock_guard lock(outgoing_mutex_);  // keeps the order of messages from different threads
   post(dest, message);
 }
 
@@ -53,7 +53,7 @@ void ControlChannel::send_due() {
   }
 }
 
-/// With the mutex held.
+/// The caller holds outgoing_mutex_.
 void ControlChannel::post(int dest, const ControlMessage& message) {
   forget_sent();
   Outgoing& out = outgoing_.emplace_back();
@@ -79,7 +79,7 @@ bool ControlChannel::poll() {
     MPI_Request request;
     check(MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, kTag, comm_, &request),
           "MPI_Irecv");
-    for (int done = 0; !done;)  // its envelope is here, so it comes
+    for (int done = 0; !done;)  // its envelope has arrived, so this ends
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     any = true;
     const ControlMessage message = from_bytes(bytes);

@@ -14,40 +14,43 @@
 
 namespace trigram::mpi {
 
-/// A small message between processes: a control message of a stream, or one of the world's own.
+/// A small message between processes: a control message of a stream, or a message of the world
+/// itself.
 struct ControlMessage {
   enum Kind : std::int64_t {
     control,  // to `stream`: tag, a, b
-    failed,   // the world ends, by the sender's error if there is one
-    ended,    // the sender's main task has; a: in a failed world, b: which the sender has failed
-    put,      // of the bootstrap: the key, a zero, the value
-    status,   // what the sender's streams do (to rank 0); and that rank 0 lives (from it)
-    last,     // no message of the sender follows; not delivered
+    failed,   // the world ends, with the sender's error if it has one
+    ended,    // the sender's main task has ended; a: the world has failed, b: the sender has
+              // announced a failure
+    put,      // a bootstrap value; text: the key, a zero byte, the value
+    status,   // to rank 0: the state of the sender's streams; from rank 0: it is alive
+    last,     // the sender's last message; not delivered
   } kind = control;
   std::int64_t stream = 0, tag = 0, a = 0, b = 0;
   std::string text = {};
 };
 
-/// The control plane of a world: messages over a communicator of its own. Nothing here blocks; what
-/// is sent and received moves on in `poll`, which any thread may call.
+/// The control plane of a world, over an MPI communicator of its own. Nothing blocks except
+/// `close`. Sends and receives progress in `poll`, which any thread may call.
 class ControlChannel {
  public:
   using Deliver = std::function<void(int source, const ControlMessage&)>;
-  /// `deliver` is called from `poll`, one message at a time, in the order of each source.
+  /// `poll` calls `deliver`, one message at a time and in order for each source.
   ControlChannel(MPI_Comm comm, Deliver deliver) : comm_(comm), deliver_(std::move(deliver)) {}
 
   void send(int dest, const ControlMessage& message);
-  /// The same in a call of `poll` when the delay is over; at once without one. Letters to one rank
-  /// that have the same delay keep their order.
+  /// Sends a message during a call of `poll` once the delay has passed, or at once if the delay is
+  /// zero. Messages to the same rank with equal delays keep their order.
   void send_after(host::Clock::duration delay, int dest, const ControlMessage& message);
-  /// Sends what is due and delivers what has come. False if there was nothing to deliver, or
-  /// another thread is at it.
+  /// Sends the messages that are due and delivers those that have arrived. False if there was
+  /// nothing to deliver, or another thread is delivering.
   bool poll();
   /// True when everything that was sent has left.
   bool idle();
-  /// Takes what others have sent until nothing can be on its way, so that the communicator may be
-  /// freed: a message that comes later may come to another communicator, in the place of one of its
-  /// own. All ranks call it, as their last use. False if some rank does not within `patience`.
+  /// Receives until no message can be in flight, so that the communicator can be freed. A message
+  /// that arrived after that could be received on another communicator, in place of one of its own
+  /// messages. All ranks call it, as their last use of the channel. False if some rank does not
+  /// call it within `patience`.
   bool close(int rank, int ranks, host::Clock::duration patience);
 
  private:
@@ -66,11 +69,11 @@ class ControlChannel {
 
   MPI_Comm comm_;
   const Deliver deliver_;
-  std::mutex delivery_;  // one thread delivers at a time, or messages would overtake one another
+  std::mutex delivery_;  // one thread delivers at a time, so that messages keep their order
   std::mutex outgoing_mutex_;
   std::list<Outgoing> outgoing_;
   std::atomic<int> last_messages_ = 0;
-  std::deque<Waiting> waiting_;  // the one that is due first comes first: delays are equal
+  std::deque<Waiting> waiting_;  // in order of due time, because delays are equal
 };
 
 }  // namespace trigram::mpi

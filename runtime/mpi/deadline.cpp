@@ -33,7 +33,7 @@ void Deadline::watch(double patience_s) {
     std::fprintf(stderr, "trigram: %s\n", message.c_str());
     std::fflush(stderr);
     rank_log::print("ends: {}", message);
-    std::_Exit(host::kWatchdogExit);  // MPI_Abort would wait for locks of the call
+    std::_Exit(host::kWatchdogExit);  // MPI_Abort would wait for locks that the call holds
   }
 }
 

@@ -7,9 +7,10 @@
 
 namespace trigram::mpi {
 
-/// For a call of MPI that blocks and has no other form: unless this is destroyed within
-/// `patience_s`, it ends the process with a line that names `call`, and exit code 124, on which the
-/// launcher ends the others. Time in which the process was stopped does not count.
+/// Bounds a blocking MPI call that has no nonblocking form. Unless this object is destroyed within
+/// `patience_s`, it ends the process with a line that names `call` and with exit code 124,
+/// whereupon the launcher ends the other processes. Time in which the process was stopped does not
+/// count.
 class Deadline {
  public:
   Deadline(std::string call, int rank, double patience_s);

@@ -12,17 +12,17 @@ namespace trigram::mpi {
 
 class MpiWorld;
 
-/// The same-named streams of all ranks, of which this process has one.
+/// The same-named streams of all ranks, of which this process hosts one.
 class MpiGroup final : public host::Group {
  public:
-  /// Messages of its streams pass `messages`, all else passes `comm`.
+  /// The data plane uses the communicator `messages`; everything else uses `comm`.
   MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
            MPI_Comm messages);
   host::Endpoint& at(int rank) override;
   std::unique_ptr<Communicator> communicator(host::Endpoint& self) override;
   std::unique_ptr<Control> control(host::Endpoint& self) override;
   void flush(Communicator& communicator) override;
-  /// The same on all ranks, whoever forked first.
+  /// The same on all ranks, in whatever order they fork.
   std::int64_t id() const { return id_; }
   MPI_Comm comm() const { return comm_; }
   MPI_Comm messages() const { return messages_; }

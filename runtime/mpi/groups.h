@@ -14,20 +14,20 @@
 
 namespace trigram::mpi {
 
-/// The streams of a process, and control messages for those that it has not forked yet. Any thread
-/// may call it.
+/// The streams of a process, and the control messages for streams that it has not forked yet. Any
+/// thread may call it.
 class Groups {
  public:
   MpiGroup& add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
                 MPI_Comm messages);
-  /// The main stream's: the first.
+  /// The group of the main stream, which is added first.
   MpiGroup& main() { return groups_.front(); }
   void deliver(int source, const ControlMessage& control);
-  /// Makes every stream evaluate again what it waits for.
+  /// Makes every stream evaluate the condition of its wait again.
   void poke();
-  /// What the streams do.
+  /// The states of the streams of this process.
   host::StreamSnapshot snapshot();
-  /// Gives back what MPI has for them, when they have ended.
+  /// Frees the MPI communicators. Call it when the streams have ended.
   void free();
 
  private:

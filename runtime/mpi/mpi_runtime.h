@@ -13,19 +13,20 @@
 
 namespace trigram {
 
-/// What of the network between nodes is not this machine's own, but made by `trigram emulate`.
+/// The properties of the inter-node network that `trigram emulate` emulates; all others are the
+/// machine's own.
 enum class Emulated { nothing, bandwidth, bandwidth_and_latency };
 
-/// For a network between nodes that delays packets by itself. A rendezvous would take it three
-/// latencies for a message, and another until its sender learns of the end. So messages leave at
-/// once, in pieces that MPI sends without asking. A send ends when the kernel has its last piece,
-/// or, where the transport is one of rendezvous, as long after that as the piece travels.
+/// Eager sends, for an inter-node network that delays packets by itself. There a rendezvous would
+/// cost three latencies per message, and one more until the sender learns of the completion. So
+/// messages leave at once, in pieces small enough for MPI to send them eagerly. A send completes
+/// when the kernel has its last piece or, with a rendezvous transport, one latency after that.
 struct EagerSends {
-  double latency_s = 0;          // 0: none are eager
-  std::size_t piece_nbytes = 0;  // what MPI sends without asking
+  double latency_s = 0;          // 0: no eager sends
+  std::size_t piece_nbytes = 0;  // the largest piece that MPI sends eagerly
 };
 
-/// To whom messages are copied, so that their sends are over when the transport has taken them.
+/// Which messages are copied, so that their sends complete when the transport accepts them.
 enum class MpiSends { automatic, buffered, synchronous };
 
 struct MpiOptions {
@@ -35,59 +36,60 @@ struct MpiOptions {
   Emulated emulated = Emulated::nothing;
   double loss = 0;  // share of packets that the emulated network drops
   MpiSends sends = MpiSends::automatic;
-  // No fields:
-  double added_latency_s = 0;  // the time that messages to other nodes wait before they leave
-  EagerSends eager = {};       // of messages to other nodes
-  Transport transport = {};    // which messages it takes
+  // Not configurable:
+  double added_latency_s = 0;  // time that messages to other nodes wait before they leave
+  EagerSends eager = {};       // for messages to other nodes
+  Transport transport = {};    // how many messages it accepts
 };
-/// Of every world whose processes a launcher of MPI starts.
+/// Options shared by all worlds whose processes an MPI launcher starts.
 FieldTable<MpiOptions> mpi_job_fields();
 FieldTable<MpiOptions> mpi_fields();
 
-/// Why no process can run a rank here: the build has no MPI, or no launcher started this process.
-/// Empty when it can.
+/// The reason why this process cannot run a rank: the build has no MPI, or no launcher started the
+/// process. Empty if it can.
 std::string mpi_unavailable_reason();
 
-/// The same for processes that are still to be started: why this build could not. Empty when it
-/// can.
+/// The reason why processes of this build that are still to be started could not run ranks. Empty
+/// if they could.
 std::string mpi_absent_reason();
 
-/// A process of a job that mpirun or srun started, and how many there are. Does not touch MPI.
+/// The rank of this process in a job that mpirun or srun started, and the number of processes.
+/// Computed without calling MPI.
 struct MpiProcess {
   int rank = 0, size = 1;
 };
 MpiProcess mpi_process();
 
-/// Makes the accelerator of this rank; called by all, each on its main thread.
+/// Makes the accelerator of this rank. All ranks call it, each on its main thread.
 using AcceleratorFactory = std::function<std::unique_ptr<AcceleratorBackend>(Bootstrap&, Waiter&)>;
 
-/// Every process of the job says something and gets what all have said, by rank. Called by all.
-/// When some do not for `watchdog_s` (not less than 5 s), the job is aborted with a line that names
+/// An allgather of strings over the processes of the job, indexed by rank. All processes call it.
+/// If some do not within `watchdog_s` (at least 5 s), the job is aborted with a line that names
 /// them.
 std::vector<std::string> mpi_exchange(const std::string& mine,
                                       double watchdog_s = MpiOptions{}.watchdog_s);
 
-/// Prints `message` and ends the job, all its processes included: for an error on this process
-/// alone, for which the others would wait until the watchdog ends them.
+/// Prints `message` and ends all processes of the job. For an error on this process alone: without
+/// this call the other processes would wait until the watchdog ends them.
 [[noreturn]] void mpi_abort(const std::string& message, int exit_code);
 
-/// The world in real time whose ranks are processes that mpirun or srun has started, one per rank
-/// of the layout (ConfigError otherwise), and whose streams are threads. Messages are MPI's, over a
-/// communicator per stream; control messages have one of their own.
+/// The real-time world whose ranks are processes that mpirun or srun has started, one per rank of
+/// the layout (otherwise ConfigError), and whose streams are threads. Messages are MPI messages,
+/// with one communicator per stream and another for control messages.
 ///
-/// `launch` is called by all processes together, and returns or throws on all of them alike. When
-/// every stream of every rank blocks and nothing moves for `watchdog_s`, it throws HangError. A
-/// rank that is not heard of for that long (not less than 5 s) was stopped or has died: then the
-/// whole job is aborted, with a line that names it, and exit code 124.
+/// All processes call `launch` together, and it returns or throws the same on all of them. When
+/// every stream of every rank is blocked and nothing progresses for `watchdog_s`, it throws
+/// HangError. A rank that sends nothing for that long (at least 5 s) was stopped or has died: the
+/// whole job is then aborted, with a line that names the rank, and exit code 124.
 ///
-/// With an added latency, messages to other nodes leave that long after their sender is ready, and
-/// so do control messages; MPI's own collectives are then not used.
+/// With an added latency, messages and control messages to other nodes leave that long after their
+/// sender is ready, and MPI's own collectives are not used.
 ///
-/// With eager sends, a message to another node leaves whether or not its receiver is there, and its
-/// sender does not wait for that.
+/// With eager sends, a message to another node leaves whether or not its receive is posted, and the
+/// sender does not wait for the receive.
 ///
-/// With an accelerator per rank, that is where tensors live and messages go; control messages, and
-/// the watching, remain MPI's.
+/// With one accelerator per rank, tensors live on the accelerators and messages travel between
+/// them. Control messages and the watchdog still use MPI.
 std::unique_ptr<Runtime> make_mpi_runtime(const MpiOptions& options = {},
                                           AcceleratorFactory make_accelerator = {});
 

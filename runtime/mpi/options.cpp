@@ -47,11 +47,11 @@ FieldTable<MpiOptions> mpi_fields() {
                   "is of an emulated network; expected it with `trigram emulate` alone");
 }
 
-// Open MPI's variables, those of PMI (MPICH) and of Slurm with PMIx.
+// Reads the variables of Open MPI, of PMI (MPICH), and of Slurm with PMIx.
 MpiProcess mpi_process() {
   const int rank = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0);
   const int size = number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, 1);
-  return {rank < size ? rank : 0, size};  // what a shell has of a job around it may not fit
+  return {rank < size ? rank : 0, size};  // variables inherited from an enclosing job may disagree
 }
 
 }  // namespace trigram

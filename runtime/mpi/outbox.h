@@ -12,7 +12,7 @@
 
 namespace trigram::mpi {
 
-/// The description of a tensor that is sent before its values.
+/// Describes a tensor; sent before its values.
 struct Header {
   std::uint64_t numel = 0, priced_numel = 0;
   std::uint32_t dtype = 0, phantom = 0;
@@ -20,35 +20,36 @@ struct Header {
 };
 Header header_of(const Tensor& x);
 
-/// The messages of a stream whose sends are over, but that are not received: copies of them, with
-/// all that MPI may still read. They are bounded by what the transport takes.
+/// The messages of a stream whose sends are complete but which have not been received: copies of
+/// them, with everything that MPI may still read. Their number is bounded by what the transport
+/// accepts.
 class Outbox {
  public:
-  /// Values longer than this, or filler, it does not take.
+  /// The longest values, and the longest filler, that it accepts; in bytes.
   static constexpr std::size_t kLongest = std::size_t{8} << 20;
 
-  /// To each of so many ranks. `transport` outlives it.
+  /// `ranks` is the number of peers. `transport` must outlive this object.
   Outbox(MPI_Comm comm, int tag, int ranks, const Transport& transport);
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Whether there is room for a tensor; `filler` bytes are sent after its values.
+  /// True if there is room for a tensor, after whose values `filler` bytes are sent.
   bool takes(int peer, const Tensor& x, std::size_t filler, TrafficClass traffic) const;
-  /// Copies it and lets it leave.
+  /// Copies the tensor and starts to send it.
   void send(int peer, const Tensor& x, std::size_t filler);
-  /// Looks which have been received since, and says how many.
+  /// Removes the messages that have been received, and returns their number.
   std::size_t forget_received();
   bool empty() const { return messages_.empty(); }
-  /// Who has not received the oldest of them.
+  /// The peer that has not received the oldest message.
   int slowest() const { return messages_.front().peer; }
 
  private:
   struct Message {
     int peer;
-    double nbytes;  // priced
+    double nbytes;  // as the network model prices the message
     Header header;
     host::StagedTensor values;
-    int open = 0;  // parts that MPI still reads
+    int open = 0;  // parts that MPI may still read
   };
   struct Held {
     std::int64_t messages = 0;
@@ -64,7 +65,7 @@ class Outbox {
   std::list<Message> messages_;
   std::vector<Held> held_;             // by rank
   std::vector<MPI_Request> requests_;  // of all parts
-  std::vector<Message*> owners_;       // of the requests
+  std::vector<Message*> owners_;       // the message of each request
   std::vector<int> completed_;
   std::vector<std::byte> filler_;
 };

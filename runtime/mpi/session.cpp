@@ -30,7 +30,7 @@ const char* level_name(int level) {
   }
 }
 
-/// Looks until MPI has done what was begun; false if that takes longer.
+/// Polls until `request` is complete; false if that takes longer than `patience_s`.
 bool completes(MPI_Request& request, double patience_s) {
   host::Patience patience(patience_s);
   host::BackOff back_off = host::BackOff::of_a_control_message();
@@ -41,8 +41,9 @@ bool completes(MPI_Request& request, double patience_s) {
   }
 }
 
-/// How long processes may take to start, and to exit: those of a large job start slowly, and rank 0
-/// may have a report to make when the others have ended. Whoever has set the watchdog is obeyed.
+/// How long processes may take to start and to exit. Processes of a large job start slowly, and
+/// rank 0 may have to write a report after the others have ended. A watchdog that the user has set
+/// takes precedence.
 double patience_outside_worlds_s(double patience_s) {
   constexpr double kOfLargeJobs_s = 120, kLeast_s = 15;
   const bool is_default = patience_s == RankWatch::longest_silence_s(MpiOptions{}.watchdog_s);
@@ -51,7 +52,7 @@ double patience_outside_worlds_s(double patience_s) {
 
 double finalize_patience_s = 0;
 
-// At exit, unless a world has failed to end: finalising would wait for it.
+// Called at exit, unless a world has failed to end: MPI_Finalize would then wait for that world.
 void finalize() {
   int finalized = 0;
   if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
@@ -73,7 +74,7 @@ void complete(MPI_Request& request, double patience_s) {
   constexpr double kRollCall_s = 3;
   if (completes(request, patience_s)) return;
   Session& session = Session::get(patience_s);
-  session.meet(kRollCall_s);  // all who live come to it, as they wait here, too
+  session.meet(kRollCall_s);  // live processes get here, too, because their waits time out
   session.abort(fmt::format("rank {} waits for others to begin a world", session.rank()),
                 host::kWatchdogExit);
 }
@@ -92,7 +93,7 @@ Session::Session(double patience_s) {
     finalize_patience_s = patience_outside_worlds_s(patience_s);
     use_no_network_if_all_ranks_are_here();
     remove_leftovers_of_killed_jobs();
-    rank_log::print("starts MPI");  // and makes sure that the log outlives `finalize`
+    rank_log::print("starts MPI");  // also constructs the log first, so that it outlives `finalize`
     const Deadline deadline("MPI_Init_thread", mpi_process().rank, finalize_patience_s);
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     std::atexit(finalize);
@@ -124,7 +125,7 @@ MPI_Comm Session::duplicate(double patience_s) const {
 void Session::meet(double patience_s) {
   last_words::set(fmt::format("rank {} waits for others to begin a world", rank_));
   const auto processes = static_cast<std::size_t>(size_);
-  // MPI may write to them as long as the job lives.
+  // Static, because MPI may write to them until the job ends.
   static std::vector<char> said, heard;
   said.assign(processes, 0);
   heard.assign(processes, 0);
@@ -158,8 +159,8 @@ void Session::abort(const std::string& message, int exit_code) {
   std::fprintf(stderr, "trigram: %s\n", message.c_str());
   std::fflush(stderr);
   rank_log::print("aborts the job: {}", message);
-  // MPI_Abort may wait for the very process that does not answer, or for a lock of this one. A
-  // launcher ends the job as well when a process ends without MPI_Finalize.
+  // MPI_Abort may wait for the very process that does not answer, or for a lock of this process. A
+  // launcher also ends the job when a process exits without MPI_Finalize.
   std::thread([exit_code] { MPI_Abort(MPI_COMM_WORLD, exit_code); }).detach();
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::_Exit(exit_code);

@@ -2,16 +2,15 @@
 
 namespace trigram::mpi {
 
-// What Open MPI does to the machine that a rank is on. Both are called before MPI starts.
+// How Open MPI uses the machine of a rank. Call both functions before MPI starts.
 
-/// If the launcher has started all ranks on this machine, they reach each other by shared memory
-/// alone: MPI opens no port, which would take connections from any network. Whoever has chosen
-/// MPI's transports (OMPI_MCA_btl) is obeyed.
+/// If the launcher has started all ranks on this machine, makes them communicate only through
+/// shared memory: MPI then opens no port, which would accept connections from any network. Has no
+/// effect if the user has chosen MPI's transports (OMPI_MCA_btl).
 void use_no_network_if_all_ranks_are_here();
 
-/// Removes what Open MPI's jobs of this user have left on this machine when they were killed:
-/// shared memory that no process maps, and folders of launchers that are gone. One rank of the
-/// machine does so, the others nothing.
+/// Removes what killed Open MPI jobs of this user have left on this machine: shared memory that no
+/// process maps, and folders of launchers that no longer run. Only one rank per machine does this.
 void remove_leftovers_of_killed_jobs();
 
 }  // namespace trigram::mpi

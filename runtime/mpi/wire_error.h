@@ -5,10 +5,10 @@
 
 namespace trigram::mpi {
 
-/// An exception as bytes, for other processes: its text, and its type where that is one of those
-/// that callers tell apart (HangError, InvariantError, std::out_of_range). "" for null.
+/// Serializes an exception for other processes: its text, and its type if callers handle it
+/// specially (HangError, InvariantError, std::out_of_range, ConfigError). "" for null.
 std::string error_to_bytes(const std::exception_ptr& error);
-/// The same exception again; others become std::runtime_error. Null for "".
+/// Restores the exception; other types become std::runtime_error. Null for "".
 std::exception_ptr error_from_bytes(const std::string& bytes);
 
 }  // namespace trigram::mpi

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t kMainStream = 1;
 constexpr std::int64_t kForksPerStream = 64;
 
-/// What a world begins with: all processes have come.
+/// Waits until all processes have arrived, then duplicates the base communicator.
 MPI_Comm first_duplicate(Session& session, double watchdog_s) {
   const double patience_s = RankWatch::longest_silence_s(watchdog_s);
   session.meet(patience_s);
@@ -57,7 +57,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, bool sleeps_compute,
 
 MpiWorld::~MpiWorld() = default;
 
-/// Makes the accelerator and the main stream, and runs the rank on it.
+/// Makes the accelerator and the main stream, and runs the rank's task on it.
 void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator) {
   if (make_accelerator) {
     auto made = make_accelerator(bootstrap_, waiter());
@@ -87,16 +87,16 @@ void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_acceler
   await_the_others();
   deliverer.join();
   guardian.join();
-  accelerator_.reset();  // nobody is left who could abort it
+  accelerator_.reset();  // no thread is left that could abort it
   last_words::set(fmt::format("rank {} is between two runs", rank()));
   rank_log::print("the world has {} on all ranks", failed() ? "failed" : "ended");
   const std::exception_ptr error = ending_.first_error();
-  if (!failed()) free_communicators();  // of a world that has failed, messages may be on their way
+  if (!failed()) free_communicators();  // messages of a failed world may be in flight
   if (error) std::rethrow_exception(error);
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
 }
 
-/// `receivers`: the group that receives what the new one sends; null: the new one.
+/// `receivers` is the group that receives what the new group sends; null for the new group itself.
 MpiGroup& MpiWorld::child(MpiGroup& parent, std::size_t n, const std::string& name,
                           const MpiGroup* receivers) {
   TRIGRAM_CHECK(n + 1 < kForksPerStream, "stream {} forks more than {} streams", parent.name(),
@@ -123,7 +123,7 @@ host::World::OneWayGroups MpiWorld::fork_one_way(host::Group& parent, std::size_
 
 void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
   using Name = std::array<char, 64>;
-  // MPI may write to it after an abort.
+  // On the heap, because MPI may write to it after an abort.
   const auto names = std::make_shared<std::vector<Name>>(std::size_t(layout().ranks()) + 1);
   Name& mine = names->back();
   std::strncpy(mine.data(), name.c_str(), mine.size() - 1);
@@ -137,11 +137,11 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
     static_cast<void>(new auto(names));
     throw;
   }
-  for (int other = 0; other < layout().ranks(); ++other)  // the same error on every rank
+  for (int other = 0; other < layout().ranks(); ++other)  // so all throw the same error
     check_fork_name(other, (*names)[static_cast<std::size_t>(other)].data(), names->front().data());
 }
 
-/// On a stream's thread.
+/// Called on a stream's thread.
 void MpiWorld::await(MPI_Request& request, const Wait& why) {
   waiter().await(why, [&request] {
     int done = 0;
@@ -156,13 +156,13 @@ void MpiWorld::fail(std::exception_ptr error) noexcept {
   hear_of_failure(rank(), bytes);
   try {
     if (news) tell_all({.kind = ControlMessage::failed, .text = bytes});
-  } catch (const MpiError&) {  // they will miss this rank
+  } catch (const MpiError&) {  // the others will notice that this rank is silent
   }
 }
 
 void MpiWorld::hear_of_failure(int source, const std::string& error) {
   ending_.hear_of_failure(source, error);
-  {  // before its streams' threads unwind
+  {  // before the threads of its streams unwind
     std::lock_guard lock(accelerator_mutex_);
     if (accelerator_) accelerator_->abort();
   }
@@ -190,13 +190,13 @@ void MpiWorld::deliver(int source, const ControlMessage& message) {
   }
 }
 
-/// Every rank has ended, and knows it of the others, before any leaves: what fails late fails all.
+/// No rank leaves before it knows that all ranks have ended, so a late failure fails all ranks.
 void MpiWorld::await_the_others() {
   const ControlMessage ended = ending_.own_end(failed());
   for (int other = 0; other < layout().ranks(); ++other)  // after all that this rank has posted
     if (other != rank()) send_with_latency(other, ended);
   ending_.hear_of_end(rank(), ended);
-  // Unless the world has failed, the others may take as long as they like: they are watched.
+  // As long as the world has not failed, the others may take any time: the watchdog covers them.
   host::Patience patience(watch_.longest_silence_s());
   while (!ending_.wait_until_all_is_known(Ending::Seconds(0.5))) {
     if (!failed()) patience.restart();
@@ -209,8 +209,8 @@ void MpiWorld::await_the_others() {
   ending_.stop();
 }
 
-/// Unless the ranks do not agree that all went well: what they may have sent keeps its
-/// communicator.
+/// Frees the communicators if all ranks agree that the world succeeded. Otherwise messages may be
+/// in flight, and the communicators are leaked.
 void MpiWorld::free_communicators() {
   const auto patience = host::seconds(watch_.longest_silence_s());
   if (!control_channel_.close(rank(), layout().ranks(), patience)) return;
@@ -238,13 +238,13 @@ void MpiWorld::progress() noexcept {
   }
 }
 
-/// Ranks of one machine share queues in memory: one that was stopped in the middle of a change can
-/// keep another inside MPI for good, its watching thread included. And an accelerator that cannot
-/// be aborted keeps its streams from unwinding, while messages still say that all is well. This
-/// thread calls neither.
+/// Ends the process in two cases in which `progress` cannot. A rank that is stopped while it
+/// updates a queue that the ranks of a machine share in memory can block another rank's threads
+/// inside MPI for ever. And an accelerator that cannot be aborted keeps its streams from unwinding
+/// while status messages say that all is well. This thread calls neither MPI nor the accelerator.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
-  const double unwinding_s = watch_.longest_silence_s() + 20;  // who aborts an accelerator has 20 s
+  const double unwinding_s = watch_.longest_silence_s() + 20;  // 20 s to abort an accelerator
   std::optional<host::Patience> unwinding;
   host::Patience turning(longest_s);
   std::uint64_t seen = 0;
@@ -265,7 +265,7 @@ void MpiWorld::guard() noexcept {
   }
 }
 
-/// Rank 0 hears of all streams and judges; it lets all others know that it lives.
+/// Rank 0 receives the states of all streams and decides; the others hear that it is alive.
 void MpiWorld::tend() {
   const host::StreamSnapshot mine = groups_.snapshot();
   if (rank() == 0) {
@@ -279,7 +279,7 @@ void MpiWorld::tend() {
   check_silence(mine);
 }
 
-/// What a process that is told to end says at once; and what its log says of every wait that lasts.
+/// Updates the text that a process prints when it is told to end, and logs every wait that lasts.
 void MpiWorld::keep_ready_to_say(const host::StreamSnapshot& mine) {
   last_words::set(status(mine));
   const bool stands = !mine.running && mine.waits_over == noted_.waits_over;
@@ -300,9 +300,9 @@ std::string MpiWorld::status(const host::StreamSnapshot& mine) {
                      fmt::join(ending_.missing(), " "));
 }
 
-/// A rank that is silent was stopped, or has died, and can neither end nor be waited for.
+/// A silent rank was stopped or has died; it can neither end nor be waited for.
 void MpiWorld::check_silence(const host::StreamSnapshot& mine) {
-  if (ending_.all_is_known()) return;  // those that have left are silent, too
+  if (ending_.all_is_known()) return;  // ranks that have left are silent, too
   const auto silent = rank() == 0 ? watch_.silent(1, layout().ranks()) : watch_.silent(0, 1);
   if (!silent) return;
   session_.abort(fmt::format("rank {} has not been heard of for {} s; the others:\n{}", *silent,

@@ -20,14 +20,16 @@
 
 namespace trigram::mpi {
 
-/// One launch, as one process sees it: its streams, a thread that delivers messages and watches,
-/// and what the others say of theirs.
+/// One launch, as seen from one process: its streams, a thread that delivers messages and watches
+/// for hangs, a thread that guards against calls that never return, and what the other processes
+/// report.
 class MpiWorld final : public host::World {
  public:
   MpiWorld(Session& session, const Layout& layout, bool sleeps_compute, const MpiOptions& options);
   ~MpiWorld() override;
-  /// Runs `rank_main` on this thread and returns, or throws the same on all ranks, when it has
-  /// ended on all. If `make_accelerator` is not empty, the streams' tensors live on what it makes.
+  /// Runs `rank_main` on this thread. Returns, or throws the same error on all ranks, when all
+  /// ranks have ended. If `make_accelerator` is not empty, the streams' tensors live on the
+  /// accelerator that it makes.
   void run(const Task& rank_main, const AcceleratorFactory& make_accelerator);
 
   int rank() const { return session_.rank(); }
@@ -37,23 +39,23 @@ class MpiWorld final : public host::World {
   host::Clock::duration latency_to(int peer) const {
     return layout().same_node(rank(), peer) ? host::Clock::duration::zero() : added_latency_;
   }
-  /// Whether messages to `peer` leave without waiting for it.
+  /// True if messages to `peer` leave without waiting for their receive.
   bool eager_to(int peer) const {
     return eager_.latency_s > 0 && !layout().same_node(rank(), peer);
   }
-  /// Whether a send to `peer` is over only when the message should have arrived.
+  /// True if a send to `peer` completes only at the time when the message should have arrived.
   bool awaits_arrival_at(int peer) const {
     return eager_to(peer) && transport_.protocol == Transport::Protocol::rendezvous;
   }
-  /// Whether messages to `peer` are copied, so that their sends are over before they are received.
+  /// True if messages to `peer` are copied, so that their sends complete before they are received.
   bool buffers_to(int peer) const;
-  /// The same for all others, whoever asks.
+  /// True if this holds for all pairs of ranks; the same on every rank.
   bool buffers_to_all() const;
   const Transport& transport() const { return transport_; }
   const EagerSends& eager() const { return eager_; }
   host::Clock::duration eager_latency() const { return host::seconds(eager_.latency_s); }
   bool adds_latency() const { return added_latency_ > added_latency_.zero(); }
-  /// Sends a message that travels as messages of streams do: it waits as long.
+  /// Sends a message after the latency that messages of streams have.
   void send_with_latency(int dest, const ControlMessage& message);
   Device& device(int) override { return device_; }
   AcceleratorBackend* accelerator() override { return accelerator_.get(); }
@@ -99,10 +101,10 @@ class MpiWorld final : public host::World {
 
   Ending ending_;
   RankWatch watch_;
-  std::mutex accelerator_mutex_;  // who ends it, and who makes it
+  std::mutex accelerator_mutex_;  // between making and aborting the accelerator
   std::unique_ptr<AcceleratorBackend> accelerator_;
-  std::atomic<std::uint64_t> turns_{0};  // of the thread that delivers
-  host::StreamSnapshot noted_;           // what stands in the rank's log, by the same thread
+  std::atomic<std::uint64_t> turns_{0};  // loop iterations of the thread that delivers
+  host::StreamSnapshot noted_;           // the snapshot in the rank's log; used by the same thread
 };
 
 }  // namespace trigram::mpi

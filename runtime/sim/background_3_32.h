@@ -10,12 +10,13 @@
 
 namespace trigram::sim {
 
-/// Traffic of others, as the description of a cluster draws it: a model of SimGrid's engine. Where
-/// nothing else is under way it has no next event, so that the simulation ends, and actors which
-/// wait for each other for ever are found out.
+/// Background traffic from outside the training job, drawn as the cluster description says. A model
+/// of SimGrid's engine. It reports no next event while nothing else is in flight, so that the
+/// simulation ends and actors that wait for each other for ever are detected as a deadlock.
 class BackgroundTraffic final : public simgrid::kernel::resource::Model {
  public:
-  /// `hosts` where messages of each rank arrive, and `others` from where flows leave beside it.
+  /// `hosts` are the destinations of messages to each rank; `others` are the sources of background
+  /// flows beside each rank.
   BackgroundTraffic(const Cluster& cluster, const std::vector<simgrid::s4u::Host*>& hosts,
                     const std::vector<simgrid::s4u::Host*>& others);
 
@@ -23,7 +24,7 @@ class BackgroundTraffic final : public simgrid::kernel::resource::Model {
   void update_actions_state(double now, double delta) override;
 
  private:
-  /// A NIC, and when its next flow starts.
+  /// A NIC, and the time at which its next background flow starts.
   struct Source {
     simgrid::s4u::Host *host, *other;
     int node;
@@ -37,8 +38,8 @@ class BackgroundTraffic final : public simgrid::kernel::resource::Model {
   Background background_;
   double mean_gap_s_;
   std::vector<Source> sources_;
-  std::vector<simgrid::s4u::CommPtr> flows_;  // under way
-  bool others_ = false;                       // are, until the next event
+  std::vector<simgrid::s4u::CommPtr> flows_;  // in flight
+  bool others_ = false;                       // other activity is in progress until the next event
 };
 
 }  // namespace trigram::sim

@@ -7,11 +7,12 @@ namespace trigram::sim {
 
 /// A link whose bandwidth changes while messages pass it.
 ///
-/// SimGrid limits a message, as long as it lives, to what the links of its route had when it left.
-/// So the link has its largest bandwidth at all times, and the solver is told of a share of it.
+/// SimGrid limits a message, for as long as it lives, to the bandwidth that the links of its route
+/// had when it left. So the SimGrid link always has its largest bandwidth, and the solver is given
+/// a share of it.
 class ChangingLink {
  public:
-  /// `link` has its largest bandwidth, and is not sealed.
+  /// `link` has its largest bandwidth and is not sealed yet.
   explicit ChangingLink(simgrid::s4u::Link* link)
       : link_(link), largest_Bps_(link->get_bandwidth()), share_(std::make_shared<double>(1)) {
     link->set_sharing_policy(
@@ -20,7 +21,7 @@ class ChangingLink {
   }
   void set_bandwidth(double Bps) {
     *share_ = Bps / largest_Bps_;
-    link_->set_bandwidth(largest_Bps_);  // the solver asks again
+    link_->set_bandwidth(largest_Bps_);  // makes the solver evaluate the share again
   }
   double used_Bps() const { return link_->get_usage(); }
 

@@ -19,9 +19,9 @@ namespace trigram::sim {
 class Overlap;
 class SimStream;
 
-/// Messages between same-named streams, or from the `out` of a one-way channel to its `in`, through
-/// one mailbox for each (receiving stream, source, destination);
-/// the priced bytes are what the network carries.
+/// Messages between same-named streams, or from the `out` of a one-way channel to its `in`. There
+/// is one mailbox for each (receiving stream, source, destination). The network carries the priced
+/// bytes.
 class SimCommunicator final : public Communicator {
  public:
   explicit SimCommunicator(SimStream& stream) : stream_(stream) {}
@@ -31,13 +31,13 @@ class SimCommunicator final : public Communicator {
   std::int64_t buffered(std::size_t nbytes) const override;
   CollectivePricer* pricer() override;
 
-  /// Whether the rank is in a call that sends or receives on connections.
+  /// True while the rank is in a call that sends or receives on connections.
   bool in_call() const { return in_call_; }
-  /// Returns when all that was sent has been delivered.
+  /// Returns when everything that was sent has been delivered.
   void flush();
-  /// Ranks that messages have been sent to which nobody has received.
+  /// Ranks that have not received all messages that the transport has accepted for them.
   std::vector<int> silent_receivers() const;
-  /// The connection that carries messages of a pattern to `peer`; eager transports alone have
+  /// The connection that carries messages of a traffic class to `peer`. Only eager transports have
   /// connections.
   Connection& connection_to(int peer, TrafficClass traffic = TrafficClass::collective);
 
@@ -46,8 +46,8 @@ class SimCommunicator final : public Communicator {
     simgrid::s4u::CommPtr comm;
     Parcel* parcel = nullptr;
   };
-  /// What there is for each peer in one direction, for answers and for all else. Most often it is
-  /// that of the message before.
+  /// Per-peer state in one direction, separate for answers. Caches the last entry used, because the
+  /// next message most often needs it again.
   template <class T>
   struct ByPeer {
     int last_key = -1;
@@ -58,21 +58,21 @@ class SimCommunicator final : public Communicator {
     return 2 * peer + (traffic == TrafficClass::answer);
   }
 
-  /// Seconds that the software spends on a batch before it leaves.
+  /// Seconds that software spends on a batch before it leaves.
   double overhead_s(std::span<const Transfer> batch) const;
-  /// What the network carries of a message.
+  /// Bytes that the network carries for a message.
   std::uint64_t wire_bytes(const Transfer& transfer) const;
-  /// What the message moves at most, of what its connections could: where those of a pattern are
-  /// fewer than those of a collective; infinite where nothing else limits it.
+  /// The largest rate of this message, if its traffic class has fewer connections than collectives
+  /// or a message may be slower than its connection; otherwise infinite.
   double message_cap_Bps(const Transfer& transfer) const;
   void run(std::span<const Transfer> batch, InFlight* in_flight);
   void prepare(const Transfer& transfer, InFlight& in_flight);
   static void start(std::span<const Transfer> batch, InFlight* in_flight, Transfer::Kind kind);
   void tell(Overlap& overlap, std::span<const Transfer> batch);
   void finish(const Transfer& transfer, InFlight& in_flight);
-  /// Rendezvous: both sides start, and are waited for.
+  /// Rendezvous: starts both halves of all messages and waits for them.
   void meet(std::span<const Transfer> batch, InFlight* in_flight);
-  /// Eager: what is received is waited for, and that what is sent has been taken.
+  /// Eager: waits until the receives have completed and the transport has accepted the sends.
   void receive_and_send(std::span<const Transfer> batch, InFlight* in_flight);
   Rendezvous& rendezvous_of(const Transfer& receive);
   void post_receives(std::span<const Transfer> batch);
@@ -90,13 +90,14 @@ class SimCommunicator final : public Communicator {
                                  TrafficClass traffic, bool outward);
 
   SimStream& stream_;
-  std::optional<SimPricer> pricer_;  // where collectives may go as flows
-  // Of the call in progress, if its batch is small: what every message touches lies together.
+  std::optional<SimPricer> pricer_;  // only if collectives may be flows
+  // Records of the call in progress if its batch is small, beside other members that every message
+  // uses.
   std::array<InFlight, 2> few_;
   ByPeer<simgrid::s4u::Mailbox> inward_, outward_;
   ByPeer<Connection> connections_;
   std::vector<std::unique_ptr<Connection>> owned_;
-  // Where a call failed, its records stay: SimGrid writes to them when the rest of the batch
+  // Records of failed calls are kept, because SimGrid writes to them when the rest of the batch
   // arrives.
   bool few_abandoned_ = false;
   bool in_call_ = false;

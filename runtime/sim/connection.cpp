@@ -33,7 +33,7 @@ Connection::Connection(SimStream& sender, int destination, bool answers,
   if (rendezvous_) rendezvous_->set_sender(*this);
 }
 
-/// At this date.
+/// The latency of the route at the current date.
 double Connection::latency_s() const {
   World& world = sender_.world();
   if (world.network().profile().empty()) return own_latency_s_;
@@ -78,8 +78,8 @@ void Connection::asked_for() {
   watch_send_buffer();
 }
 
-/// The bytes of all messages handed over that have not left the sender. The simulation moves a byte
-/// one latency after it has left.
+/// The bytes of all messages that have not left the sender. The simulation moves a byte one latency
+/// after it has left.
 double Connection::unsent_bytes() const {
   double bytes = 0;
   for (const Message& m : queue_) bytes += m.nbytes;
@@ -91,8 +91,8 @@ double Connection::unsent_bytes() const {
   return bytes;
 }
 
-/// The kernel has the message when no more than its buffer is left of it. How fast it leaves is not
-/// known in advance, so this looks again when it may have at the earliest.
+/// The kernel has accepted a message when no more than the send buffer is left of it. The rate at
+/// which bytes leave is not known in advance, so this checks again at the earliest possible date.
 void Connection::watch_send_buffer() {
   constexpr double kByte = 1, kMostLooks = 1000;
   const double buffer =
@@ -122,7 +122,7 @@ void Connection::take_what_fits() {
   }
 }
 
-/// What links that vary have now of the bandwidth that is described.
+/// The current bandwidth of varying links, relative to the described bandwidth.
 double Connection::bandwidth_factor() const {
   double factor = 1;
   for (const LinkChange& change : sender_.world().network().profile())
@@ -130,7 +130,7 @@ double Connection::bandwidth_factor() const {
   return factor;
 }
 
-/// A byte of a pattern that gets a share of the bandwidth is carried as 1 / share bytes.
+/// Traffic that gets a share of the bandwidth is carried as 1 / share bytes per byte.
 void Connection::pass_window(Message& message) {
   const Transport& transport = sender_.world().cluster().transport;
   const double share = transport.efficiency.of(message.traffic);
@@ -154,7 +154,7 @@ void Connection::advance() {
     --taken_;
     start(next);
   }
-  // The end of a control message has a date of its own.
+  // The arrival of a control message is a timer of its own.
   if (taken_ > 0 && !control_under_way_) sender_.world().simulation().watch(*this);
   if (waited && all_taken()) sender_.wake();
 }
@@ -179,11 +179,11 @@ void Connection::start_control(double left_s, std::function<void()> arrived) {
     control_under_way_ = false;
     arrived();
     advance();
-    sender_.wake();  // it may flush
+    sender_.wake();  // in case it flushes
   });
 }
 
-/// A message of no bytes has nothing left from the start.
+/// A message without bytes has nothing left from the start, so its latency is checked as well.
 bool Connection::Started::delivered() const {
   constexpr double kRounding = 1 + 1e-12;
   return comm->get_remaining() == 0 && earliest_s <= Simulation::clock() * kRounding;
@@ -210,7 +210,7 @@ void Connection::received(double nbytes) {
   if (!queue_.empty()) advance();
 }
 
-/// Others may start messages while this actor waits, even for what has been delivered.
+/// Other actors may start messages while this actor waits, even if the messages were delivered.
 void Connection::forget_delivered() {
   std::vector<simgrid::s4u::CommPtr> delivered;
   std::erase_if(started_, [&](const Started& s) {

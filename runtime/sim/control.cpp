@@ -38,7 +38,7 @@ void SimControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
 void SimControl::post_here(int tag, const Message& message) {
   SimStream* poster = stream_.world().current();
   check_owner(poster && poster->rank() == stream_.rank(), stream_.rank(), stream_.name());
-  if (poster != &stream_) poster->settle();  // the message leaves when the poster's work is done
+  if (poster != &stream_) poster->settle();  // the message is posted after the poster's owed time
   inbox_.push(tag, message);
 }
 

@@ -5,8 +5,8 @@
 
 namespace trigram::sim {
 
-/// Control messages arrive after the latency of the route and load no link. Those that arrive at
-/// the same time are received in the order of posting.
+/// Control messages arrive after the latency of the route and do not load links. Control messages
+/// that arrive at the same time are received in the order of posting.
 class SimControl final : public Control {
  public:
   SimControl(SimStream& stream, Inbox& inbox) : stream_(stream), inbox_(inbox) {}

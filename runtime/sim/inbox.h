@@ -10,7 +10,7 @@ namespace trigram::sim {
 
 class SimStream;
 
-/// Control messages that have arrived for one stream of one rank, which need not exist yet.
+/// Control messages that have arrived for one stream of one rank. The stream may not exist yet.
 class Inbox {
  public:
   void push(int tag, const Message& message);

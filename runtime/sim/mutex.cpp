@@ -29,7 +29,7 @@ void SimMutex::lock() {
 
 void SimMutex::unlock() noexcept {
   SimStream* stream = world_.current();
-  // Time that the stream owes was spent holding the mutex, and waking a waiter switches context.
+  // Owed time was spent while holding the mutex, and waking a waiter switches context.
   if (stream && (stream->owes() || !state_->waiting.empty()))
     stream->defer([state = state_] { state->pass_on(); });
   else state_->locked = false;

@@ -10,7 +10,7 @@ namespace trigram::sim {
 class SimStream;
 class World;
 
-/// Passed on in the order of asking.
+/// A first-come-first-served mutex.
 class SimMutex final : public Mutex {
  public:
   explicit SimMutex(World& world) : world_(world), state_(std::make_shared<State>()) {}
@@ -22,7 +22,7 @@ class SimMutex final : public Mutex {
     SimStream* stream;
     bool served = false;
   };
-  /// Outlives the mutex while its unlocking is deferred.
+  /// Outlives the mutex while an unlock is deferred.
   struct State {
     bool locked = false;
     std::deque<Ticket*> waiting;

@@ -24,14 +24,14 @@
 
 namespace trigram::sim {
 
-/// The links of a network, and its routes, computed when asked for: memory is linear in the number
-/// of links, and the latency of a route is what the description says, to the last bit. SimGrid's
-/// own zones for trees, tori and dragonflies route in their own ways, and differ between versions.
+/// The links and routes of a network. Routes are computed on demand, so memory is linear in the
+/// number of links, and route latencies equal the described ones to the last bit. SimGrid's own
+/// zones for trees, tori and dragonflies use other routes, which differ between versions.
 class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   using StandardLinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
  public:
-  /// Connections are limited to what they move at this rate.
+  /// `rate` says which limits connections have.
   NetworkZone(const Network& network, Rate rate)
       : NetZoneImpl("network"),
         network_(network),
@@ -58,8 +58,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
       spare_paces_.push_back(link_of_each("pace " + std::to_string(i)));
   }
 
-  /// By rank; then the ends of coupled flows; then, if `others`, those of whom traffic of others
-  /// leaves, by rank.
+  /// Returns one host per rank; then the two end points of coupled flows; then, if `others`, the
+  /// sources of background traffic, one per rank.
   std::vector<simgrid::s4u::Host*> add_hosts(bool others) {
     std::vector<simgrid::s4u::Host*> hosts;
     for (int rank = 0; rank < network_.ranks() * (others ? 2 : 1) + 2; ++rank) {
@@ -99,19 +99,19 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (latency) *latency += told(route_, latency_s_);
   }
 
-  /// Starts a message whose latency is over in `latency_s`, which may not be that of its route.
-  /// Dates that differ by less than SimGrid tells apart (surf/precision) are one.
+  /// Starts a message whose latency ends in `latency_s`, which may differ from the latency of its
+  /// route. Dates closer than SimGrid's precision (surf/precision) count as equal.
   void start(simgrid::s4u::Comm& message, double latency_s) {
     constexpr double kPrecision_s = 1e-12;
     latency_s_ = latency_s < kPrecision_s ? 0 : latency_s;
     message.start();
-    // SimGrid does not weigh a flow that has no latency left.
+    // SimGrid assigns no weight to a flow without latency.
     if (latency_s_ == 0 && told_s_ > 0)
       network_model().get_started_action_set()->back().set_sharing_penalty(told_s_);
     latency_s_ = -1;
   }
 
-  /// Token buckets at the links that have them.
+  /// The token buckets of the links that have them.
   std::shared_ptr<Shaper> shaper() {
     if (shaper_) return shaper_;
     shaper_ = std::make_shared<Shaper>();
@@ -120,22 +120,22 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return shaper_;
   }
 
-  /// Makes links that vary what they are from a change on.
+  /// Applies a change to the links that vary.
   void change(const LinkChange& change) {
     latency_factor_ = change.latency_factor;
     for (auto& [own, made] : changing_)
       if (own->varies) made.set_bandwidth(change.bandwidth_factor * own->bandwidth_Bps);
   }
 
-  /// What the next flow between the two hosts beyond the workers goes along.
+  /// Selects the links of the next flow between the two end points of coupled flows.
   void couple(const CoupledRounds* rounds) { coupled_ = rounds; }
 
-  /// Makes flows share links evenly, whatever their latencies.
+  /// Makes flows share links evenly, independent of their latencies.
   ///
   /// SimGrid weighs a flow by the inverse of its route's latency, before the latency is multiplied
-  /// by its factor. So it is told a latency that is the same for all flows that can meet in a link:
-  /// that of the route, or where topologies add to it, that by which messages leave. The factor
-  /// makes of it what is left of the latency of the message that starts.
+  /// by its factor. So SimGrid is given a latency that is equal for all flows that can share a
+  /// link: the route's or, if the topology adds to it, that of the link by which the message
+  /// leaves. The factor turns this value into the remaining latency of the message that starts.
   void share_evenly() {
     const auto& links = network_.links();
     adds_latency_ =
@@ -150,13 +150,13 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   }
 
  private:
-  /// What SimGrid is told of the latency of a flow that starts, with `left_s` of it to come; all of
-  /// it where that is negative.
+  /// The latency that SimGrid is given for a flow that starts. `left_s` is the latency still to
+  /// come; if negative, it is the latency of the whole route.
   double told(const std::vector<LinkId>& route, double left_s) {
     const double natural_s = network_.latency(route, latency_factor_);
     const double latency_s = left_s >= 0 ? left_s : natural_s;
     told_s_ = adds_latency_ ? weight(route) : natural_s;
-    if (told_s_ == 0 && latency_s > 0) told_s_ = 1;  // which is the weight of flows without any
+    if (told_s_ == 0 && latency_s > 0) told_s_ = 1;  // SimGrid's weight of flows without latency
     factor_ = told_s_ > 0 ? latency_s / told_s_ : 1;
     return even_ ? told_s_ : latency_s;
   }
@@ -173,7 +173,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   std::size_t rank_of(std::size_t host) const {
     return is_of_others(host) ? host - ranks() - 2 : host;
   }
-  /// No connection of ours limits it.
+  /// The route of background traffic; the job's connection limits do not apply to it.
   void route_of_others(std::size_t from, std::size_t to, std::vector<StandardLinkImpl*>& links,
                        double* latency) {
     links.push_back(others_[from]);
@@ -183,7 +183,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
     if (latency) *latency += told(route_, -1);
   }
-  /// All links of a round, one that two messages pass twice, with the latency of a slowest message.
+  /// The links of a round, each as often as messages pass it, and a slowest message's latency.
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
     const int source = coupled_->slowest_source();
     links.push_back(entry(static_cast<std::size_t>(source)));
@@ -194,8 +194,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (latency) *latency += told(route_, -1);
   }
 
-  /// The latency of the link by which a message leaves; 1 where that has none and others have. A
-  /// NIC's is another link's where messages reach the NIC by the ports of workers.
+  /// The latency of the link by which a message leaves; 1 if that link has none but others have. If
+  /// messages reach the NIC through the ports of workers, the NIC's link does not count.
   double weight(const std::vector<LinkId>& route) const {
     double all_s = 0;
     for (const LinkId id : route) {
@@ -209,8 +209,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return all_s > 0 ? 1 : 0;
   }
 
-  /// The limit of a connection, a link of its own, taken when its first message leaves: few of all
-  /// pairs of workers ever talk. Links cannot be made any more then.
+  /// The link that limits a connection, taken from the spare links for its first message: few pairs
+  /// of workers ever talk, and links cannot be created during a simulation.
   StandardLinkImpl* connection(int source, int destination) {
     const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
     auto& own = found->second;
@@ -225,8 +225,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     own = spare_[taken_++]->set_bandwidth(cap_Bps)->get_impl();
     return own;
   }
-  /// A limit of each coupled flow at this rate: SimGrid 3.32 forgets that of a flow between two
-  /// hosts (Comm::set_rate). There are few rates, as there are few kinds of links.
+  /// A link that limits each coupled flow to this rate, because SimGrid 3.32 ignores Comm::set_rate
+  /// between two hosts. There are few distinct rates, as there are few kinds of links.
   StandardLinkImpl* pace(double Bps) {
     auto& own = paces_[Bps];
     if (own) return own;
@@ -236,7 +236,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return own;
   }
   void add_connections() {
-    constexpr std::size_t kMost = 100'000;  // some 50 MB
+    constexpr std::size_t kMost = 100'000;  // about 50 MB
     const auto ranks = static_cast<std::size_t>(network_.ranks());
     while (spare_.size() < std::min(kMost, ranks * (ranks - 1)))
       spare_.push_back(link("connection " + std::to_string(spare_.size()), kUnlimited_Bps));
@@ -246,15 +246,15 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return get_iface()->create_link(name, bandwidth_Bps);
   }
 
-  /// Links without limits, one of which is the first of every route from a rank, in turns.
+  /// Links without limits; the routes from a rank begin with these in turn.
   ///
-  /// When a flow starts, SimGrid's lazy solver looks for all that it affects from the first link of
-  /// its route, and not at all if that link was affected at the same date before
-  /// (System::update_modified_cnst_set_from_variable). With a NIC in its place, the second of two
-  /// flows that start together could take more than the link at its far end has to give. A first
-  /// link that no other flow passes is never affected before; so this is right as long as no rank
-  /// has more messages under way than there are turns. Traffic of others, any number of flows, has
-  /// a first link of its own by rank: no two of its flows start at the same date.
+  /// When a flow starts, SimGrid's lazy solver searches for affected flows from the first link of
+  /// its route, and skips the search if that link was already affected at the same date
+  /// (System::update_modified_cnst_set_from_variable). If the first link were a NIC, the second of
+  /// two flows that start together could exceed the bandwidth of the link at its far end. A first
+  /// link that no other flow uses was never affected before, so this is correct as long as no rank
+  /// has more messages in flight than entries. Background traffic has any number of flows but a
+  /// single entry per rank: no two of its flows start at the same date.
   struct Entries {
     std::array<StandardLinkImpl*, 16> links;
     std::size_t next = 0;
@@ -266,7 +266,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return all;
   }
   StandardLinkImpl* unlimited(const std::string& name) { return link_of_each(name)->get_impl(); }
-  /// A link that flows do not share: its bandwidth, none at first, limits each.
+  /// Creates a link whose bandwidth, unlimited at first, limits each flow separately.
   simgrid::s4u::Link* link_of_each(const std::string& name) {
     auto* created = link(name, kUnlimited_Bps);
     created->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
@@ -281,25 +281,25 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   const Network& network_;
   const Rate rate_;
   std::vector<Entries> entries_;           // by rank
-  std::vector<StandardLinkImpl*> others_;  // by rank: where traffic of others enters
+  std::vector<StandardLinkImpl*> others_;  // by rank: entries of background traffic
   simgrid::s4u::Link* loopback_;
-  std::vector<StandardLinkImpl*> links_;                          // null for those without limits
-  std::vector<std::pair<const Link*, ChangingLink>> changing_;    // what is described, and made
-  std::shared_ptr<Shaper> shaper_;                                // of those that are shaped
-  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for those without limits
-  std::vector<simgrid::s4u::Link*> spare_;                        // limits: first those taken
+  std::vector<StandardLinkImpl*> links_;                          // null for unlimited links
+  std::vector<std::pair<const Link*, ChangingLink>> changing_;    // with descriptions
+  std::shared_ptr<Shaper> shaper_;                                // of the links with token buckets
+  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for unlimited ones
+  std::vector<simgrid::s4u::Link*> spare_;  // limits; the first taken_ are in use
   std::size_t taken_ = 0;
   static constexpr int kPaces = 1000;
-  std::map<double, StandardLinkImpl*> paces_;     // of coupled flows, by rate
-  std::vector<simgrid::s4u::Link*> spare_paces_;  // first those taken
-  std::vector<LinkId> route_;               // scratch: routes are asked for with every message
-  const CoupledRounds* coupled_ = nullptr;  // whose flow starts
-  double latency_factor_ = 1;               // of links that vary, now
-  double latency_s_ = -1;                   // of the message that starts; negative: of its route
-  double told_s_ = 0, factor_ = 1;          // of its latency: see told()
+  std::map<double, StandardLinkImpl*> paces_;     // limits of coupled flows, by rate
+  std::vector<simgrid::s4u::Link*> spare_paces_;  // the first paces_.size() are in use
+  std::vector<LinkId> route_;                     // scratch, because every message needs a route
+  const CoupledRounds* coupled_ = nullptr;        // for the flow that starts
+  double latency_factor_ = 1;                     // current factor of links that vary
+  double latency_s_ = -1;           // for the message that starts; negative: latency of its route
+  double told_s_ = 0, factor_ = 1;  // see told()
   simgrid::kernel::resource::Model* model_ = nullptr;
-  bool even_ = false;          // whether flows share links evenly
-  bool adds_latency_ = false;  // whether topologies add to the latencies of nodes
+  bool even_ = false;          // flows share links evenly
+  bool adds_latency_ = false;  // topologies add to the latencies of nodes
 };
 
 }  // namespace trigram::sim

@@ -8,19 +8,20 @@ namespace trigram::sim {
 
 class SimStream;
 
-/// Which ranks have messages under way, told where computation is slower beside them.
+/// Tracks which ranks have messages in flight, in worlds where these slow down computation.
 ///
-/// A message is under way from when both of its sides have started it until they have waited for
-/// it, which is when it has arrived, unless an earlier message of the same batch arrives later.
+/// A message is in flight from the time when both sides have started it until they have waited for
+/// it. That is when it has arrived, unless an earlier message of the same batch arrives later.
 class Overlap {
  public:
   explicit Overlap(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
 
-  /// One side of a message to or from another rank starts. `box` is where the two meet.
+  /// One side of a message to or from another rank starts. `box` is the mailbox that both sides
+  /// use.
   void started(const simgrid::s4u::Mailbox* box, bool sends, int rank, int peer);
-  /// `rank` has waited for a message.
+  /// `rank` has finished waiting for a message.
   void arrived(int rank) { change(rank, -1); }
-  /// Of eager transports: a message is under way from when it is sent until it is received.
+  /// For eager transports: a message is in flight from its send until it is received.
   void sent(int from, int to) {
     change(from, 1);
     change(to, 1);
@@ -31,7 +32,8 @@ class Overlap {
   }
 
   bool under_way(int rank) const { return ranks_[static_cast<std::size_t>(rank)].messages > 0; }
-  /// Between these two, `stream`, of `rank`, is told when that changes.
+  /// Between the calls of tell and tell_no_more, `stream` of `rank` is notified when under_way()
+  /// changes.
   void tell(int rank, SimStream& stream);
   void tell_no_more(int rank, SimStream& stream);
 
@@ -42,7 +44,7 @@ class Overlap {
   };
   void change(int rank, int by);
   std::vector<Rank> ranks_;
-  std::unordered_map<const simgrid::s4u::Mailbox*, long> unmatched_;  // sends, less receives
+  std::unordered_map<const simgrid::s4u::Mailbox*, long> unmatched_;  // sends minus receives
 };
 
 }  // namespace trigram::sim

@@ -10,23 +10,23 @@ namespace trigram::sim {
 
 class Connection;
 
-/// A message on its way: the shape of what was sent and a copy of its values, since the sender may
-/// overwrite its tensor before the message arrives. It fills one cache line: thousands are under
-/// way at a time.
+/// A message in flight: the shape of the tensor and a copy of its values, because the sender may
+/// overwrite its tensor before the message arrives. It fills one cache line, because thousands are
+/// in flight at a time.
 class alignas(64) Parcel {
  public:
   void pack(const Tensor& tensor);
-  /// True when the receiver's tensor has the lengths and the type of what was sent, and both are
+  /// True if the receiver's tensor has the lengths and the type of the sent tensor, and both are
   /// phantoms or both have values.
   bool fits(const Tensor& tensor) const {
     return tensor.numel() == numel_ && tensor.priced_numel() == priced_numel_ &&
            tensor.dtype() == dtype_ && (tensor.is_phantom() == phantom_ || numel_ == 0);
   }
-  /// What was sent, as a tensor to be compared, not read.
+  /// The sent tensor for comparison only; do not read its values.
   Tensor shape() const;
-  /// Copies the values, if any, to a tensor that fits.
+  /// Copies the values, if there are any, to a tensor that fits.
   void unpack(const Tensor& tensor) const;
-  /// The connection that holds it until it has been received, of an eager transport.
+  /// With an eager transport: the connection that holds the message until it is received.
   Connection* connection = nullptr;
   double held_bytes = 0;
 

@@ -4,7 +4,8 @@
 
 namespace trigram::sim {
 
-/// An announcement right behind a message arrives with it, before its receiver goes on.
+/// First advances the sender: an announcement right behind a message arrives with it, before the
+/// receiver continues.
 void Rendezvous::post_receive(Connection& asks) {
   if (sender_) sender_->advance();
   ++posted_;

@@ -5,10 +5,11 @@
 namespace trigram::sim {
 namespace {
 
-/// Less than this share of its depth is no credit: rounding.
+/// Credit below this share of the depth counts as none, because of rounding.
 constexpr double kRounding = 1e-9;
-/// A link bursts again once this share has come in. Without it, a link that the network model keeps
-/// a little below its bandwidth would turn to and fro without end.
+/// A link bursts again once this share of the depth is available. Without this hysteresis, a link
+/// that the network model keeps slightly below its bandwidth would switch back and forth without
+/// end.
 constexpr double kAgain = 1e-3;
 
 }  // namespace
@@ -31,7 +32,7 @@ std::vector<double> Shaper::credits() const {
 }
 
 double Shaper::next_occurring_event(double) {
-  double next_s = -1;  // none
+  double next_s = -1;  // no event
   for (Bucket& bucket : buckets_) {
     bucket.used_Bps = bucket.link.used_Bps();
     if (!bucket.bursting || bucket.falling_Bps() <= 0) continue;

@@ -8,18 +8,19 @@
 
 namespace trigram::sim {
 
-/// Token buckets at links, as a fluid: a model of SimGrid's engine, beside that of the network,
-/// which the engine asks for its next event once bandwidths are shared, and tells of time passed.
+/// Token buckets at links, as a fluid model. A model of SimGrid's engine beside the network model:
+/// the engine asks it for its next event after bandwidths have been shared, and tells it how much
+/// time has passed.
 ///
-/// A link has its bandwidth for bursts while there is credit, and that of the credit's rate when it
-/// has run out. Between events rates are constant, so credit is a straight line, and runs out at a
-/// date that is known.
+/// A link has its burst bandwidth while it has credit, and the credit's rate when the credit has
+/// run out. Rates are constant between events, so credit is linear in time and the date at which it
+/// runs out is known.
 class Shaper final : public simgrid::kernel::resource::Model {
  public:
   Shaper() : Model("shaper") {}
   void add(const Link& described, const ChangingLink& link);
   bool empty() const { return buckets_.empty(); }
-  /// Bytes of credit by now, in the order in which links were added.
+  /// Current credit in bytes, in the order in which links were added.
   std::vector<double> credits() const;
 
   double next_occurring_event(double now) override;
@@ -30,7 +31,7 @@ class Shaper final : public simgrid::kernel::resource::Model {
     ChangingLink link;
     double burst_Bps, rate_Bps, depth_bytes;
     double credit_bytes;
-    double used_Bps = 0;  // until the next event
+    double used_Bps = 0;  // constant until the next event
     bool bursting = true;
     double falling_Bps() const { return used_Bps - rate_Bps; }
   };

@@ -18,7 +18,7 @@ class SimRuntime final : public SimulatedRuntime {
     auto world = std::make_unique<sim::World>(options_, cluster_, layout);
     world_ = world.get();
     if (auto failure = world->run(rank_main)) {
-      static_cast<void>(world.release());  // actors that were left in the middle refer to it
+      static_cast<void>(world.release());  // suspended actors refer to it
       std::rethrow_exception(failure);
     }
     notes_ = world->notes();
@@ -32,7 +32,7 @@ class SimRuntime final : public SimulatedRuntime {
  private:
   SimOptions options_;
   Cluster cluster_;
-  const sim::World* world_ = nullptr;  // during a launch
+  const sim::World* world_ = nullptr;  // set during a launch
   Json notes_ = Json::object();
 };
 

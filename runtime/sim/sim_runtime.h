@@ -11,39 +11,39 @@
 namespace trigram {
 
 struct SimOptions {
-  /// alpha_beta: a message of n bytes takes latency + n / bandwidth, links are shared max-min
-  /// fairly, nothing else. tcp: SimGrid's LV08, fitted to TCP (Velho and Legrand, "Accuracy Study
-  /// and Improvement of Network Simulation in the SimGrid Framework", SIMUTools 2009): latency
-  /// x 13.01, bandwidth x 0.97, a window limit, and acknowledgements that load the way back.
+  /// alpha_beta: a message of n bytes takes latency + n / bandwidth, and links are shared max-min
+  /// fairly. tcp: SimGrid's LV08, fitted to TCP (Velho and Legrand, "Accuracy Study and Improvement
+  /// of Network Simulation in the SimGrid Framework", SIMUTools 2009): latency x 13.01, bandwidth x
+  /// 0.97, a window limit, and acknowledgements that load the reverse path.
   enum class NetworkModel { alpha_beta, tcp } network_model = NetworkModel::alpha_beta;
-  /// How collectives are simulated that the algorithms make of rounds (core/collective_pricer.h).
-  /// message: each message by itself. fluid: as coupled flows, at a cost that grows with the number
-  /// of workers instead of its square. auto: as flows where that is known to give the same times.
+  /// How collectives that consist of rounds are simulated (core/collective_pricer.h). message: each
+  /// message separately. fluid: as coupled flows, at a cost linear instead of quadratic in the
+  /// number of workers. auto: as flows only if these are known to give the same times.
   enum class Fidelity { message, fluid, automatic } fidelity = Fidelity::message;
 };
 
 FieldTable<SimOptions> sim_fields();
-/// Throws ConfigError where options exclude each other.
+/// Throws ConfigError if options exclude each other.
 void check_sim_options(const SimOptions& options, const std::string& pointer);
 
 /// False in a build without SimGrid.
 bool sim_available();
-/// What is missing, and what to install; empty when nothing is.
+/// What is missing and what to install; empty if nothing is missing.
 std::string sim_unavailable_reason();
 
-/// A simulated world, and what ranks can see of its network during a launch.
+/// A simulated world that also exposes the state of its network during a launch.
 class SimulatedRuntime : public Runtime {
  public:
   /// Current token-bucket fill of every shaped link, in bytes, always in the same order.
   virtual std::vector<double> link_credits() const = 0;
 };
 
-/// The simulated world: ranks and streams are actors of SimGrid, time is virtual. `launch` must be
-/// given the cluster's layout. SimGrid allows one simulation per process: a second launch throws
+/// The simulated world: ranks and streams are actors of SimGrid, and time is virtual. `launch` must
+/// be given the cluster's layout. SimGrid allows one simulation per process: a second launch throws
 /// InvariantError. Throws ConfigError in a build without SimGrid.
 ///
-/// A task that catches an exception must leave the catch block before it communicates or waits:
-/// actors share the exception state of their one thread.
+/// A task that catches an exception must leave the catch block before it communicates or waits,
+/// because actors share the exception state of their one thread.
 std::unique_ptr<SimulatedRuntime> make_sim_runtime(const SimOptions& options,
                                                    const Cluster& cluster);
 

@@ -1,4 +1,4 @@
-// SimGrid 3.32: start-up, platform, actors and timers.
+// The parts that depend on SimGrid 3.32: start-up, platform, actors and timers.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,10 +29,10 @@ bool guards_stacks = true;
 
 }  // namespace
 
-/// In place of the C library's. SimGrid makes a page that nobody may touch the end of every stack,
-/// so that one that overflows is found. Such a stack is two mappings of memory, of which the kernel
-/// gives a process vm.max_map_count. SimGrid's own stacks without such a page are cleared, and so
-/// take all their memory at once.
+/// Replaces the C library's mprotect. SimGrid protects a guard page at the end of every stack to
+/// detect overflows. Such a stack takes two memory mappings, and the kernel limits a process to
+/// vm.max_map_count of them. SimGrid's own option without guard pages clears the stacks, which
+/// makes them take all their memory at once.
 extern "C" int mprotect(void* begin, std::size_t nbytes, int protection) noexcept {
   if (protection == PROT_NONE && !guards_stacks) return 0;
   return static_cast<int>(syscall(SYS_mprotect, begin, nbytes, protection));
@@ -46,7 +46,7 @@ namespace s4u = simgrid::s4u;
 std::vector<std::string> settings(const SimOptions& options) {
   std::vector<std::string> all = {
       "contexts/factory:raw",
-      "contexts/stack-size:256",  // KiB; SimGrid takes smaller ones from the heap
+      "contexts/stack-size:256",  // KiB; SimGrid allocates smaller ones on the heap
       "contexts/guard-size:1",    // pages
       "network/optim:Lazy",      "surf/precision:1e-12",
   };
@@ -54,10 +54,11 @@ std::vector<std::string> settings(const SimOptions& options) {
     all.push_back("network/model:LV08");
   } else {
     for (const char* setting :
-         // Its latency factor is 1, and may not be said: NetworkZone gives a factor by route.
+         // The latency factor is 1 and must not be set here: NetworkZone sets it for each route.
          {"network/model:CM02", "network/bandwidth-factor:1", "network/weight-S:0",
           "network/crosstraffic:0",
-          // Out of reach. Not 0, which silently disables every limit on the rate of a flow.
+          // Effectively unlimited. Not 0, which silently disables every limit on the rate of a
+          // flow.
           "network/TCP-gamma:1e20"})
       all.push_back(setting);
   }
@@ -65,15 +66,15 @@ std::vector<std::string> settings(const SimOptions& options) {
 }
 
 bool can_guard_stacks(int ranks) {
-  constexpr long kStreams = 16;  // of a rank, more than any algorithm has
-  long most = 65530;             // Linux's default
+  constexpr long kStreams = 16;  // per rank; more than any algorithm has
+  long most = 65530;             // the default of Linux
   std::ifstream("/proc/sys/vm/max_map_count") >> most;
   return 2 * kStreams * ranks < most;
 }
 
-/// Stacks that are not guarded lie side by side, and huge pages would fill what they do not touch.
-/// SimGrid's own stack, of the process, must be deep: it follows messages that share links from one
-/// to the next by calls within calls.
+/// Stacks without guard pages are adjacent, and huge pages would fill memory that they do not use.
+/// The process's own stack, on which SimGrid's kernel runs, must be deep: SimGrid follows messages
+/// that share links by recursion.
 void prepare_for_many_stacks() {
   guards_stacks = false;
   prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
@@ -86,7 +87,7 @@ void prepare_for_many_stacks() {
 void start_engine(const SimOptions& options, int ranks) {
   TRIGRAM_CHECK(!s4u::Engine::is_initialized(), "a process can simulate only once");
   xbt_log_control_set("root.thresh:critical");
-  // Its report of a deadlock says less than ours.
+  // SimGrid's report of a deadlock says less than HangError.
   xbt_log_control_set("ker_engine.add:no");
   xbt_log_control_set("ker_engine.app:file:/dev/null");
   if (!can_guard_stacks(ranks)) prepare_for_many_stacks();
@@ -98,18 +99,18 @@ void start_engine(const SimOptions& options, int ranks) {
   int argc = static_cast<int>(arguments.size());
   struct sigaction interrupt;
   sigaction(SIGINT, nullptr, &interrupt);
-  new s4u::Engine(&argc, argv.data());  // lives as long as the process: SimGrid cannot start again
-  sigaction(SIGINT, &interrupt, nullptr);  // SimGrid would take it
+  new s4u::Engine(&argc, argv.data());     // never deleted: SimGrid cannot start again
+  sigaction(SIGINT, &interrupt, nullptr);  // SimGrid would handle it
 }
 
-/// Thrown in SimGrid's main loop, to leave it.
+/// Thrown to leave SimGrid's main loop.
 struct Stop {};
 
 }  // namespace
 
 Simulation::Simulation(const SimOptions& options, const Cluster& cluster, const Network& network) {
   start_engine(options, cluster.ranks());
-  // The first zone is the root, and the engine owns it.
+  // The first zone is the root zone; the engine owns it.
   zone_ = new NetworkZone(network, World::rate_of(cluster.transport));
   const bool has_background = cluster.inter.background.load > 0 && cluster.nodes > 1;
   hosts_ = zone_->add_hosts(has_background);
@@ -145,7 +146,7 @@ s4u::CommPtr Simulation::start_flow(const CoupledRounds& rounds, double bytes) {
   s4u::CommPtr flow;
   in_one_switch([&] {
     zone_->couple(&rounds);
-    // It starts when its ends are known, and once more, doubled, if it is told to.
+    // Setting both hosts starts the flow; start() would start it again and double it.
     flow = s4u::Comm::sendto_init();
     flow->set_payload_size(static_cast<std::uint64_t>(bytes / rounds.share()));
     flow->set_source(hosts_[hosts_.size() - 2]);

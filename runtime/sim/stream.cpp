@@ -11,7 +11,7 @@
 namespace trigram::sim {
 namespace {
 
-/// What the owner of a forked stream holds.
+/// The handle that the owner of a forked stream holds.
 class ForkedStream final : public Stream {
  public:
   explicit ForkedStream(SimStream& stream) : stream_(stream) {}
@@ -44,7 +44,7 @@ class ForkedStream final : public Stream {
 }  // namespace
 
 bool SimWork::done() const {
-  // As of the asking stream's own time, which may be ahead of the clock.
+  // Judged at the time of the asking stream, which may be ahead of the clock.
   if (SimStream* asking = stream_.world().current()) asking->settle();
   constexpr double kRounding = 1 + 1e-12;
   return ran_ && end_.known() && end_.date_s() <= Simulation::clock() * kRounding;
@@ -132,7 +132,7 @@ void SimStream::compute(double seconds) {
   else spend(seconds);
 }
 
-/// Owes nothing, since the pace may change.
+/// Sleeps at once instead of owing the time, because the pace may change meanwhile.
 void SimStream::compute_beside_messages(double seconds) {
   settle();
   Overlap& overlap = *world_.overlap();
@@ -141,7 +141,7 @@ void SimStream::compute_beside_messages(double seconds) {
     const double pace =
         overlap.under_way(rank_) ? 1 / world_.cluster().accelerator.overlap_slowdown : 1;
     const double begin_s = Simulation::clock();
-    done = pace_->acquire_timeout(seconds / pace);  // true: nothing has changed until then
+    done = pace_->acquire_timeout(seconds / pace);  // true: timeout, so the pace has not changed
     seconds -= (Simulation::clock() - begin_s) * pace;
     world_.halt_if_ended();
   }
@@ -185,7 +185,7 @@ void SimStream::wake() {
   if (!parked_) return;
   parked_ = false;
   bell_->release();
-  if (world_.current()) world_.halt_if_ended();  // others have run, unless a timer wakes
+  if (world_.current()) world_.halt_if_ended();  // other actors have run, unless a timer wakes it
 }
 
 StreamId SimStream::next_fork() const {
@@ -223,7 +223,7 @@ std::shared_ptr<Work> SimStream::submit(const Context&, Task task) {
   SimStream* submitting = world_.current();
   check_owner(submitting && submitting->rank_ == rank_, rank_, name_);
   TRIGRAM_CHECK(id_ != kMainStream, "rank {} submits a task to its main stream", rank_);
-  // Tasks of several streams queue in the order of time.
+  // Tasks of several streams are queued in the order of time.
   if (!submitter_) submitter_ = submitting;
   shared_ |= submitting != submitter_ && submitting != this;
   if (!world_.ahead() || shared_) submitting->settle();

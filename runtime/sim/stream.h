@@ -15,36 +15,36 @@
 
 namespace trigram::sim {
 
-/// A submitted task's end.
+/// The completion of a submitted task.
 class SimWork final : public Work {
  public:
   explicit SimWork(SimStream& stream) : stream_(stream) {}
   bool done() const override;
-  /// The task has run; it takes until `end`.
+  /// Called when the task has run; its simulated duration lasts until `end`.
   void finish(std::exception_ptr failure, DeferredTime end);
 
  private:
   friend class SimStream;
-  SimStream& stream_;  // that runs the task
+  SimStream& stream_;  // the stream that runs the task
   std::vector<SimStream*> waiters_;
   std::exception_ptr failure_;
   bool ran_ = false;
   DeferredTime end_ = DeferredTime::at(0);
-  bool observed_ = false;  // somebody has waited and got the failure
+  bool observed_ = false;  // some stream has waited and got the failure
 };
 
-/// A stream is an actor on the host of its rank. The world owns it; what `fork` returns is a handle
-/// whose destructor closes it.
+/// A stream is an actor on the host of its rank. The world owns it; `fork` returns a handle whose
+/// destructor closes it.
 ///
-/// Charges and computation are owed first and slept at once when the stream *settles*: before
-/// anything that others can see. So is what a destructor may not do itself. Where collectives may
-/// be flows, a stream goes ahead of the clock further, as those that issue to an accelerator do:
-/// tasks and their ends are handed from stream to stream with their instants, and flows are gone on
-/// from before it is known when they end.
+/// Charges and computation are first recorded as owed time and slept together when the stream
+/// *settles*, which is before anything that other streams can see. Actions that a destructor may
+/// not do itself are deferred in the same way. If collectives may be flows, a stream runs further
+/// ahead of the clock, as streams do that issue to an accelerator: tasks and their ends are passed
+/// between streams with deferred times, and streams run past a flow before its end time is known.
 class alignas(64) SimStream final : public Stream {
  public:
-  /// `receiver`: the peers' stream that receives what this one sends: the stream of the same id but
-  /// for the `out` of a one-way channel.
+  /// `receiver` is the peers' stream that receives what this stream sends. It has the same id,
+  /// except for the `out` of a one-way channel.
   SimStream(World& world, int rank, StreamId id, std::string name, StreamId receiver);
 
   std::string_view name() const override { return name_; }
@@ -60,11 +60,11 @@ class alignas(64) SimStream final : public Stream {
   void synchronize() override;
   std::unique_ptr<Mutex> make_mutex() override;
 
-  /// Lets time pass that is not computation, such as that of software for messages.
+  /// Spends time that is not computation, such as message software overhead.
   void spend(double seconds) {
     if (seconds > 0) owed_s_ += seconds;
   }
-  /// Messages of this rank have come under way, or none is any more.
+  /// Called when messages of this rank have come into flight, or none is in flight any more.
   void change_pace() { pace_->release(); }
 
   World& world() const { return world_; }
@@ -73,54 +73,54 @@ class alignas(64) SimStream final : public Stream {
   int rank() const { return rank_; }
   StreamId id() const { return id_; }
   StreamId receiver() const { return receiver_; }
-  /// An end of a one-way channel; collectives do not pass it.
+  /// True for an end of a one-way channel; collectives do not use it.
   bool one_way() const { return one_way_; }
   Context context();
 
-  /// Throws unless this stream's actor is the one that runs.
+  /// Throws unless this stream's actor is the running actor.
   void check_current() const;
-  /// Sleeps the time owed and does what was deferred.
+  /// Sleeps the owed time and runs the deferred actions.
   void settle() {
     if (owed_s_ > 0 || !deferred_.empty() || after_.milestone || !to_wake_.empty()) pay();
   }
-  /// Where the stream is, which may be ahead of the clock.
+  /// The current time of the stream, which may be ahead of the clock.
   DeferredTime instant() const {
     return after_.milestone ? DeferredTime::after(after_, owed_s_)
                             : DeferredTime::at(Simulation::clock() + owed_s_);
   }
-  /// What the stream does next, it does from then on.
+  /// Continues the stream from `instant`.
   void go_on_from(const DeferredTime& instant);
-  /// Leaves `action` to the next settling, at this stream's present time. For destructors: does not
-  /// switch context.
+  /// Defers `action` to the next settling, at this stream's current time. For destructors: it does
+  /// not switch context.
   void defer(std::function<void()> action) {
     deferred_.push_back({after_, owed_s_, std::move(action)});
   }
   bool owes() const { return owed_s_ > 0 || after_.milestone; }
 
-  /// Settles, then gives way to other streams until `ready()`; whoever makes it so must wake().
+  /// Settles, then yields to other streams until `ready()`; whoever makes it true must call wake().
   template <class Ready>
   void block(const Wait& wait, Ready ready);
   void wake();
-  /// Whether what this stream does now takes no time.
+  /// True if the stream's actions currently take no time.
   bool untimed() const { return untimed_; }
   void set_untimed(bool untimed) { untimed_ = untimed; }
-  /// What is being waited for, should the simulation hang. Outlives the stream's stack.
+  /// Records what the stream waits for, for the report of a hang. It outlives the stream's stack.
   void set_wait(const Wait& wait) { wait_ = wait; }
   const Wait& waiting() const { return wait_; }
 
-  /// No more tasks will come, and receivers get no more messages.
+  /// No more tasks will be submitted, and blocked receives of control messages return empty.
   void close();
   bool closing() const { return closing_; }
-  /// The actor of a forked stream: runs tasks until closed.
+  /// The main loop of a forked stream's actor: runs tasks until closed.
   void run_tasks();
-  /// The end of the actor: settles, and closes the streams that were forked from this one.
+  /// Called at the end of the actor: settles, and closes the streams that this stream has forked.
   void end();
-  /// A failure that no one has waited for; null if there is none.
+  /// A failure that no stream has waited for, or null.
   std::exception_ptr unobserved_failure() const;
 
  private:
   struct Deferred {
-    Since after;  // when it was deferred, as below
+    Since after;  // time of deferral, as for owed_s_ below
     double owed_s;
     std::function<void()> action;
   };
@@ -135,17 +135,17 @@ class alignas(64) SimStream final : public Stream {
   void pay();
   void pass_time(double seconds);
   void park();
-  /// Gives way until `ready()` without settling, unless something was deferred.
+  /// Yields until `ready()`. Settles first only if something was deferred.
   template <class Ready>
   void block_ahead(const Wait& wait, Ready ready);
-  /// Parks this stream, which has settled, until the date is known.
+  /// Parks this stream, which has settled, until the date of `instant` is known.
   void await(const DeferredTime& instant);
   void wake_others();
 
-  // What every message touches comes first, to lie in few cache lines.
+  // Members that every message uses come first, so that they share few cache lines.
   World& world_;
-  double owed_s_ = 0;  // since the clock, or
-  Since after_;        // since this, if it has a milestone
+  double owed_s_ = 0;  // relative to the clock, or
+  Since after_;        // to this event, if there is one
   std::vector<Deferred> deferred_;
   Wait wait_;
   const int rank_;
@@ -159,9 +159,9 @@ class alignas(64) SimStream final : public Stream {
   const std::string name_;
   simgrid::s4u::SemaphorePtr bell_, pace_;
   std::deque<Job> jobs_;
-  const SimStream* submitter_ = nullptr;  // the first
-  bool shared_ = false;                   // others submit, too
-  std::vector<SimStream*> to_wake_;       // when this stream gives way: they have got jobs
+  const SimStream* submitter_ = nullptr;  // the first one
+  bool shared_ = false;                   // other streams submit, too
+  std::vector<SimStream*> to_wake_;       // streams with new jobs, woken when this stream yields
   std::vector<std::shared_ptr<SimWork>> failed_;
   std::vector<SimStream*> forked_;
 };

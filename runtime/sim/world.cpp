@@ -12,7 +12,7 @@
 namespace trigram::sim {
 namespace {
 
-/// Whether collectives may be flows.
+/// True if collectives may be flows.
 bool couples(const SimOptions& options, const Cluster& cluster) {
   using Fidelity = SimOptions::Fidelity;
   if (options.fidelity == Fidelity::message) return false;
@@ -119,11 +119,11 @@ void World::deliver(double date, StreamId id, int rank, int tag, const Message& 
 }
 
 void World::fail(std::exception_ptr failure) {
-  halt_if_ended();  // the first failure counts
+  halt_if_ended();  // only the first failure counts
   failure_ = std::move(failure);
   ended_ = true;
   simulation_.stop();
-  halt();  // an actor that ended would make its messages fail, and others go on with that
+  halt();  // ending this actor would fail its messages, and its peers would react to that
 }
 
 void World::halt() const {
@@ -136,8 +136,8 @@ std::exception_ptr World::unobserved_failure() const {
   return nullptr;
 }
 
-/// The messages that an eager transport has taken and nobody will ever receive: their senders do
-/// not wait for them, and their receivers wait for nothing any more.
+/// Lists messages that an eager transport has accepted and nobody will ever receive: their senders
+/// do not wait for them, and their receivers are not blocked.
 std::vector<std::string> World::unreceived() const {
   std::vector<std::string> lines;
   for (const auto& stream : streams_)
@@ -152,7 +152,7 @@ std::vector<std::string> World::unreceived() const {
 }
 
 std::exception_ptr World::hang() const {
-  // A task that failed may be why others wait.
+  // A failed task may be the reason why other streams wait.
   if (auto failure = unobserved_failure()) return failure;
   std::vector<std::string> lines;
   for (const auto& stream : streams_)

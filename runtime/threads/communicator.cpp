@@ -12,7 +12,7 @@
 namespace trigram::threads {
 namespace {
 
-/// With the owner's mutex. True if the owner has to be woken.
+/// The caller holds the owner's mutex. Returns true if the owner must be woken.
 bool note_completion(Endpoint& owner, PostedTransfer& half) {
   half.done = true;
   return --owner.outstanding == 0 || owner.withdrawing;
@@ -27,7 +27,7 @@ void complete(Endpoint& owner, PostedTransfer& half) {
   if (awaited) owner.wake.notify_one();
 }
 
-/// Changes a parcel, and completes its receive when that was the last that it lacked.
+/// Applies `change` to a parcel, and completes its receive if nothing else is missing.
 template <class Change>
 void progress(Endpoint& sender, Endpoint& receiver, Meeting& meeting, Parcel& parcel,
               Change change) {
@@ -76,7 +76,7 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
   if (network_ != nullptr) self_.spend(network_->overhead_s(rank(), batch));
   prepare(batch);
   try {
-    // Receives first: the more sends find their receiver waiting, the fewer are staged or block.
+    // Post receives first: the more sends find their receive posted, the fewer are staged or block.
     for (PostedTransfer& half : halves_)
       if (half.kind == Transfer::recv) post_receive(half);
     for (PostedTransfer& half : halves_)
@@ -159,7 +159,7 @@ void ThreadsCommunicator::post_send(PostedTransfer& half) {
   else if (receive != nullptr) meet(half, *receive);
 }
 
-/// With the receiver's mutex.
+/// The caller holds the receiver's mutex.
 std::shared_ptr<Parcel> ThreadsCommunicator::take(Meeting& meeting, const PostedTransfer& half) {
   auto parcel = std::make_shared<Parcel>(priced_nbytes(half));
   meeting.hold(parcel->nbytes);
@@ -172,8 +172,8 @@ std::shared_ptr<Parcel> ThreadsCommunicator::take(Meeting& meeting, const Posted
   return parcel;
 }
 
-/// Copies what is sent, to the reader if there was one when the message was taken, and lets the
-/// message travel. Then the send is over.
+/// Copies the values of an accepted message, straight to its reader if there was one at acceptance,
+/// and starts its travel through the network. The send is then complete.
 void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel> parcel,
                                     PostedTransfer* reader) {
   Endpoint& receiver = receiver_of(half);
@@ -205,7 +205,7 @@ void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
-/// Whoever frees memory of the transport tells the sender, which goes on here.
+/// Hands over waiting sends that fit now that a receiver has freed transport buffers.
 void ThreadsCommunicator::take_what_fits() {
   for (PostedTransfer* const half : std::exchange(untaken_, {})) {
     Meeting& meeting = meeting_place(*half);
@@ -214,7 +214,7 @@ void ThreadsCommunicator::take_what_fits() {
     {
       std::lock_guard lock(receiver_of(*half).mutex);
       const auto at = std::find(meeting.sends.begin(), meeting.sends.end(), half);
-      if (at == meeting.sends.end()) continue;  // its receiver came
+      if (at == meeting.sends.end()) continue;  // a receive has matched it
       if (at == meeting.sends.begin() &&
           meeting.has_room(transport_, priced_nbytes(*half), half->traffic)) {
         meeting.sends.erase(meeting.sends.begin());
@@ -227,7 +227,7 @@ void ThreadsCommunicator::take_what_fits() {
   }
 }
 
-/// The values of a message that was sent before its receive.
+/// Copies the values of a message that was sent before its receive was posted.
 void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, PostedTransfer& half) {
   const std::exception_ptr mismatch = copy(parcel.values.tensor(), source, *half.tensor, rank());
   progress(group_.senders().at(source), self_, meeting, parcel, [&] {
@@ -237,7 +237,7 @@ void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, Pos
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
-/// A message without staging: the second of its halves comes.
+/// Completes a message without staging. Called by the thread that posts the second half.
 void ThreadsCommunicator::meet(PostedTransfer& mine, PostedTransfer& theirs) {
   const double met_s = network_ != nullptr ? self_.world.now() : 0;
   const bool sends = mine.kind == Transfer::send;
@@ -258,7 +258,7 @@ void ThreadsCommunicator::meet(PostedTransfer& mine, PostedTransfer& theirs) {
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
-/// Hands back what is wrong with the halves, if anything; then the world has failed.
+/// Copies the values. If the halves do not match, fails the world and returns the error.
 std::exception_ptr ThreadsCommunicator::copy(const Tensor& sent, int source, const Tensor& received,
                                              int destination) {
   try {
@@ -266,7 +266,7 @@ std::exception_ptr ThreadsCommunicator::copy(const Tensor& sent, int source, con
     if (!sent.is_phantom() && sent.nbytes() > 0)
       std::memcpy(received.data(), sent.data(), sent.nbytes());
   } catch (...) {
-    // Before the partner can take its half for completed.
+    // Fail before the partner can see its half as complete.
     self_.world.fail(std::current_exception());
     return std::current_exception();
   }
@@ -291,8 +291,8 @@ void ThreadsCommunicator::await_completion() {
   self_.world.check_not_failed();
 }
 
-/// Takes back what no partner has met, and waits for partners that are still copying: after
-/// transfer() has thrown, nobody touches the caller's buffers.
+/// Takes back the halves that no partner has matched, and waits for partners that are still
+/// copying. After transfer() has thrown, no thread touches the caller's buffers.
 void ThreadsCommunicator::withdraw() noexcept {
   for (PostedTransfer& half : halves_) {
     Meeting& meeting = meeting_place(half);
@@ -301,7 +301,7 @@ void ThreadsCommunicator::withdraw() noexcept {
     if (!half.posted || std::erase(waiting, &half) > 0) half.done = true;
   }
   std::unique_lock lock(self_.mutex);
-  // What was taken back stays outstanding, so that any completion may be the last.
+  // The halves that were taken back still count as outstanding, so any completion may be the last.
   self_.withdrawing = true;
   self_.wake.wait(lock, [&] {
     return std::all_of(halves_.begin(), halves_.end(),

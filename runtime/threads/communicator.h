@@ -17,18 +17,21 @@ struct Parcel;
 using host::Endpoint;
 using host::PostedTransfer;
 
-/// Messages between same-named streams. The two halves of a message meet at the receiver's
-/// endpoint.
+/// Messages between same-named streams of ranks in this process. The halves of a message are
+/// matched at the receiver's endpoint.
 ///
-/// Where the transport is eager, a send that comes first leaves its values in staging memory and
-/// goes on, if the transport takes it; else it waits for room. On an emulated network a message
-/// that was taken travels, and is received when it has arrived. Where the receive comes first,
-/// values are copied from tensor to tensor.
+/// If the transport is eager and a send comes before its receive, the transport may accept the
+/// message: the values are copied to staging memory and the send is complete. Otherwise the send
+/// waits for room. On an emulated network an accepted message then travels, and its receive
+/// completes once it has arrived. If the receive comes first, the values are copied from tensor to
+/// tensor.
 ///
-/// A rendezvous has one copy: whoever comes second makes it and completes both halves; on an
-/// emulated network they are complete when the message would have arrived.
+/// A rendezvous makes one copy: the thread that posts the second half copies the values and
+/// completes both halves. On an emulated network both halves complete at the time when the message
+/// would have arrived.
 ///
-/// A send whose tensor the same batch overwrites is copied before all else.
+/// A send whose tensor is overwritten by a receive of the same batch is copied before anything
+/// else.
 class ThreadsCommunicator final : public Communicator {
  public:
   ThreadsCommunicator(ThreadsGroup& group, Endpoint& self);
@@ -56,13 +59,13 @@ class ThreadsCommunicator final : public Communicator {
 
   ThreadsGroup& group_;
   Endpoint& self_;
-  ShapedNetwork* const network_;  // null where messages take no time
+  ShapedNetwork* const network_;  // null if messages take no time
   const Transport& transport_;
   host::Staging& staging_;
-  // Of the call in progress; kept between calls for their memory.
+  // State of the call in progress. The vectors are kept between calls to reuse their memory.
   std::vector<PostedTransfer> halves_;
   std::vector<Tensor> staged_;
-  std::vector<PostedTransfer*> untaken_;  // sends that have waited for room
+  std::vector<PostedTransfer*> untaken_;  // sends that wait for room
   std::size_t completed_here_ = 0;
 };
 

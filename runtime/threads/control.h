@@ -8,8 +8,8 @@ namespace trigram::threads {
 class ThreadsGroup;
 using host::Endpoint;
 
-/// Control messages go straight into the inbox of the destination's same-named stream; on an
-/// emulated network after the latency of the route, except those to the own rank.
+/// Control messages go straight into the inbox of the destination's same-named stream. On an
+/// emulated network, messages to other ranks arrive after the latency of the route.
 class ThreadsControl final : public Control {
  public:
   ThreadsControl(ThreadsGroup& group, Endpoint& self) : group_(group), self_(self) {}

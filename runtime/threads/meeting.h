@@ -16,27 +16,28 @@ using host::Endpoint;
 using host::PostedTransfer;
 using host::StagedTensor;
 
-/// A message that an eager transport has taken: its send is over. It is received when it has a
-/// reader that has its values, and has arrived. Guarded by the mutex of the receiver's endpoint,
-/// but for the values, which belong to the sender until `packed`, and then to the reader.
+/// A message that an eager transport has accepted, so its send is complete. Its receive completes
+/// once it is matched, has the values and the message has arrived. The mutex of the receiver's
+/// endpoint guards it, except for the values: they belong to the sender until `packed` is set, and
+/// to the reader afterwards.
 struct Parcel {
   explicit Parcel(double its_nbytes) : nbytes(its_nbytes) {}
-  const double nbytes;  // priced
+  const double nbytes;  // as the network model prices the message
   StagedTensor values;
-  bool packed = false;               // the values are there
-  PostedTransfer* reader = nullptr;  // the receive that it has met
-  bool read = false;                 // which has the values
+  bool packed = false;               // `values` is filled
+  PostedTransfer* reader = nullptr;  // the matching receive; null until there is one
+  bool read = false;                 // the reader has the values
   bool arrived = false;
   bool received() const { return reader != nullptr && read && arrived; }
 };
 
-/// Where the messages from one rank to another meet, on one stream; answers by themselves. Guarded
-/// by the mutex of the receiver's endpoint.
+/// The matching queues for messages from one rank to another on one stream. Messages of
+/// TrafficClass::answer have separate queues. The mutex of the receiver's endpoint guards them.
 struct Meeting {
-  std::vector<PostedTransfer*> receives;     // without a message
-  std::list<std::shared_ptr<Parcel>> taken;  // without a reader
-  std::vector<PostedTransfer*> sends;        // that the transport has not taken, nor a receiver
-  std::int64_t held_messages = 0;            // taken, not received
+  std::vector<PostedTransfer*> receives;     // posted receives without a message
+  std::list<std::shared_ptr<Parcel>> taken;  // accepted messages without a reader
+  std::vector<PostedTransfer*> sends;        // neither accepted by the transport nor matched
+  std::int64_t held_messages = 0;            // accepted but not yet received
   double held_bytes = 0;
   ShapedNetwork::Line line;  // guarded by the network
 

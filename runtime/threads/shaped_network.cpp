@@ -65,7 +65,7 @@ void ShapedNetwork::send(Line& line, double taken_s, int source, int destination
   wake_.notify_one();
 }
 
-/// The connection is free for another message since `date_s`.
+/// Starts waiting messages while the connection has free slots. A slot is free since `date_s`.
 void ShapedNetwork::start_waiting(Line& line, double date_s) {
   const Transport& transport = cluster_.transport;
   while (!line.waiting_.empty()) {
@@ -122,7 +122,7 @@ void ShapedNetwork::abort() noexcept {
   wake_.notify_one();
 }
 
-/// Tells of arrivals without the mutex: who hears of them may send again.
+/// Runs the callbacks without holding the mutex, because a callback may send again.
 void ShapedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
   if (aborted_) {
     for (auto& [id, arrived] : under_way_) arrived_.push_back(std::move(arrived));
@@ -136,7 +136,7 @@ void ShapedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
 }
 
 void ShapedNetwork::run() noexcept {
-  prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds: the default of 50 us is the latency of a network
+  prctl(PR_SET_TIMERSLACK, 1UL);  // in ns; the default, 50 us, is as long as a network's latency
   try {
     std::unique_lock lock(mutex_);
     while (!closing_) {
@@ -150,7 +150,7 @@ void ShapedNetwork::run() noexcept {
       if (wakes_s_ <= world_.now() || closing_) continue;
       if (wakes_s_ == host::Schedule::kNever) wake_.wait(lock);
       else wake_.wait_until(lock, world_.date(wakes_s_));
-      wakes_s_ = 0;  // awake: nobody need wake it
+      wakes_s_ = 0;  // awake, so nobody need wake it
     }
   } catch (...) {
     world_.fail(std::current_exception());

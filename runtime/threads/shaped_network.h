@@ -20,31 +20,33 @@
 
 namespace trigram::threads {
 
-/// The network of a cluster in real time: says when messages between threads arrive. A message
-/// takes the latency of its route, and then shares the route's links until its priced bytes have
-/// passed; an eager transport's leave one after another on each connection; a control message takes
-/// the latency alone. A thread of its own keeps the dates.
+/// Emulates the network of a cluster in real time: tells when messages between threads arrive. A
+/// message takes the latency of its route, and then shares the links of the route until its priced
+/// bytes have passed. With an eager transport the messages of a connection leave one after another.
+/// A control message takes only the latency. A dedicated thread processes the events.
 ///
-/// Dates follow from dates, not from when a thread woke up: on a busy machine arrivals may be told
-/// late, but one that is told late delays no bytes.
+/// The date of an event is computed from the dates of earlier events, never from the time at which
+/// the thread woke up. On a busy machine the thread may report an arrival late, but a late report
+/// does not delay later bytes.
 class ShapedNetwork {
  public:
-  /// Called once, on the network's thread, which it must not hold up.
+  /// Called once, on the network's thread, which it must not block.
   using Arrived = std::function<void()>;
 
-  /// Dates are those of `world`, whose error ends whatever is under way; it outlives this.
+  /// Dates are on the clock of `world`, which must outlive this object and calls abort() when it
+  /// fails.
   ShapedNetwork(host::World& world, const Cluster& cluster, double bucket_depth);
-  /// Drops what is under way.
+  /// Drops the messages in flight.
   ~ShapedNetwork();
   ShapedNetwork(const ShapedNetwork&) = delete;
   ShapedNetwork& operator=(const ShapedNetwork&) = delete;
 
-  /// What one connection still has to send, for an eager transport.
+  /// The send queue of one connection of an eager transport.
   class Line {
     friend class ShapedNetwork;
     struct Waiting {
       std::uint64_t id;
-      double ready_s;  // when its latency is over
+      double ready_s;  // when its latency has passed
       int source, destination;
       double nbytes;
     };
@@ -52,21 +54,23 @@ class ShapedNetwork {
     std::int64_t under_way_ = 0;
   };
 
-  /// A message whose halves met at `met_s`. After abort() it arrives at once.
+  /// Sends a message whose halves were matched at `met_s`. After abort() it arrives at once.
   void send(double met_s, int source, int destination, std::size_t nbytes, Arrived arrived);
-  /// A message that an eager transport took at `taken_s`. Messages of a connection leave one after
-  /// another, or as many at a time as it has streams of their own for: each when its latency is
-  /// over and the one before has arrived, after the time that the connection spends on it.
+  /// Sends a message that an eager transport accepted at `taken_s`. The messages of a connection
+  /// leave one after another, or up to as many at a time as the connection has streams. A message
+  /// starts once its latency has passed and a slot of the connection is free, after the time that
+  /// the connection spends on each message.
   void send(Line& line, double taken_s, int source, int destination, std::size_t nbytes,
             Arrived arrived);
-  /// A control message. Those between two ranks arrive in the order of posting.
+  /// Sends a control message. Control messages between two ranks arrive in the order of posting.
   void post(int source, int destination, Arrived arrived);
-  /// Seconds that the stream of `source` spends on a batch before it leaves.
+  /// Seconds that the stream of rank `source` spends on a batch before the batch leaves.
   double overhead_s(int source, std::span<const Transfer> batch) const;
 
-  /// Whether anything is under way: who waits for that does not hang.
+  /// True if any message is in flight; streams that wait meanwhile do not hang.
   bool busy() const;
-  /// Lets all that is under way arrive, and what is still to be sent: nobody looks at it any more.
+  /// Delivers all messages at once, both those in flight and those still to be sent. Their times no
+  /// longer matter.
   void abort() noexcept;
 
  private:
@@ -87,9 +91,9 @@ class ShapedNetwork {
   SharedLinks links_;
   host::Schedule delays_;
   std::unordered_map<Id, Arrived> under_way_;
-  std::vector<Arrived> arrived_;  // to be told
+  std::vector<Arrived> arrived_;  // arrivals to report
   Id last_id_ = 0;
-  double wakes_s_ = host::Schedule::kNever;  // when the thread wakes up by itself
+  double wakes_s_ = host::Schedule::kNever;  // time at which the thread wakes up by itself
   bool aborted_ = false, closing_ = false;
   std::thread thread_;
 };

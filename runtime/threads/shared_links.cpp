@@ -5,11 +5,12 @@
 
 namespace trigram::threads {
 
-/// A link, or the limit of a connection.
+/// A link, or the bandwidth limit of a connection.
 struct SharedLinks::Bucket {
   explicit Bucket(double its_bandwidth_Bps) : bandwidth_Bps(its_bandwidth_Bps) {}
 
-  /// By what their flows have had of the link, in bytes, then in the order of coming.
+  /// A waiting slice. Ordered by the service that its flow has had from the link, in bytes, then by
+  /// arrival.
   struct Waiting {
     double tag;
     std::uint64_t number;
@@ -23,20 +24,20 @@ struct SharedLinks::Bucket {
   std::set<Waiting> waiting;
   std::uint64_t arrivals = 0;
   bool busy = false;
-  double virtual_time = 0;  // tag of the slice that is passing; when idle, the end of the last one
-  double last_end = 0;      // the largest tag at which a slice that was served ends
+  double virtual_time = 0;  // tag of the slice in service; when idle, last_end
+  double last_end = 0;      // the largest end tag of any slice served
   double carried = 0;
 };
 
 struct SharedLinks::Flow {
   struct Hop {
     Bucket* bucket;
-    double end = 0;  // tag at which the flow's last slice there ends
+    double end = 0;  // end tag of the flow's latest slice at this hop
   };
   std::vector<Hop> hops;
   double narrowest_Bps = 0;
   double slice = 0;      // bytes
-  double unsent = 0;     // bytes in no slice yet
+  double unsent = 0;     // bytes not yet cut into slices
   double unentered = 0;  // bytes that have not entered the first link
   double earliest_end_s = 0;
   std::size_t under_way = 0;
@@ -59,7 +60,7 @@ SharedLinks::Bucket* SharedLinks::connection(int source, int destination) {
   return own.get();
 }
 
-/// All that limits a message, in the order in which it passes.
+/// Everything that limits a message, in the order in which the message passes it.
 std::vector<SharedLinks::Bucket*> SharedLinks::route(int source, int destination) {
   std::vector<LinkId> ids;
   network_.route(source, destination, ids);
@@ -77,7 +78,7 @@ void SharedLinks::start(double date_s, int source, int destination, double nbyte
   flow->slice = std::max(bucket_depth_, kShortestSlice_s * flow->narrowest_Bps);
   flow->earliest_end_s = date_s + nbytes / flow->narrowest_Bps;
   flow->ended = std::move(ended);
-  // Nothing is shared on the way to itself.
+  // A message from a rank to itself shares no link.
   const bool shares = !flow->hops.empty();
   if (shares) flow->unsent = flow->unentered = nbytes;
   const double begin_s = shares ? date_s : flow->earliest_end_s;
@@ -86,8 +87,8 @@ void SharedLinks::start(double date_s, int source, int destination, double nbyte
   schedule_.at(begin_s, [this, &begun, begin_s] { go_on(begun, begin_s); });
 }
 
-/// Lets slices queue at the first link, as many as may be under way: one for each link and one
-/// more, so that one waits where another passes. Ends the flow when all have arrived.
+/// Queues slices at the first link up to the window: the number of links plus one, so that one
+/// slice waits while another passes. Ends the flow when all slices have arrived.
 void SharedLinks::go_on(Flow& flow, double date_s) {
   while (flow.unsent > 0 && flow.under_way <= flow.hops.size()) {
     const double nbytes = std::min(flow.slice, flow.unsent);

@@ -12,45 +12,46 @@
 
 namespace trigram::threads {
 
-/// Messages that share the links of a network. They are cut in slices, as they would be in packets,
-/// and a link is a token bucket: it passes one slice at a time, for as long as the tokens for it
-/// take to come in. Tokens are not saved while a link has nothing to pass, so that no message is
-/// faster than the link.
+/// Messages that share the links of a network. A message is a flow, cut into slices as it would be
+/// into packets. A link is a token bucket: it serves one slice at a time, for as long as the
+/// slice's tokens take to accumulate. An idle link does not save tokens, so no message is faster
+/// than the link.
 ///
-/// A link passes that slice next whose flow has had the least of it (start-time fair queueing;
-/// Goyal, Vin and Cheng, SIGCOMM 1996). A slice enters the next link of its route when its first
-/// byte does, and a flow has several slices under way. Links that serve their flows in turn, and
-/// flows with windows, share a network max-min fairly (Hahne, "Round-Robin Scheduling for Max-Min
-/// Fairness in Data Networks", IEEE JSAC 9(7), 1991): what the simulator solves for is met here by
-/// queueing.
+/// A link next serves the slice whose flow has had the least service from it (start-time fair
+/// queueing; Goyal, Vin and Cheng, SIGCOMM 1996). A slice enters the next link of its route when
+/// its first byte does, and a flow has several slices in flight. Links that serve their flows in
+/// turn, and flows with windows, share a network max-min fairly (Hahne, "Round-Robin Scheduling for
+/// Max-Min Fairness in Data Networks", IEEE JSAC 9(7), 1991): queueing thus reaches the shares that
+/// the simulator solves for.
 ///
-/// It has no clock and takes no locks: its owner says when it is. Latencies are the owner's, too.
+/// The class has no clock and takes no locks: its owner passes the time and accounts for latencies.
 class SharedLinks {
  public:
   /// Called with the date at which the last byte has passed all links.
   using Ended = std::function<void(double date_s)>;
 
-  /// A slice has `bucket_depth` bytes, but takes its flow at least kShortestSlice_s. `network`
-  /// outlives this.
+  /// A slice has `bucket_depth` bytes, but lasts at least kShortestSlice_s at the bandwidth of the
+  /// flow. `network` must outlive this object.
   SharedLinks(const Network& network, double bucket_depth);
   ~SharedLinks();
 
-  /// Bytes that flow from `date_s` on, or from the last advance() if that was later. May be called
-  /// when another flow has ended, for no earlier date.
+  /// Starts a flow of `nbytes` at `date_s`, or at the last advance() if that is later. `Ended` of
+  /// another flow may call it, with a date no earlier than its own.
   void start(double date_s, int source, int destination, double nbytes, Ended ended);
-  /// Lets time go by until `now_s`.
+  /// Processes all events up to `now_s`.
   void advance(double now_s) {
     schedule_.run_due(now_s);
     now_s_ = now_s;
   }
-  /// No flow ends before this date: the owner need not advance until then. kNever without flows.
+  /// A lower bound for the end of the next flow: the owner need not advance before it. kNever
+  /// without flows.
   double next() const;
 
-  /// Bytes that a link has passed.
+  /// Bytes that a link has carried so far.
   double carried(LinkId link) const;
 
-  /// Shorter slices would be more work than they are worth: what waits for messages wakes up less
-  /// exactly.
+  /// Shorter slices cost more work than they gain in accuracy: threads that wait for messages do
+  /// not wake up that exactly.
   static constexpr double kShortestSlice_s = 50e-6;
 
  private:
@@ -59,7 +60,7 @@ class SharedLinks {
   struct Slice {
     Flow* flow = nullptr;
     double nbytes = 0;
-    std::size_t hop = 0;  // along the flow's route
+    std::size_t hop = 0;  // index into the flow's route
     double passed_s = 0;  // when the last byte has passed the links so far
   };
 
@@ -73,9 +74,9 @@ class SharedLinks {
   const double bucket_depth_;
   host::Schedule schedule_;
   double now_s_ = 0;
-  std::vector<std::unique_ptr<Bucket>> links_;                          // null where unlimited
-  std::map<std::pair<int, int>, std::unique_ptr<Bucket>> connections_;  // of those that have limits
-  std::map<const Flow*, std::unique_ptr<Flow>> flows_;                  // under way
+  std::vector<std::unique_ptr<Bucket>> links_;                          // null for unlimited links
+  std::map<std::pair<int, int>, std::unique_ptr<Bucket>> connections_;  // only those with a limit
+  std::map<const Flow*, std::unique_ptr<Flow>> flows_;                  // in flight
 };
 
 }  // namespace trigram::threads

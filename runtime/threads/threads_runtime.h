@@ -10,7 +10,8 @@
 namespace trigram {
 
 struct ThreadsOptions {
-  /// none: a message takes as long as its copy. cluster: as long as on the network of the cluster.
+  /// none: a message takes as long as its copy in memory. cluster: as long as on the cluster's
+  /// network.
   enum class Shaping { none, cluster } shaping = Shaping::none;
   std::size_t bucket_depth = 1500;  // bytes that an emulated link passes at a time
   double watchdog_s = 30;
@@ -18,17 +19,17 @@ struct ThreadsOptions {
 };
 FieldTable<ThreadsOptions> threads_fields();
 
-/// The world in real time on this machine: a rank is a thread, a forked stream another thread with
-/// a queue of tasks, a message one copy in memory, the clock the steady clock.
+/// The real-time world on this machine. A rank is a thread, a forked stream is another thread with
+/// a queue of tasks, a message is one copy in memory, and the clock is the steady clock.
 ///
-/// Shaped, messages between ranks take as long as on the network of `cluster`, whose layout
-/// `launch` is to be given: latencies, links shared by priced bytes, limits of connections,
-/// overheads.
+/// With shaping, messages between ranks take as long as on the network of `cluster`: the emulation
+/// covers latencies, links that are shared by priced bytes, limits of connections, and overheads.
+/// `launch` must then be given the layout of `cluster`.
 ///
-/// An exception on any stream ends the world at once: whatever blocks or sleeps is woken, all
-/// threads are joined, and `launch` rethrows it. When every stream blocks and nothing moves for
-/// `watchdog_s`, `launch` throws HangError. Forked streams must be destroyed before their rank's
-/// main task returns, and before what their tasks refer to.
+/// An exception on any stream ends the world at once: streams that block or sleep are woken, all
+/// threads are joined, and `launch` rethrows the exception. When every stream is blocked and
+/// nothing progresses for `watchdog_s`, `launch` throws HangError. Forked streams must be destroyed
+/// before their rank's main task returns, and before the objects that their tasks refer to.
 std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options = {},
                                               const Cluster& cluster = {});
 

@@ -54,19 +54,19 @@ void ThreadsWorld::emulate(const Cluster& cluster, double bucket_depth) {
 void ThreadsWorld::run(const Task& rank_main) {
   std::vector<std::thread> threads;
   ranks_running_ = layout().ranks();
-  // A rank counts as running from here on, lest the watchdog overlook one that starts late.
+  // Count every rank as running from here on, so that the watchdog does not overlook a late start.
   for (Endpoint& e : groups_.front().endpoints()) e.state = Endpoint::State::running;
   try {
     for (int rank = 0; rank < layout().ranks(); ++rank)
       threads.emplace_back([this, rank, &rank_main] { run_rank(rank, rank_main); });
     watch();
-  } catch (...) {  // no more threads to be had
+  } catch (...) {  // the system has no more threads
     fail(std::current_exception());
   }
   for (std::thread& thread : threads) thread.join();
   if (error_) std::rethrow_exception(error_);
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
-  // What an eager transport has taken, its senders did not wait for.
+  // The senders of messages that an eager transport has accepted did not wait for their receipt.
   if (const auto lines = unreceived(); !lines.empty()) throw hang_error(lines);
 }
 
@@ -92,7 +92,7 @@ void ThreadsWorld::run_rank(int rank, const Task& rank_main) noexcept {
   if (--ranks_running_ == 0) end_.notify_one();
 }
 
-/// With groups_mutex_.
+/// The caller holds groups_mutex_.
 ThreadsGroup& ThreadsWorld::child(ThreadsGroup& parent, std::size_t n, const std::string& name,
                                   int rank) {
   auto& children = parent.children_;

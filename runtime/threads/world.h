@@ -25,43 +25,44 @@ class ThreadsGroup final : public host::Group {
   std::unique_ptr<Communicator> communicator(Endpoint& self) override;
   std::unique_ptr<Control> control(Endpoint& self) override;
   std::deque<Endpoint>& endpoints() { return endpoints_; }
-  /// The groups that receive what this one sends, and send what it receives: itself, unless it is
-  /// an end of a one-way channel.
+  /// The group that receives what this group sends, and the group whose messages this group
+  /// receives. Both are this group itself, unless it is an end of a one-way channel.
   ThreadsGroup& receivers() { return *receivers_; }
   ThreadsGroup& senders() { return *senders_; }
-  /// Of messages from `source` to this group, guarded by the mutex of the receiver's endpoint.
+  /// The queues for messages from rank `source` to rank `receiver`, guarded by the mutex of the
+  /// receiver's endpoint.
   Meeting& meeting(int receiver, int source, TrafficClass traffic) {
     auto& meetings = traffic == TrafficClass::answer ? answers_ : meetings_;
     return meetings[static_cast<std::size_t>(receiver) * endpoints_.size() +
                     static_cast<std::size_t>(source)];
   }
-  /// A line for each connection that holds messages which nobody will receive: their receiver waits
-  /// for nothing. For when no message moves.
+  /// Adds a line for each connection with accepted messages that nobody will receive, because their
+  /// receiver is not blocked. Call it when no message moves.
   void add_unreceived(std::vector<std::string>& lines);
 
  private:
   friend class ThreadsWorld;
   std::deque<Endpoint> endpoints_;
-  std::vector<Meeting> meetings_, answers_;  // by receiver and source
+  std::vector<Meeting> meetings_, answers_;  // indexed by receiver and source
   std::vector<ThreadsGroup*> children_;      // in the order of forking
   ThreadsGroup *receivers_ = this, *senders_ = this;
 };
 
-/// One launch: its ranks, streams, failure and watchdog.
+/// One launch: its ranks, streams, error and watchdog.
 class ThreadsWorld final : public host::World {
  public:
   ThreadsWorld(const Layout& layout, double watchdog_s, bool sleeps_compute,
                const Transport& transport);
-  /// Before `run`: messages take as long as on the network of `cluster`.
+  /// Makes messages take as long as on the network of `cluster`. Call it before `run`.
   void emulate(const Cluster& cluster, double bucket_depth);
-  /// Runs `rank_main` on a thread per rank and returns or throws when all threads have ended.
+  /// Runs `rank_main` on one thread per rank. Returns or throws when all threads have ended.
   void run(const Task& rank_main);
 
   Device& device(int rank) override { return devices_[static_cast<std::size_t>(rank)]; }
   const Transport& transport() const { return transport_; }
-  /// The messages that a rank has sent and no receiver has asked for.
+  /// Memory for messages that `rank` has sent before their receive was posted.
   host::Staging& staging(int rank) { return staging_[static_cast<std::size_t>(rank)]; }
-  /// Null unless one is emulated.
+  /// Null unless a network is emulated.
   ShapedNetwork* network() { return network_.get(); }
   host::Group& fork(host::Group& parent, std::size_t n, const std::string& name, int rank) override;
   OneWayGroups fork_one_way(host::Group& parent, std::size_t n, const std::string& name,
@@ -82,12 +83,12 @@ class ThreadsWorld final : public host::World {
   std::deque<host::Staging> staging_;  // by rank
   std::vector<HostDevice> devices_;    // one per rank, so that ranks do not share a memory pool
   std::mutex groups_mutex_;
-  std::deque<ThreadsGroup> groups_;  // the first is the main streams
+  std::deque<ThreadsGroup> groups_;  // the first group has the main streams
   std::mutex end_mutex_;
   std::condition_variable end_;
   int ranks_running_ = 0;
   std::exception_ptr error_;
-  std::unique_ptr<ShapedNetwork> network_;  // its thread ends before what it refers to
+  std::unique_ptr<ShapedNetwork> network_;  // last: its thread uses the members above
 };
 
 }  // namespace trigram::threads

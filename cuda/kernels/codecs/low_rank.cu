@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kTeams = kBlock / team::kSize;
 constexpr std::uint32_t kNaN = 0x7FC00000;
 
-/// Elements in row `row` of a matrix of `numel`: the last one may be cut short.
+/// The number of elements in row `row` of a matrix of `numel`; the last row may be shorter.
 __device__ __forceinline__ std::size_t row_length(std::size_t numel, MatrixShape shape,
                                                   std::size_t row) {
   return min(shape.cols, numel - row * shape.cols);
@@ -27,7 +27,7 @@ __global__ void draw(float* x, std::size_t numel, Philox::Key key, Philox::Block
   }
 }
 
-/// A team has one element of p.
+/// One team computes one element of p.
 __global__ void rows_times(const float* m, std::size_t numel, MatrixShape shape, std::size_t rank,
                            const float* q, float* p) {
   const std::size_t number = grid_thread() / team::kSize;
@@ -41,7 +41,7 @@ __global__ void rows_times(const float* m, std::size_t numel, MatrixShape shape,
   if (j < rank && team::lane() == 0) p[number] = sum;
 }
 
-/// A thread has one element of q.
+/// One thread computes one element of q.
 __global__ void columns_times(const float* m, std::size_t numel, MatrixShape shape,
                               std::size_t rank, const float* p, float* q) {
   const std::size_t number = grid_thread();
@@ -54,7 +54,8 @@ __global__ void columns_times(const float* m, std::size_t numel, MatrixShape sha
   q[number] = sum;
 }
 
-/// The scalar product, for all threads of the block; its first warp computes it, both teams alike.
+/// The scalar product; all threads of the block get it. The first warp computes it, and its two
+/// teams do the same work.
 __device__ __forceinline__ double dot(const float* x, const float* y, std::size_t n,
                                       double& shared) {
   if (threadIdx.x < 32) {
@@ -71,7 +72,7 @@ __device__ __forceinline__ double dot(const float* x, const float* y, std::size_
   return result;
 }
 
-/// One block: Gram-Schmidt is one step after the other.
+/// One block, because the steps of Gram-Schmidt depend on each other.
 __global__ void gram_schmidt(float* factors, std::size_t rows, std::size_t rank) {
   __shared__ double shared;
   for (std::size_t j = 0; j < rank; ++j) {

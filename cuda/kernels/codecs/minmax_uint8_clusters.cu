@@ -13,22 +13,23 @@ namespace trigram::cuda::minmax_uint8 {
 namespace {
 
 constexpr unsigned kThreads = 512, kWarps = kThreads / 32;
-constexpr int kWords = kBlockCapacity / kThreads / 4;  // of one thread
+constexpr int kWords = kBlockCapacity / kThreads / 4;  // per thread
 
-/// The dynamic shared memory. Staged is what is on its way: while a chunk is being coded, the next
-/// one comes from device memory, or the first wires of its mean. Every thread copies and reads its
-/// own words alone.
+/// The dynamic shared memory. Staged holds data in flight: while a chunk is encoded, the next
+/// chunk, or the first wires of its mean, are loaded from device memory. Every thread copies and
+/// reads only its own words.
 union Staged {
   float4 words[kWords][kThreads];
   WireRing<kThreads, kWords> wires;
 };
 struct Shared {
-  // Of the warps of all blocks, by turns: no block can be two chunks ahead of another.
+  // From the warps of all blocks. Two buffers suffice, because no block can be two chunks ahead of
+  // another.
   Extremes seen[2][kMaxCluster * kWarps];
   MeanReader<kThreads>::Shared mean;
 };
 
-/// The words of a chunk that one block of the cluster codes.
+/// The words of a chunk that one block of the cluster encodes.
 struct Words {
   unsigned numel, begin, end;
   __device__ __forceinline__ Words(const Chunk& chunk, unsigned rank, unsigned size)
@@ -40,7 +41,7 @@ struct Words {
   __device__ __forceinline__ unsigned of_thread(int i) const {
     return begin + i * kThreads + threadIdx.x;
   }
-  /// Makes the compiler compute addresses anew rather than hold them in registers meanwhile.
+  /// Makes the compiler recompute addresses later instead of holding them in registers.
   __device__ __forceinline__ void forget_addresses() { asm volatile("" : "+r"(begin)); }
   __device__ __forceinline__ unsigned elements(unsigned w) const {
     return w < end ? elements_of_word(numel, w) : 0;
@@ -75,7 +76,7 @@ __device__ __forceinline__ void stage(Staged& staged, const Batch& batch, const 
   else stage_chunk(staged, chunk, words);
 }
 
-/// The extremes over the cluster. Every warp tells every block what it has seen.
+/// The extremes over the cluster. Every warp sends its extremes to every block.
 __device__ __forceinline__ Extremes over_cluster(Extremes own, Extremes* seen, unsigned size) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
@@ -95,7 +96,7 @@ __device__ __forceinline__ Extremes over_cluster(Extremes own, Extremes* seen, u
   return all;
 }
 
-/// The codes of a block's words; with a decoder, what they lose, too.
+/// Writes the codes of a block's words and, with a decoder, the encoding errors.
 template <class Decode>
 __device__ __forceinline__ void write_codes(const float4 (&v)[kWords], const Chunk& chunk,
                                             const Words& words, const Quantizer& quantizer,
@@ -123,7 +124,7 @@ __global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch
   unsigned at = blockIdx.x / size, turn = 0;
   const auto words_of = [&](unsigned i) { return Words(batch.chunks[i], rank, size); };
   if (at < batch.count) stage<kMean>(staged, batch, batch.chunks[at], words_of(at));
-  cluster::sync();  // all blocks are there to be told
+  cluster::sync();  // remote shared memory may be written once all blocks run
 
   for (; at < batch.count; at += clusters, turn ^= 1) {
     const Chunk chunk = batch.chunks[at];
@@ -144,7 +145,7 @@ __global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch
       if (count == 0) continue;
       if (!kMean) v[i] = staged.words[i][threadIdx.x];
       if (kFeedback) v[i] = sum_of(load_word(chunk.residual, w, count, aligned), v[i]);
-      if (kMean && count < 4) {  // the wires' filling is no element
+      if (kMean && count < 4) {  // the wires' padding is no element
         v[i].y = count > 1 ? v[i].y : v[i].x;
         v[i].z = count > 2 ? v[i].z : v[i].x;
         v[i].w = v[i].x;
@@ -188,7 +189,8 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-/// Whether the GPU's blocks have the shared memory that the kernels want; then they may have it.
+/// True if the GPU's blocks have enough shared memory for the kernels; then also allows them to use
+/// it.
 bool has_shared_memory() {
   static const bool has = [] {
     const auto most = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
@@ -200,10 +202,10 @@ bool has_shared_memory() {
   return has;
 }
 
-/// Whether the code that runs knows of clusters. It is the PTX version that says for which
-/// __CUDA_ARCH__ a kernel was compiled, as cluster.h asks for it. The binary's does not: PTX of
-/// compute_80 that the driver compiles on a Hopper is a binary for 90, in which each block still
-/// takes itself for a cluster of its own.
+/// True if the running code supports clusters. cluster.h decides that by __CUDA_ARCH__, and the PTX
+/// version tells for which __CUDA_ARCH__ a kernel was compiled. The version of the binary does not:
+/// PTX for compute_80 that the driver compiles on a Hopper GPU is a binary for 90, but in it each
+/// block still is a cluster of its own.
 bool code_has_clusters() {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, kKernels[0][0]), "cudaFuncGetAttributes");

@@ -3,7 +3,7 @@
 #include "core/codecs/minmax_uint8_grid.h"
 #include "cuda/kernels/codecs/words.h"
 
-/// The arithmetic of MinMaxUInt8 on words. Element by element it rounds as the host's does.
+/// The arithmetic of MinMaxUInt8 on words. Each element is rounded exactly as on the host.
 namespace trigram::cuda::minmax_uint8 {
 
 using trigram::minmax_uint8::Grid;
@@ -12,15 +12,14 @@ using trigram::minmax_uint8::Range;
 inline constexpr std::size_t kHeaderBytes = 32;
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Words of codes on the wire: whole units of 32 bytes.
+/// The number of words of codes on the wire, in whole units of 32 bytes.
 template <class Index>
 __host__ __device__ constexpr Index code_words(Index numel) {
   return (numel + 31) / 32 * 8;
 }
 
-/// The extremes of what one or more threads have seen. A vector with a NaN or an infinity has no
-/// difference of extremes in f32, which is all that the wire tells of it: so `high` may stand for
-/// them as infinity.
+/// The extremes that one or more threads have seen. An infinite `high` stands for vectors with a
+/// NaN or an infinity: the wire only says that the difference of their extremes is not finite.
 struct Extremes {
   float low = kInfinity, high = -kInfinity;
 
@@ -28,18 +27,18 @@ struct Extremes {
     low = fminf(low, other.low);
     high = fmaxf(high, other.high);
   }
-  /// The range; that of no element is 0 .. 0. The minimum of two zeros may be either: + 0 makes
-  /// them one.
+  /// The range; 0 .. 0 without elements. The minimum of two zeros may be -0 or +0: adding +0 makes
+  /// both +0.
   __device__ __forceinline__ Range range() const {
     if (low > high) return {};
     return trigram::minmax_uint8::wire_range({__fadd_rn(low, 0), __fadd_rn(high, 0), true});
   }
 };
 
-/// What a thread sees of many words.
+/// The extremes that a thread has seen in many words.
 struct Scan {
   Extremes extremes;
-  float poison = 0;  // NaN once there was one, or an infinity: x * 0 is not 0 for them alone
+  float poison = 0;  // NaN after a NaN or an infinity: x * 0 is 0 for all other x
 
   __device__ __forceinline__ void add(float x) {
     extremes.low = fminf(extremes.low, x);
@@ -62,8 +61,8 @@ struct Scan {
   }
 };
 
-/// Codes by the grid. `exact` grids need two operations per code: the neighbours of 1.5 * 2^23 are
-/// the integers, so that adding it rounds, and the integer appears in the low bits of the sum.
+/// Encodes elements by the grid. `exact` grids need two operations per code: f32 numbers near
+/// 1.5 * 2^23 are integers, so adding it rounds, and the integer is in the low bits of the sum.
 class Quantizer {
  public:
   __device__ __forceinline__ explicit Quantizer(const Grid& grid)
@@ -79,7 +78,7 @@ class Quantizer {
     const float code = __fsub_rn(point, grid_.lower);
     return static_cast<std::uint32_t>(fminf(fmaxf(code, 0.0f), 255.0f));
   }
-  /// The codes of a word, of whose elements the first `count` exist; the others' are 0.
+  /// The codes of a word of which the first `count` elements exist; other codes are 0.
   __device__ __forceinline__ std::uint32_t word(float4 v, unsigned count) const {
     if (!grid_.has_codes()) return 0;
     const std::uint32_t codes =
@@ -97,11 +96,11 @@ class Quantizer {
   std::uint32_t zero_;
 };
 
-/// What codes of one wire stand for. A division per element costs more than its traffic, so it is
-/// replaced by a product with 1/scale in two parts, if that gives the quotient of every one of the
-/// 256 codes to the last bit, which is tried: `agrees`.
+/// Decodes the codes of one wire. A division per element would cost more than its memory traffic.
+/// So it is replaced by a product with 1/scale in two parts if that gives the same bits as the
+/// quotient for each of the 256 codes, which `agrees` tests.
 struct Decoder {
-  static constexpr std::uint32_t kPattern = 0x4B000000;  // of 2^23
+  static constexpr std::uint32_t kPattern = 0x4B000000;  // bits of the f32 2^23
   float scale, lower, constant;
   bool has_codes, fast;
   float inverse, rest, offset;
@@ -121,7 +120,8 @@ struct Decoder {
     if (!has_codes) return constant;
     return __fdiv_rn(__fadd_rn(static_cast<float>(code), lower), scale);
   }
-  /// The same for the f32 2^23 + code: its pattern has the code in its low bits.
+  /// Equals quotient() if `fast`. The code is passed as the bits of the f32 2^23 + code, whose low
+  /// bits are the code.
   __device__ __forceinline__ float product(std::uint32_t pattern) const {
     const float point = __fadd_rn(__uint_as_float(pattern), offset);
     return __fmaf_rn(point, inverse, __fmul_rn(point, rest));
@@ -147,7 +147,7 @@ __device__ __forceinline__ Range read_header(const std::byte* wire) {
           __uint_as_float(load_codes(wire, 1, aligned)), true};
 }
 
-/// The header's word `w` of eight.
+/// Writes word `w` of the eight words of the header.
 __device__ __forceinline__ void write_header_word(std::byte* wire, unsigned w, const Range& range) {
   const std::uint32_t word = w == 0   ? __float_as_uint(range.min)
                              : w == 1 ? __float_as_uint(range.max)

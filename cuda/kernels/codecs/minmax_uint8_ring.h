@@ -6,14 +6,14 @@
 
 namespace trigram::cuda::minmax_uint8 {
 
-/// Wires on their way through shared memory, so that a mean of them in registers need not wait for
-/// each: while one is added, the next ones come. A block's words of them have the numbers first ..
-/// end - 1; every thread copies and reads its own alone, and no barrier is needed.
+/// Wires on their way through shared memory, so that a mean in registers need not wait for each
+/// wire: while one is added, the next ones are loaded. The block handles the words first .. end - 1
+/// of each wire. Every thread copies and reads only its own words, so no barrier is needed.
 template <unsigned kThreads, int kWords>
 struct WireRing {
   static constexpr unsigned kSlots = 4, kAhead = kSlots - 1;
 
-  /// Has the first few of `count` wires come: once before each `read`.
+  /// Starts loading the first few of `count` wires. Call it once before each `read`.
   template <class Wires>
   __device__ __forceinline__ void begin(const Wires& wires, unsigned first_wire, unsigned count,
                                         unsigned first, unsigned end) {
@@ -47,7 +47,8 @@ struct WireRing {
   std::uint32_t codes[kSlots][kWords][kThreads];
 
  private:
-  /// Wire k's copies, if there is such a wire: a group of them in any case, for `read` to count.
+  /// Starts the copies of wire k, if there is such a wire. Commits a group in any case, because
+  /// `read` counts groups.
   template <class Wires>
   __device__ __forceinline__ void stage(const Wires& wires, unsigned first_wire, unsigned k,
                                         unsigned count, unsigned first, unsigned end) {

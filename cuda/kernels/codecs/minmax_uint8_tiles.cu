@@ -3,19 +3,21 @@
 #include "cuda/kernels/codecs/tiles.h"
 #include "cuda/support/launch.h"
 
-// Chunks of any length, read twice: once for their range, and again, from the second-level cache if
-// they are not too large for it, for their codes. Both are in one launch, without a barrier: blocks
-// draw tickets for tasks, one tile each, in an order in which a tile's codes come after the ranges
-// of all its chunk's tiles. So whoever waits, waits for tasks that others have begun, and which
-// wait for nothing: however few blocks the GPU runs at once, all come to their end.
+// Chunks of any length, read twice: once for their range and again for their codes, the second time
+// from the L2 cache if the chunk fits there. Both happen in one launch without a barrier. Blocks
+// draw tickets for tasks of one tile each, in an order in which the codes of a tile come after the
+// ranges of all tiles of its chunk. So a waiting block waits for tasks that other blocks have
+// already started and that wait for nothing: the launch completes however few blocks the GPU runs
+// at once.
 
 namespace trigram::cuda::minmax_uint8 {
 namespace {
 
 constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
-constexpr int kWords = kTile / kThreads / 4;  // of one thread
+constexpr int kWords = kTile / kThreads / 4;  // per thread
 
-/// Extremes as integers in the order of the values, of which 0 is below all: ready when zeroed.
+/// Extremes as integers whose order is the order of the values, with 0 below all; so zeroed memory
+/// is the initial state.
 struct Progress {
   std::uint32_t above_low, high, done, unused;
 };
@@ -23,7 +25,7 @@ struct Progress {
 /// The state of a launch in device memory.
 struct State {
   std::uint32_t ticket, unused[3];
-  Progress chunks[1];  // as many as there are chunks
+  Progress chunks[1];  // one per chunk
 };
 
 __device__ __forceinline__ std::uint32_t in_order(float x) {
@@ -34,8 +36,8 @@ __device__ __forceinline__ float from_order(std::uint32_t key) {
   return __uint_as_float(key ^ (key >> 31 ? 0x80000000 : 0xFFFFFFFF));
 }
 
-/// Task `ticket` of 2 * tiles: first `lead` ranges, then codes and ranges by turns, then codes. A
-/// chunk of at most `lead` tiles has all its ranges before the first of its codes.
+/// Task `ticket` of 2 * tiles: first `lead` ranges, then codes and ranges in turn, then codes. All
+/// ranges of a chunk of at most `lead` tiles come before the first of its codes.
 struct Task {
   bool is_range;
   std::uint32_t tile;
@@ -61,7 +63,7 @@ struct Shared {
   Range range;
 };
 
-/// The words of a tile, from the vector or from the wires, with what earlier codes have lost.
+/// The words of a tile, from the vector or from the wires, plus the residual.
 template <bool kMean, bool kFeedback>
 __device__ __forceinline__ void read(float4 (&v)[kWords], const Batch& batch, const Chunk& chunk,
                                      std::size_t first, Shared& shared) {
@@ -78,7 +80,7 @@ __device__ __forceinline__ void read(float4 (&v)[kWords], const Batch& batch, co
     if (count == 0) continue;
     if (!kMean) v[i] = load_word(chunk.x, w, count, aligned);
     if (kFeedback) v[i] = sum_of(load_word(chunk.residual, w, count, e_aligned), v[i]);
-    if (kMean && count < 4) {  // the wires' filling is no element
+    if (kMean && count < 4) {  // the wires' padding is no element
       v[i].y = count > 1 ? v[i].y : v[i].x;
       v[i].z = count > 2 ? v[i].z : v[i].x;
       v[i].w = v[i].x;
@@ -112,7 +114,7 @@ __device__ __forceinline__ void find_range(const float4 (&v)[kWords], const Chun
   atomicAdd(&progress.done, 1);
 }
 
-/// The range of the chunk, once all its tiles are known.
+/// Waits until the ranges of all tiles of the chunk are known; returns the range of the chunk.
 __device__ __forceinline__ Range await_range(Progress& progress, const Chunk& chunk,
                                              Shared& shared) {
   if (threadIdx.x == 0) {
@@ -175,7 +177,7 @@ __global__ void __launch_bounds__(kThreads, 2)
       read<kMean, kFeedback>(v, batch, chunk, first, shared);
       write_codes<kFeedback>(v, chunk, first, range);
     }
-    __syncthreads();  // before the shared memory is used again
+    __syncthreads();  // before the shared memory is reused
   }
 }
 

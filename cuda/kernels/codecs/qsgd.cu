@@ -14,12 +14,12 @@ using trigram::qsgd::Rounding;
 constexpr unsigned kThreads = 256, kTeams = kThreads / team::kSize;
 constexpr std::size_t kGroup = 64;  // elements that share eight blocks of random numbers
 
-/// The threads' number through the grid.
+/// The index of the thread in the grid.
 __device__ __forceinline__ std::size_t thread() {
   return static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
 }
 
-/// A bucket of the batch; an empty one behind the last.
+/// A bucket of the batch; empty if `number` is past the last bucket.
 struct Bucket {
   float* x = nullptr;
   std::byte* wire = nullptr;
@@ -31,7 +31,7 @@ struct Bucket {
     const auto bucket = static_cast<std::uint32_t>(number);
     const Chunk& chunk = batch.chunks[chunk_of_tile(batch.chunks, batch.count, bucket)];
     const std::size_t size = batch.format.bucket, b = bucket - chunk.first_tile;
-    if (b * size >= chunk.numel) return;  // of an empty chunk
+    if (b * size >= chunk.numel) return;  // the chunk is empty
     x = chunk.x + b * size;
     wire = chunk.wire + b * batch.format.bucket_bytes(size);
     numel = min(size, chunk.numel - b * size);
@@ -47,7 +47,7 @@ struct Bucket {
   }
 };
 
-/// Sum of squares and largest magnitude of up to a tile of elements, by a team.
+/// A team computes the sum of squares and the largest magnitude of up to a tile of elements.
 struct Measure {
   double squares = 0;
   std::uint32_t magnitude = 0;
@@ -64,7 +64,8 @@ struct Measure {
   }
 };
 
-/// NaN where a square is not finite, which no sum of finite f32s is, or the norm is beyond f32.
+/// NaN if a square is not finite or the norm exceeds f32. (No sum of squares of finite f32 values
+/// overflows f64.)
 __device__ __forceinline__ float norm_of(const Format& format, double squares,
                                          std::uint32_t magnitude) {
   const float norm =
@@ -73,8 +74,8 @@ __device__ __forceinline__ float norm_of(const Format& format, double squares,
   return trigram::qsgd::wire_norm(finite ? norm : __uint_as_float(0x7FC00000));
 }
 
-/// The codes of group `group` of a bucket, by eight threads of which this is number `j`: each has
-/// the elements that one block of random numbers is for, two of each sixteen.
+/// The codes of group `group` of a bucket, computed by eight threads, of which this is number `j`.
+/// Each thread handles the elements for one block of random numbers: two of every sixteen.
 __device__ __forceinline__ void encode_group(const Batch& batch, const Bucket& bucket, float norm,
                                              std::size_t group, unsigned j) {
   const auto bits = static_cast<unsigned>(batch.format.bits);
@@ -107,8 +108,8 @@ __device__ __forceinline__ void encode_group(const Batch& batch, const Bucket& b
   }
 }
 
-/// Buckets of at most a tile: a team has one each, and reads it twice, the second time from the
-/// first-level cache.
+/// For buckets of at most a tile: one team handles one bucket, and reads it twice, the second time
+/// from the L1 cache.
 __global__ void __launch_bounds__(kThreads) encode_buckets(const Batch batch) {
   const Bucket bucket(batch, thread() / team::kSize);
   const Measure measure(bucket.x, bucket.numel);
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(kThreads) encode_buckets(const Batch batch) {
     encode_group(batch, bucket, norm, group + team::lane() / 8, team::lane() % 8);
 }
 
-/// Larger ones: a team has one of their tiles,
+/// Step 1 for larger buckets: one team measures one tile.
 __global__ void __launch_bounds__(kThreads)
     measure_tiles(const Batch batch, std::size_t tiles, const Scratch scratch) {
   const std::size_t number = thread() / team::kSize;
@@ -131,7 +132,7 @@ __global__ void __launch_bounds__(kThreads)
   atomicMax(&scratch.magnitudes[number / tiles], measure.magnitude);
 }
 
-/// then a bucket's norm,
+/// Step 2: one team computes the norm of one bucket.
 __global__ void __launch_bounds__(kThreads)
     finish_norms(const Batch batch, std::size_t tiles, const Scratch scratch) {
   const std::size_t number = thread() / team::kSize;
@@ -142,7 +143,7 @@ __global__ void __launch_bounds__(kThreads)
     bucket.set_norm(norm_of(batch.format, squares, scratch.magnitudes[number]));
 }
 
-/// then two of its groups.
+/// Step 3: one team encodes two groups of a bucket.
 __global__ void __launch_bounds__(kThreads) encode_groups(const Batch batch, std::size_t pairs) {
   const std::size_t number = thread() / team::kSize;
   const Bucket bucket(batch, number / pairs);
@@ -150,7 +151,7 @@ __global__ void __launch_bounds__(kThreads) encode_groups(const Batch batch, std
   encode_group(batch, bucket, norm, 2 * (number % pairs) + team::lane() / 8, team::lane() % 8);
 }
 
-/// Eight elements are one thread's.
+/// One thread decodes eight elements.
 __global__ void __launch_bounds__(kThreads) decode_eights(const Batch batch, std::size_t eights) {
   const Bucket bucket(batch, thread() / eights);
   const std::size_t begin = thread() % eights * 8;

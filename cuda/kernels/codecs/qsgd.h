@@ -10,16 +10,16 @@
 #include "cuda/kernels/codecs/table.h"
 
 /// The kernels of the codec `qsgd` (core/codecs/qsgd.cpp gives formula and wire format), for many
-/// chunks at once. Their buckets are numbered through.
+/// chunks at once. The buckets of all chunks are numbered consecutively.
 namespace trigram::cuda::qsgd {
 
 using trigram::qsgd::Format;
 
 struct Chunk {
-  float* x;  // read to encode, written to decode
+  float* x;  // input of encode, output of decode
   std::byte* wire;
   std::size_t numel;
-  std::uint32_t first_tile;   // buckets of the chunks before it
+  std::uint32_t first_tile;   // number of buckets of the chunks before it
   std::uint32_t first_block;  // of its random numbers
 };
 
@@ -32,10 +32,10 @@ struct Batch {
   Philox::Block counter;
 };
 
-/// Device memory that encoding needs: none where a bucket is a tile of the sums, at most.
+/// Device memory for encoding. Not needed if a bucket has at most fixed_sums::kTile elements.
 struct Scratch {
-  double* totals = nullptr;             // for every tile of every bucket
-  std::uint32_t* magnitudes = nullptr;  // for every bucket, zeroed
+  double* totals = nullptr;             // one per tile of every bucket
+  std::uint32_t* magnitudes = nullptr;  // one per bucket, zeroed
 };
 bool needs_scratch(const Format& format);
 std::size_t tiles_of_bucket(const Format& format);

@@ -11,10 +11,10 @@
 /// chunk.
 namespace trigram::cuda::randk {
 
-/// `not_finite`: whether some element is, in its lowest bit.
+/// The lowest bit of `not_finite` says whether `x` has a NaN or an infinity.
 void encode(cudaStream_t stream, const float* x, std::uint64_t seed, const RandomSubset& subset,
             float scale, std::uint32_t kept, const std::uint32_t* not_finite, std::byte* wire);
-/// `subset` is that of any seed.
+/// `subset` may have any seed; the wire's seed replaces it.
 void decode(cudaStream_t stream, const std::byte* wire, const RandomSubset& subset,
             std::uint32_t kept, float* x, std::size_t numel);
 

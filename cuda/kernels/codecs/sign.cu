@@ -11,21 +11,21 @@ namespace {
 constexpr unsigned kThreads = 256, kTeams = kThreads / team::kSize;
 static_assert(kTile == kTeams * fixed_sums::kTile && kTileBytes == kTeams * sizeof(double));
 
-/// Where a block is in its chunk.
+/// The position of a block in its chunk.
 struct Place {
   Chunk chunk;
-  std::size_t tile;  // of kTile elements
+  std::size_t tile;  // index of the tile of kTile elements
   __device__ __forceinline__ explicit Place(const Batch& batch)
       : chunk(batch.chunks[chunk_of_tile(batch.chunks, batch.count, blockIdx.x)]),
         tile(blockIdx.x - chunk.first_tile) {}
 };
 
-/// Where the signs of a chunk begin: after its scale, or, with means, both of them.
+/// The start of a chunk's signs: after its scale, or after both means.
 __device__ __forceinline__ std::byte* signs_of(const Chunk& chunk, Scale scale) {
   return chunk.wire + (scale == Scale::means ? 2 : 1) * sizeof(float);
 }
 
-/// Bits 32 w .. 32 w + 31 of a chunk's signs, of which those of elements that exist are stored.
+/// Stores bits 32 w .. 32 w + 31 of a chunk's signs; only bytes with existing elements are written.
 __device__ __forceinline__ void store_bits(const Chunk& chunk, Scale scale, std::size_t w,
                                            std::uint32_t bits) {
   std::byte* signs = signs_of(chunk, scale);
@@ -34,12 +34,12 @@ __device__ __forceinline__ void store_bits(const Chunk& chunk, Scale scale, std:
   for (std::size_t at = 4 * w; at < bytes; ++at, bits >>= 8) signs[at] = std::byte(bits & 0xFF);
 }
 
-/// Signs, and sums of squares or magnitudes, or those that means need. A team has one of the sums'
-/// tiles, the lanes of both teams of a warp vote on the signs of both. With feedback, x + e is
-/// coded, and becomes e.
+/// Writes the signs, and computes the sums for the scale (squares, magnitudes, or the sums for
+/// means). A team handles one tile of the sums; the lanes of a warp vote on the signs of both of
+/// its teams. With feedback, x + e is encoded and stored as e.
 template <bool kFeedback>
 __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* totals) {
-  constexpr unsigned kGroups = fixed_sums::kTile / team::kSize;  // of sixteen elements
+  constexpr unsigned kGroups = fixed_sums::kTile / team::kSize;  // groups of sixteen elements
   const Place at(batch);
   const unsigned lane = team::lane(), shift = threadIdx.x % 32 / team::kSize * team::kSize;
   const std::size_t tile = at.tile * kTeams + threadIdx.x / team::kSize;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* tota
       sum = sum + (batch.scale == Scale::l2 ? d * d : fabs(d));
     }
     const std::uint32_t votes = __ballot_sync(team::kAll, v < 0) >> shift & 0xFFFF;
-    // Two groups are 32 bits, which one lane keeps until all lanes have some.
+    // Two groups make 32 bits; one lane keeps them until every lane has such bits.
     if (group / 2 % team::kSize == lane) kept = group % 2 == 0 ? votes : kept | votes << 16;
     if (group % (2 * team::kSize) == 2 * team::kSize - 1)
       store_bits(at.chunk, batch.scale, begin / 32 + group / (2 * team::kSize) * team::kSize + lane,
@@ -81,12 +81,12 @@ __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* tota
   store(2, number);
 }
 
-/// The bits of a level, rounded to f32.
+/// The f32 bits of a level.
 __device__ __forceinline__ std::uint32_t level_bits(double level, bool finite) {
   return finite ? __float_as_uint(__double2float_rn(level)) : 0x7FC00000;  // NaN
 }
 
-/// The scale of a chunk, or both means, on the wire.
+/// Writes the scale of a chunk, or both means, to the wire.
 __global__ void finish(const Batch batch, const double* totals) {
   const Chunk chunk = batch.chunks[blockIdx.x];
   const std::size_t tiles = (chunk.numel + fixed_sums::kTile - 1) / fixed_sums::kTile;
@@ -114,7 +114,7 @@ __global__ void finish(const Batch batch, const double* totals) {
   store_codes(chunk.wire, 0, chunk.numel == 0 ? 0 : level_bits(scale, finite), aligned);
 }
 
-/// What the signs of a chunk stand for.
+/// The values that the signs of a chunk stand for.
 struct Levels {
   float plus, minus;
   __device__ __forceinline__ Levels(const Chunk& chunk, Scale scale) {
@@ -127,7 +127,7 @@ struct Levels {
   __device__ __forceinline__ float of(bool negative) const { return negative ? minus : plus; }
 };
 
-/// e = x + e, which `pack` has put in its place, without what its code stands for.
+/// Subtracts the decoded value from x + e, which `pack` has stored as e.
 __global__ void __launch_bounds__(kThreads) subtract(const Batch batch) {
   const Place at(batch);
   const Levels levels(at.chunk, batch.scale);

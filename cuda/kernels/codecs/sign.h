@@ -14,8 +14,8 @@ namespace trigram::cuda::sign {
 enum class Scale : int { l2, l1_mean, one, means };
 
 struct Chunk {
-  float* x;         // read to encode, written to decode
-  float* residual;  // or null: no feedback
+  float* x;         // input of encode, output of decode
+  float* residual;  // null without feedback
   std::byte* wire;
   std::size_t numel;
   std::uint32_t first_tile;
@@ -28,15 +28,15 @@ struct Batch {
   Scale scale;
 };
 
-/// What one block handles.
+/// Elements that one block handles.
 inline constexpr std::size_t kTile = 16 * 1024;
-/// Room for the sums of one tile.
+/// Bytes for one of the sums of a tile: one f64 per team.
 inline constexpr std::size_t kTileBytes = 16 * sizeof(double);
-/// How many sums there are: with means, of what is not below zero, of what is, and how many those
-/// are.
+/// The number of sums per tile. With means: the sum of elements that are not negative, the sum of
+/// negative elements, and the number of negative elements.
 constexpr std::size_t sums_of(Scale scale) { return scale == Scale::means ? 3 : 1; }
 
-/// `totals`: kTileBytes for every tile and sum.
+/// `totals` has kTileBytes for every tile and sum.
 void encode(cudaStream_t stream, const Batch& batch, double* totals, bool feedback);
 void decode(cudaStream_t stream, const Batch& batch);
 

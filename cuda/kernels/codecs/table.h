@@ -2,7 +2,7 @@
 
 namespace trigram::cuda {
 
-/// A list that a kernel gets as a parameter: short ones within it, longer ones in device memory.
+/// A list that is a kernel parameter: short lists are stored in it, longer lists in device memory.
 template <class T, int kOwn>
 struct Table {
   static constexpr int kCapacity = kOwn;

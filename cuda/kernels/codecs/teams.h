@@ -4,8 +4,9 @@
 
 #include "core/codecs/fixed_sums.h"
 
-/// Sixteen neighbouring threads, a half of a warp, sum in the order of core/codecs/fixed_sums.h:
-/// each is one of its lanes. All threads of a warp call these functions together.
+/// A team is sixteen neighbouring threads, half a warp. They sum in the order of
+/// core/codecs/fixed_sums.h; each thread is one of its lanes. All threads of a warp must call these
+/// functions together.
 namespace trigram::cuda::team {
 
 inline constexpr unsigned kSize = fixed_sums::kLanes;
@@ -13,7 +14,7 @@ inline constexpr unsigned kAll = 0xFFFFFFFF;
 
 __device__ __forceinline__ unsigned lane() { return threadIdx.x % kSize; }
 
-/// The tree of the lanes' sums, for all lanes.
+/// The tree sum over the lanes; all lanes get it.
 template <class Sum>
 __device__ __forceinline__ Sum tree_sum(Sum own) {
 #pragma unroll

@@ -9,24 +9,24 @@ namespace trigram::cuda::topk {
 namespace {
 
 constexpr unsigned kThreads = kBlock, kWarps = kThreads / 32;
-constexpr unsigned kOfThread = 8;  // neighbouring elements, so that order is kept
+constexpr unsigned kOfThread = 8;  // neighbouring elements, which keeps them in order
 constexpr std::size_t kTile = kThreads * kOfThread;
 
-// The digits of a magnitude, highest first.
+// A magnitude is split into three digits, highest first.
 constexpr unsigned kPasses = 3, kBins = 2048;
 constexpr unsigned shift_of(unsigned pass) { return pass == 0 ? 20 : pass == 1 ? 9 : 0; }
 constexpr unsigned bits_of(unsigned pass) { return pass == 2 ? 9 : 11; }
-constexpr unsigned kFirstNotFinite = 0x7F800000 >> shift_of(0);  // of the highest digits
+constexpr unsigned kFirstNotFinite = 0x7F800000 >> shift_of(0);  // as highest digit
 
-/// What the passes have found out.
+/// The results of the passes so far.
 struct State {
   std::uint32_t histogram[kPasses][kBins];
-  std::uint32_t bound;  // the digits so far of the smallest magnitude that is chosen
-  std::uint32_t ties;   // how many are still to be chosen among those with these digits
+  std::uint32_t bound;  // digits found so far of the smallest chosen magnitude
+  std::uint32_t ties;   // how many elements with these digits are still to be chosen
   std::uint32_t not_finite;
 };
 
-/// Elements of a tile, later of all tiles before it.
+/// Counts of a tile; after add_up_tiles, of all tiles before it.
 struct Counts {
   std::uint32_t above, ties;
 };
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The sums over the block of what threads before this one have, and over all of its threads.
+/// Prefix sums: returns the sum over the threads before this one; `all` is the sum over the block.
 __device__ __forceinline__ Counts before(Counts own, Counts& all, Counts (&warps)[kWarps]) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   Counts sum = own;
@@ -78,7 +78,7 @@ __device__ __forceinline__ Counts before(Counts own, Counts& all, Counts (&warps
   return {earlier.above + sum.above - own.above, earlier.ties + sum.ties - own.ties};
 }
 
-/// Finds the digit at which the elements that are still to be chosen run out, from the highest.
+/// Finds, from the highest digit down, the digit at which the wanted number of elements is reached.
 template <unsigned kPass>
 __global__ void __launch_bounds__(kThreads) choose_digit(std::uint32_t kept, State* state) {
   __shared__ Counts warps[kWarps];
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kThreads) choose_digit(std::uint32_t kept, Sta
   }
 }
 
-/// What a thread's elements are to the bound.
+/// Counts a thread's elements above and at the bound.
 __device__ __forceinline__ Counts counts_of(const float* x, std::size_t begin, std::size_t numel,
                                             std::uint32_t bound) {
   Counts counts = {0, 0};
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) tiles[blockIdx.x] = all;
 }
 
-/// Turns the tiles' counts into those of all tiles before each. One block.
+/// Replaces the tiles' counts by the sums over all tiles before each. Runs as one block.
 __global__ void __launch_bounds__(kThreads) add_up_tiles(Counts* tiles, std::size_t count) {
   __shared__ Counts warps[kWarps];
   Counts earlier = {0, 0};

@@ -1,4 +1,4 @@
-// Ranks that meet again and again for collectives, and the ways of their messages.
+// The sets of ranks that run collectives together, and the routes of their messages.
 #include <algorithm>
 #include <numeric>
 
@@ -41,7 +41,7 @@ FluidCollectives::Circle& FluidCollectives::circle(const SimStream& stream,
   return *alike.emplace_back(std::move(circle));
 }
 
-/// Circles without a common member, such as groups, may use one link at the same time.
+/// Disjoint circles, such as groups of ranks, may use the same link at the same time.
 void FluidCollectives::find_rivals(Circle& circle) {
   for (auto& [hash, alike] : circles_)
     for (const auto& other : alike) {

@@ -34,7 +34,8 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   if (meets) meet(links);
   count(flowing_, links, 1);
   flows_.push_back(flow);
-  // A collective may have begun, and be over, before it was known when its last member came.
+  // All members may have arrived, and the collective may even have ended, before the last arrival
+  // time became known.
   world_.simulation().at(std::max(end_s, Simulation::clock()), [this, flow, end_s] {
     if (flow->alone) end(flow, end_s);
   });
@@ -42,7 +43,7 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   return flow;
 }
 
-/// Something comes to pass these links: flows that do are not alone any more.
+/// Other traffic starts on these links: flows that use them are not alone any more.
 void CoupledFlows::meet(std::span<const LinkId> links) {
   ++meetings_;
   std::vector<bool> wanted(flowing_.size());
@@ -57,7 +58,7 @@ void CoupledFlows::meet(std::span<const LinkId> links) {
   }
 }
 
-/// What is left of a flow goes on in SimGrid, unless all bytes have passed.
+/// Continues the remainder of a flow in SimGrid, unless all bytes have passed.
 void CoupledFlows::simulate(const std::shared_ptr<Flow>& flow) {
   const CoupledRounds& pattern = flow->pattern;
   const double latency_s =
@@ -66,7 +67,7 @@ void CoupledFlows::simulate(const std::shared_ptr<Flow>& flow) {
   const double left = flow->bytes - std::max(0.0, passed_s - latency_s) * pattern.bandwidth();
   if (left <= 0) return;
   flow->alone = false;
-  // The flow of what is left has a latency again.
+  // The SimGrid flow of the remainder pays the latency again.
   const double rest_s =
       flow->alone_s - latency_s - flow->bytes / pattern.bandwidth() - std::min(passed_s, latency_s);
   world_.simulation().spawn(pattern.slowest_source(), "flow", [this, flow, left, rest_s] {

@@ -12,12 +12,12 @@
 
 namespace trigram::sim {
 
-/// The flows of collectives that are under way.
+/// The flows of collectives in progress.
 ///
-/// While a flow has its links for itself, its end is known, and SimGrid hears of nothing but that
-/// date. When a message or another flow comes to pass one of its links, what is left of it becomes
-/// a flow of SimGrid's, which shares. Where its end is not known at all, because of token buckets,
-/// it is one from the start.
+/// While a flow does not share its links, its end is known in advance, and SimGrid only has a timer
+/// for it. When a message or another flow starts on one of its links, the remainder becomes a
+/// SimGrid flow, which shares the links. If token buckets make the end unpredictable, the flow is a
+/// SimGrid flow from the start.
 class CoupledFlows {
  public:
   explicit CoupledFlows(World& world);
@@ -26,17 +26,18 @@ class CoupledFlows {
     const CoupledRounds& pattern;
     double bytes, start_s, alone_s;
     std::function<void(double)> then;
-    bool alone = true;  // it has had its links for itself so far
+    bool alone = true;  // it has not shared a link so far
   };
-  /// Starts now, which is `start_s`: `bytes` along the way of each message, as part of what takes
-  /// `alone_s` where nothing else passes its links. Calls `then` at the end, with its date.
+  /// Starts a flow as of `start_s`, which is not after the current date: `bytes` along the route of
+  /// each message. The collective takes `alone_s` if the flow shares no link. Calls `then` at the
+  /// end, with its date.
   std::shared_ptr<const Flow> start(const CoupledRounds& pattern, double bytes, double start_s,
                                     double alone_s, std::function<void(double)> then);
-  /// Told of messages, which may pass the same links.
+  /// Must be called for messages, which may use the same links.
   void message_starts(int source, int destination);
   void message_ends(int source, int destination);
 
-  /// How often a flow and something else came to pass the same link.
+  /// How often a flow and other traffic came to share a link.
   std::uint64_t meetings() const { return meetings_; }
 
  private:
@@ -49,7 +50,7 @@ class CoupledFlows {
   World& world_;
   const bool foreseeable_;
   std::vector<std::shared_ptr<Flow>> flows_;
-  std::vector<int> flowing_, sending_;  // flows and messages, by link
+  std::vector<int> flowing_, sending_;  // number of flows and of messages, by link
   std::vector<LinkId> links_;           // scratch
   std::uint64_t meetings_ = 0;
 };

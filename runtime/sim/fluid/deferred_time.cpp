@@ -5,7 +5,7 @@
 namespace trigram::sim {
 namespace {
 
-/// The later of two instants.
+/// The later of two times.
 class LaterOfTwo final : public SimEvent {
  public:
   LaterOfTwo(DeferredTime a, DeferredTime b) : a_(std::move(a)), b_(std::move(b)) {}
@@ -17,7 +17,7 @@ class LaterOfTwo final : public SimEvent {
     date_s_ = std::max(a_.date_s(), b_.date_s());
     return true;
   }
-  /// The newer first: what it waits for mostly comes last.
+  /// Waits for the later-created time first, because it usually becomes known last.
   SimEvent& next() override { return b_.known() ? a_.next() : b_.next(); }
 
   DeferredTime a_, b_;
@@ -37,7 +37,7 @@ void SimEvent::reach(double date_s) {
   for (const auto& action : *actions) action();
 }
 
-/// Needs no new milestone where one instant is known and the other comes right after its own.
+/// Needs no new event if one time is known and the other is an event without an offset.
 DeferredTime DeferredTime::later(DeferredTime a, DeferredTime b) {
   const bool both_known = a.known() && b.known();
   if (both_known) return a.seconds_ > b.seconds_ ? a : b;

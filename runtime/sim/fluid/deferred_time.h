@@ -19,47 +19,48 @@ class SimEvent {
   SimEvent(const SimEvent&) = delete;
   SimEvent& operator=(const SimEvent&) = delete;
 
-  /// Calls `action` when it is reached.
+  /// Calls `action` when the event is reached.
   void when_reached(std::function<void()> action);
-  /// Is reached at `date_s`.
+  /// Marks the event as reached at `date_s`.
   void reach(double date_s);
   bool reached() const { return !std::isnan(date_s_); }
 
  protected:
   friend class DeferredTime;
-  /// Whether the date is known by now.
+  /// True if the date is known by now.
   virtual bool known() { return reached(); }
-  /// A milestone that has to be reached before the date of this one is known.
+  /// An event that must be reached before the date of this event can be known.
   virtual SimEvent& next() { return *this; }
-  double date_s_ = std::numeric_limits<double>::quiet_NaN();  // not a number until it is reached
+  double date_s_ = std::numeric_limits<double>::quiet_NaN();  // NaN until the event is reached
 
  private:
-  std::unique_ptr<std::vector<std::function<void()>>> actions_;  // null: none
+  std::unique_ptr<std::vector<std::function<void()>>> actions_;  // null if there are none
 };
 
-/// The later of a milestone and a date. Empty where there is no milestone.
+/// The later of an event and a date. Empty if there is no event.
 struct Since {
   std::shared_ptr<SimEvent> milestone = nullptr;
   double not_before_s = -std::numeric_limits<double>::infinity();
 };
 
-/// A point of simulated time: a date, or so many seconds after an event whose date is not known.
+/// A point of simulated time: a date, or a number of seconds after an event whose date is not known
+/// yet.
 class DeferredTime {
  public:
   static DeferredTime at(double date_s) { return {{}, date_s}; }
   static DeferredTime after(Since since, double seconds) { return {std::move(since), seconds}; }
-  /// The later of both.
+  /// The later of `a` and `b`.
   static DeferredTime later(DeferredTime a, DeferredTime b);
 
-  /// Whether the date is known by now.
+  /// True if the date is known by now.
   bool known() const;
-  /// Once it is known.
+  /// The date; valid once it is known.
   double date_s() const { return seconds_; }
-  /// While it is not: a milestone that has to be reached first.
+  /// Valid while the date is not known: an event that must be reached first.
   SimEvent& next() const { return since_.milestone->next(); }
-  /// What it comes after; empty if the date is known.
+  /// The event and date that this time is relative to; empty if the date is known.
   const Since& since() const { return since_; }
-  /// After that, if there is a milestone.
+  /// Seconds after since(), if that has an event; otherwise the date.
   double seconds() const { return seconds_; }
 
  private:
@@ -68,7 +69,7 @@ class DeferredTime {
   mutable double seconds_;
 };
 
-/// An instant of a stream, as those who measure know it.
+/// Exposes a stream's deferred time as an EventTime.
 class DeferredEventTime final : public EventTime {
  public:
   explicit DeferredEventTime(DeferredTime instant) : instant_(std::move(instant)) {}

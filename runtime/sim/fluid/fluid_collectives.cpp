@@ -10,10 +10,10 @@ namespace trigram::sim {
 FluidCollectives::FluidCollectives(World& world, bool always)
     : world_(world), always_(always), untimed_(world), flows_(world) {}
 
-/// Decided when the first rank comes. Where ranks have more than two streams, one may use the links
-/// of another, and so may groups, which may be some before the first of them has met; from a chain
-/// some ranks are through before others have come, and of an h-relation messages may hold each
-/// other up.
+/// Decided when the first rank arrives. Flows may differ from messages in these cases: with more
+/// than two streams per rank, streams may share links; so may disjoint groups, of which others may
+/// exist before the first collective of this group is complete; in a chain some ranks finish before
+/// others arrive; and in an h-relation messages may delay each other.
 bool FluidCollectives::goes_by_messages(Circle& circle, const CollectivePattern& collective) {
   if (always_) return false;
   if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || circle.has_rivals ||
@@ -42,8 +42,7 @@ std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::new_meeting(
   return meeting;
 }
 
-/// Ranks come to their meetings in one order, but some come to many before others come to the
-/// first.
+/// Ranks join their meetings in the same order, but some join many before others join the first.
 std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(
     Circle& circle, std::size_t place, const CollectivePattern& collective) {
   const std::size_t number = circle.attended[place]++ - circle.over;
@@ -59,7 +58,8 @@ std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(
 bool FluidCollectives::make(SimStream& stream, const CollectivePattern& collective,
                             const std::function<void()>& messages) {
   const DeferredTime when = stream.instant();
-  // Whether flows agree with messages is seen in the order of time; and values are as of now.
+  // Whether flows agree with messages must be decided in the order of time, and values must be
+  // those of now.
   if (!always_ || collective.valued) stream.settle();
   Circle& circle = this->circle(stream, collective.members);
   const std::size_t place = circle.place.at(stream.rank());
@@ -92,7 +92,7 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place,
           std::make_unique<HRelation>(world_.network(), world_.cluster(), meeting.traffic);
     return meeting.relation->add(meeting.circle.members[place], collective.sent);
   }
-  // The end of a chain sends to nobody: after it, around the circle, is the beginning.
+  // The last rank of a chain sends to nobody; the rank after it, around the circle, is the first.
   if (collective.shape == CollectivePattern::chain && collective.sent.empty())
     meeting.first = (place + 1) % size;
   const Accelerator& accelerator = world_.cluster().accelerator;
@@ -109,7 +109,7 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place,
   }
 }
 
-/// All have come: as soon as it is known when, and at that date.
+/// Called when all ranks have arrived. Starts the flow at the last arrival, once its date is known.
 void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
   for (; meeting->known < meeting->members->size(); ++meeting->known) {
     const DeferredTime& when = (*meeting->members)[meeting->known].come;
@@ -128,7 +128,7 @@ void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
   pass_on(meeting, pattern, ends_s(*meeting, pattern));
 }
 
-/// When each rank is through, by place, if nothing else passes the links.
+/// When each rank finishes, by place, if nothing else uses the links.
 std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRounds& pattern) {
   Pipeline& pipeline = meeting.pipeline;
   for (const Member& member : *meeting.members) pipeline.starts_s.push_back(member.come.date_s());
@@ -162,7 +162,7 @@ FluidCollectives::Connections& FluidCollectives::connections(Meeting& meeting,
   return connections;
 }
 
-/// Windows count in a meeting in which any of them binds or is not open yet.
+/// Simulates windows in a meeting in which any window binds or is not fully open yet.
 void FluidCollectives::open_windows(Meeting& meeting, const CoupledRounds& pattern,
                                     Connections& connections) {
   const Transport& transport = world_.cluster().transport;
@@ -188,7 +188,8 @@ void FluidCollectives::open_windows(Meeting& meeting, const CoupledRounds& patte
     connections.all[i].window = opening ? windows[i] : nullptr;
 }
 
-/// Where windows bind all along, the flow leaves the rest of its links to others.
+/// If windows limit the whole collective, returns a flow at the sustained rate, which leaves the
+/// rest of the links' bandwidth to other traffic.
 const CoupledRounds& FluidCollectives::paced(Circle& circle, const CoupledRounds& pattern,
                                              double bytes, double alone_s) {
   const double sustained_Bps = pattern.sustained_bandwidth();
@@ -198,7 +199,8 @@ const CoupledRounds& FluidCollectives::paced(Circle& circle, const CoupledRounds
   return circle.sustained.emplace(&pattern, pattern.sustained()).first->second;
 }
 
-/// Ranks are through one after another, and later by as much as sharing links makes the last one.
+/// Ranks finish one after another. If the flow ends late because it shared links, the ranks that
+/// have not finished yet finish later by the same amount.
 void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
                                const CoupledRounds& pattern, std::vector<double> ends_s) {
   const double last_s =
@@ -232,7 +234,7 @@ void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
     });
 }
 
-/// What the flow does not pass, connections and links inside nodes, may take longer.
+/// Connections and links inside nodes are not part of the flow and may take longer than it.
 void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
                                     const CoupledRounds& pattern) {
   const HRelation& relation = *meeting->relation;

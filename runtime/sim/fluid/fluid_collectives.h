@@ -22,28 +22,31 @@
 
 namespace trigram::sim {
 
-/// Collectives as coupled flows: one flow passes all links of a ring at once, at the pace of the
-/// slowest, in place of its messages. When each rank is through follows from when each has come, by
-/// the recursion of netmodels/pipeline.h; the flow starts when the last has come, shares links with
-/// whatever else passes them, and what sharing adds all ranks have later. Messages that carry
-/// values are delivered, and take no time.
+/// Collectives as coupled flows: one flow stands for all messages of a ring. It uses all links of
+/// the ring at once, at the pace of the slowest message. The recursion of netmodels/pipeline.h
+/// computes the time at which each rank finishes from the times at which the ranks arrive. The flow
+/// starts when the last rank has arrived and shares links with other traffic; the delay that
+/// sharing causes is added to the ends of the ranks that have not finished. Messages that carry
+/// values are delivered without taking time.
 ///
-/// No rank waits for that: its stream goes on from an instant that will be known then, to the next
-/// collective if nothing else has to be known before.
+/// No rank blocks: its stream continues from the deferred end of the collective and may run ahead
+/// to the next collective, unless it must know that end earlier.
 class FluidCollectives {
  public:
-  /// `always`, or only where that is known to agree with messages.
+  /// `always` uses flows for all collectives; otherwise only if flows are known to agree with
+  /// messages.
   FluidCollectives(World& world, bool always);
 
-  /// Makes the collective; false, on all of its ranks alike, where it is to be made of messages.
+  /// Runs the collective. Returns false, on all of its ranks alike, if it has to be made of
+  /// messages.
   bool make(SimStream& stream, const CollectivePattern& collective,
             const std::function<void()>& messages);
 
   UntimedMessages& untimed() { return untimed_; }
   CoupledFlows& flows() { return flows_; }
 
-  /// Collectives that went as flows and as messages, and times that a flow came to share a link
-  /// with something else, in which flows and messages differ.
+  /// How many collectives were simulated as flows and as messages, and how often a flow came to
+  /// share a link with other traffic, in which case flows and messages give different times.
   struct Counts {
     std::uint64_t fluid = 0, by_messages = 0, shared = 0;
   };
@@ -51,45 +54,45 @@ class FluidCollectives {
 
  private:
   struct Circle;
-  /// When a rank comes to a collective, and when the collective is over for it. Both are in one
-  /// place of memory, because a rank that comes uses both.
+  /// When a rank arrives at a collective, and when the collective ends for it. Both are stored
+  /// together, because an arriving rank uses both.
   struct Member {
     DeferredTime come = DeferredTime::at(0);
-    SimEvent end;  // an h-relation ends for all members at once, with that of the first
+    SimEvent end;  // an h-relation ends for all members with the first member's event
   };
-  /// A collective to which ranks come.
+  /// A collective at which ranks are arriving.
   struct Meeting {
     Circle& circle;
     const CollectivePattern::Shape shape;
     const TrafficClass traffic;
     const bool by_messages;
     std::size_t arrived = 0;
-    std::size_t first = 0;                     // place where a chain begins
-    Pipeline pipeline = {};                    // of rings and chains
-    std::unique_ptr<HRelation> relation = {};  // of CollectivePattern::h_relation, in place of that
+    std::size_t first = 0;                     // place of the first rank of a chain
+    Pipeline pipeline = {};                    // for rings and chains
+    std::unique_ptr<HRelation> relation = {};  // for h-relations, instead of `pipeline`
     std::optional<HRelation::Flow> at_once = {};
-    std::shared_ptr<std::vector<Member>> members = {};  // by place; may outlast the meeting
-    std::size_t known = 0;                              // of their coming, from the first place on
-    double start_s = 0;                                 // when the last has come
+    std::shared_ptr<std::vector<Member>> members = {};  // by place; may outlive the meeting
+    std::size_t known = 0;  // members whose arrival time is known, from the first on
+    double start_s = 0;     // arrival of the last member so far
   };
-  /// Of the edges of a pattern.
+  /// The connections along the edges of a pattern.
   struct Connections {
     std::vector<PipelineConnection> all;
-    std::vector<TcpWindow*> windows;  // null for edges inside nodes; empty where none opens
+    std::vector<TcpWindow*> windows;  // null for edges inside nodes; empty if no TCP windows exist
   };
-  /// Ranks that meet again and again on one stream.
+  /// A set of ranks that run collectives together on one stream.
   struct Circle {
     StreamId stream;
     std::vector<int> members;
-    std::unordered_map<int, std::size_t> place;  // of a rank among them
+    std::unordered_map<int, std::size_t> place;  // of each rank in `members`
     std::map<std::tuple<CollectivePattern::Shape, TrafficClass, std::size_t>, CoupledRounds>
-        patterns;  // by traffic and first place, too
+        patterns;  // keys include the traffic class and first place
     std::map<const CoupledRounds*, Connections> connections;
     std::map<const CoupledRounds*, CoupledRounds> sustained;
-    std::deque<std::shared_ptr<Meeting>> meetings;  // to which not all have come
-    std::vector<std::size_t> attended;              // meetings, by place
-    std::size_t over = 0;                           // meetings to which all have come
-    bool has_rivals = false;                        // on its stream
+    std::deque<std::shared_ptr<Meeting>> meetings;  // that some members have not joined yet
+    std::vector<std::size_t> attended;              // number of meetings joined, by place
+    std::size_t over = 0;                           // number of meetings at which all have arrived
+    bool has_rivals = false;                        // disjoint circles exist on its stream
   };
 
   Circle& circle(const SimStream& stream, std::span<const int> members);

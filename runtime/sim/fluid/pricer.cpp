@@ -7,7 +7,7 @@ namespace trigram::sim {
 
 void SimPricer::price(const CollectivePattern& pattern, const Messages& messages) {
   stream_.check_current();
-  if (stream_.untimed()) return messages(false);  // a part of a collective that is priced
+  if (stream_.untimed()) return messages(false);  // a part of a priced collective
   if (!fluid_.make(stream_, pattern, [&] { messages(false); })) messages(true);
 }
 

@@ -11,7 +11,8 @@
 
 namespace trigram::sim {
 
-/// Messages that take no time and load no link: those of a collective that is priced as a whole.
+/// Messages that take no time and do not load links: the messages of a collective that is priced as
+/// a whole.
 class UntimedMessages {
  public:
   explicit UntimedMessages(World& world) : world_(world) {}
