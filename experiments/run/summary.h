@@ -64,11 +64,12 @@ class Summary {
 /// The number of messages that the ranks sent.
 double messages_of(std::span<const RankResult> ranks);
 
-/// Seconds below which no network carries what has arrived of what each rank sent. Those that the
-/// ranks spent before their first steps count as little as in the time of a run.
+/// A lower bound, in seconds, on the time in which the cluster's network can carry the bytes in
+/// `arrived`, given by sending rank. Like the time of a run, it excludes the time before the ranks'
+/// first steps.
 double lower_bound(const Cluster& cluster, std::span<const Counters> arrived,
                    std::span<const RankResult> ranks);
-/// Throws InvariantError when the reported time of a simulated run is below its lower bound.
+/// Throws InvariantError if the reported time of a simulated run is below its lower bound.
 void check_lower_bound(double time_s, double bound_s);
 
 }  // namespace trigram
