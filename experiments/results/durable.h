@@ -10,7 +10,7 @@ namespace trigram {
 
 /// Writes a whole file and waits until it is on disk.
 void write_durably(const std::filesystem::path& path, std::string_view content);
-/// Waits until the file's content, or the folder's entries, are on the disk.
+/// Waits until the file's content, or the folder's entries, are on disk.
 void sync_to_disk(const std::filesystem::path& path);
 /// Renames the folder `from` to `to`. If `to` exists, exchanges the two atomically where the file
 /// system can, so that `to` is complete at any time, and then removes the old folder.
