@@ -81,8 +81,7 @@ struct Advice {
   /// it is behind at all.
   bool leaves_open(const Standing& standing) const;
   /// The first candidate and those close behind it, in order of their cost with unequal NICs;
-  /// candidates with unknown costs come last. Empty if the cluster's NICs already differ as
-  /// described.
+  /// candidates with unknown costs come last. Empty if NICs differ in the description itself.
   std::vector<Unequal> unequal;
   std::vector<Outlook> outlooks;
   /// The entry of `unequal` for the candidate that is first on the network as described.

@@ -127,8 +127,8 @@ Tensor GlooRing::segment(int i) const {
   return x_.part(index((i + segments_) % segments_), index(segments_));
 }
 
-/// Iteration i sends segment `begin` + i; two iterations later, the segment one chunk ahead is
-/// received.
+/// Iteration i sends segment `begin` + i, and iteration i + 2 receives segment `begin` + i + 2. A
+/// chunk has two segments, so the received segment is in the chunk after the sent one.
 void GlooRing::phase(Context ctx, int begin, bool reduces) {
   const int to = (rank_ + ranks_ - 1) % ranks_, from = (rank_ + 1) % ranks_;
   const Tensor ready = notice(ctx), peer_ready = notice(ctx);

@@ -24,9 +24,9 @@ void open_mpi_linear_all_to_all_without_put(Context ctx, const Tensor& x, const 
 /// The ring of gloo (gloo/allreduce.cc), which PyTorch uses for vectors in host memory. The number
 /// of ranks must be even, and the chunk of each rank at most 2 MiB.
 ///
-/// A rank sends and receives at the same time, so it needs two streams. Messages connect streams of
-/// the same name: one pair of streams carries the data of even ranks and the notices of their
-/// receivers, the other pair those of odd ranks.
+/// A rank sends and receives at the same time, so it needs two streams. Messages go between streams
+/// of the same name: "even" streams carry the data of even ranks and the notices of their
+/// receivers, "odd" streams those of odd ranks.
 class GlooRing {
  public:
   GlooRing(Context ctx, const Tensor& x);

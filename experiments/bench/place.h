@@ -11,7 +11,7 @@ namespace trigram {
 /// The user's options for where a benchmark runs, without an experiment.
 struct PlaceOptions {
   std::string runtime;  // a name, or {"name": ..., options} in JSON
-  std::string cluster;  // a file or the name of a preset; empty: one switch, or one machine
+  std::string cluster;  // a file or a preset; empty: nodes of one worker, in real time one node
   int ranks = 0;        // 0: the ranks of the cluster or of the job, else 2
 };
 

@@ -31,9 +31,8 @@ struct Probe {
 /// The measurements of a world, and the equivalent cluster, in which every rank is a node with its
 /// own NIC.
 ///
-///   sendrecv   all ranks send to one neighbour and receive from the other at the same time:
-///   latency
-///              and bandwidth of the NICs, under the contention of collectives
+///   sendrecv   all ranks send to one neighbour and receive from the other at once: latency and
+///              bandwidth of the NICs, under the contention of collectives
 ///   pingpong   the same between two ranks while the others wait; for comparison only
 ///   sgd        an optimizer's step on all ranks: memory bandwidth
 ///   axpby      y = x + y: the rate of reductions

@@ -19,8 +19,8 @@ struct TimelineOptions {
   std::int64_t ranks = 8;
 };
 
-/// One run, checked and with all defaults filled in. Each component is {"name": ..., and every
-/// option}.
+/// One run, checked and with all defaults filled in. Each component is an object with its "name"
+/// and all its options.
 struct Experiment {
   std::string name;
   std::string description;

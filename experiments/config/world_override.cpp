@@ -81,8 +81,7 @@ bool WorldOverride::leave_out_options(SweepPoint& point) const {
 bool WorldOverride::take(SweepPoint& point) const {
   Json& runtime = point.config["runtime"];
   if (!is_there(runtime)) {
-    resolve_component(worlds(), "world", runtime,
-                      kRuntime);  // report mistakes in the options of the replaced world, too
+    resolve_component(worlds(), "world", runtime, kRuntime);  // reports mistakes in it
     runtime = world_;
     const Json swept = point.coordinates;
     for (const auto& [pointer, value] : swept.items())

@@ -78,7 +78,7 @@ class Collector {
     std::vector<std::vector<float>> weights;  // filled if an evaluation is due
     int missing = 0;
     int training = 0;               // ranks that train and have not ended the step
-    std::vector<Counters> arrived;  // when the last rank that trains ended the step
+    std::vector<Counters> arrived;  // as of when the last rank that trains ended the step
   };
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);

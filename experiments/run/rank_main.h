@@ -24,7 +24,7 @@ struct RankResult {
   bool trains = true;  // false: a server that does not train
 };
 
-/// State that all ranks of a run share. The run must not outlive any of it.
+/// State that all ranks of a run share. Everything in it must outlive the run.
 struct Shared {
   const Experiment& experiment;
   const WorkloadFactory& workload;

@@ -30,10 +30,10 @@ long shown_step(const Experiment& experiment);
 Json shortfall(const Experiment& experiment, const Json& summary);
 
 /// A warning if time alone decides when averages are made and the means cover fewer than ten
-/// averages; otherwise empty. The first average begins with the run, so n averages span at least n
-/// - 1 intervals, and bytes per step are up to n / (n - 1) times those of a long run. No step waits
-/// for an average, so times per step depend on n only if traffic slows computation down;
-/// `shortfall` reports that case.
+/// averages; otherwise empty. The first average begins with the run, so n averages take at least
+/// n - 1 times the interval between averages, and bytes per step are up to n / (n - 1) times those
+/// of a long run. No step waits for an average, so times per step depend on n only if traffic slows
+/// computation down; `shortfall` reports that case.
 std::string few_averages(const Experiment& experiment, const Json& summary);
 
 }  // namespace trigram

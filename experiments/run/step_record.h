@@ -15,7 +15,7 @@ namespace trigram {
 struct RankStep {
   double end_s = 0;  // training time at the end of the step
   Counters spent;    // in this step alone
-  double loss = 0;   // NaN if the workload does not learn
+  double loss = 0;   // NaN for a phantom workload
   Steps::Staleness staleness;
   long batches = 1;    // mini-batches that the rank took
   bool trains = true;  // false: a server that does not train
