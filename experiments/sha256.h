@@ -8,13 +8,13 @@
 
 namespace trigram {
 
-/// SHA-256 (FIPS 180-4, by OpenSSL) of what is fed to it.
+/// Incremental SHA-256 (FIPS 180-4, by OpenSSL).
 class Sha256 {
  public:
   Sha256();
   Sha256& update(std::span<const std::byte> bytes);
   Sha256& update(std::string_view text) { return update(std::as_bytes(std::span(text))); }
-  /// The digest as 64 hexadecimal digits; ends the feeding.
+  /// The digest as 64 hexadecimal digits. Nothing may be added after this call.
   std::string hex();
 
  private:
@@ -24,7 +24,7 @@ class Sha256 {
   std::unique_ptr<void, Free> context_;
 };
 
-/// Of the file's content. Throws std::runtime_error when it cannot be read.
+/// The digest of the file's content. Throws std::runtime_error if the file cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace trigram

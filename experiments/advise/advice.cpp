@@ -16,17 +16,18 @@
 namespace trigram {
 namespace {
 
-/// Factor between one look at the network and the next, further away.
+/// The factor between two successive values of a scan.
 constexpr double kStride = 4;
-/// In microseconds: how far latencies that are described as zero are raised.
+/// In microseconds: the upper end of a scan if all described latencies are zero.
 constexpr double kLargestFromZero = 4096;
-/// Draws of NICs that differ.
+/// The number of draws of unequal NICs.
 constexpr int kDraws = 3;
-/// Which candidates are looked at there: so many, and so far behind the first, at most.
+/// The candidates to simulate with unequal NICs: at most this many, and at most this share behind
+/// the first.
 constexpr std::size_t kMostContenders = 4;
 constexpr double kFurthestBehind = 0.5;
 
-/// The first and those close behind.
+/// The first candidate and those close behind it.
 std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
   std::vector<std::size_t> found;
   for (const Standing& s : standings)
@@ -106,7 +107,8 @@ Advisor::Advisor(const Contest& contest, Options options)
 std::filesystem::path Advisor::results() const { return options_.runner.output / contest_.name(); }
 
 Advice Advisor::advise() {
-  Signals signals;  // one between two sweeps waits for the next, which ends as it is used to
+  // A signal between two sweeps stays pending until the next sweep, which handles it.
+  Signals signals;
   std::vector<std::size_t> all(contest_.candidates().size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   find_lengths();
@@ -116,7 +118,7 @@ Advice Advisor::advise() {
       advice.standings.begin(), advice.standings.end(),
       [](const Standing& a, const Standing& b) { return a.cost.time_s < b.cost.time_s; });
   if (!advice.standings.front().gets_there()) {
-    if (!failed_) return advice;  // nobody gets there: that is the answer
+    if (!failed_) return advice;  // no candidate reaches the target: that is the answer
     throw Stopped{kRunFailed};
   }
   advice.unequal = where_nics_differ(advice.standings);
@@ -127,7 +129,8 @@ Advice Advisor::advise() {
   return advice;
 }
 
-/// Runs that are too short are kept out of the results on the network as it is.
+/// Makes the runs that determine the lengths in `steps_`. They go to the "-search" folder, because
+/// some of them are too short to be results.
 void Advisor::find_lengths() {
   Place place = unchanged();
   place.trial = true;
@@ -137,8 +140,8 @@ void Advisor::find_lengths() {
   for (const Standing& s : stand(place, growing)) steps_[s.candidate] = s.steps;
 }
 
-/// Computation is changed as far as it is uncertain: where times are scaled to the cluster's
-/// accelerator, or stand for another's.
+/// The quantities to vary, and how far. The step time is varied only as far as it is uncertain: if
+/// it is scaled to the cluster's accelerator, or was measured on another accelerator.
 std::vector<Outlook> Advisor::outlooks() const {
   std::vector<Outlook> all;
   for (const Quantity of : {Quantity::bandwidth, Quantity::latency})
@@ -191,8 +194,8 @@ Outlook Advisor::look(Outlook outlook, std::size_t winner) {
   };
   const Costs costs = [&](double factor, const std::vector<std::size_t>& candidates) {
     std::vector<std::optional<double>> found;
-    // Evaluations tell intervals: a candidate is ahead of the winner once its interval ends before
-    // the winner's begins.
+    // Evaluations only give intervals: a candidate is ahead of the winner if its interval ends
+    // before the winner's interval begins.
     for (const Standing& s : stand_at(factor, candidates)) {
       found.emplace_back(s.candidate == winner ? s.cost.after_s : s.cost.time_s);
       if (!s.is_known()) found.back().reset();
@@ -205,8 +208,8 @@ Outlook Advisor::look(Outlook outlook, std::size_t winner) {
   return outlook;
 }
 
-/// Runs in which time or chance decide the exchanges, or workers do not wait for each other, are
-/// made longer until they show what their algorithm costs at the place.
+/// Repeats runs with more steps until they show their algorithm's cost, if time or chance decides
+/// the exchanges or if workers do not wait for each other.
 std::vector<Standing> Advisor::stand(const Place& place,
                                      const std::vector<std::size_t>& candidates) {
   std::vector<long> steps = steps_;
@@ -268,7 +271,7 @@ Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const Stor
   return standing;
 }
 
-/// Those runs that were made before are not spoken of.
+/// Makes the runs that have no result. Prints nothing if all runs exist.
 void Advisor::make(const Plan& plan, const Place& place) {
   Plan missing{plan.name, {}};
   const SweepRunner runner(plan, options_.runner, true);

@@ -14,110 +14,114 @@
 
 namespace trigram {
 
-/// A candidate on a network.
+/// A candidate's result on a network.
 struct Standing {
   std::size_t candidate = 0;
-  /// What it costs; infinite: it failed, never reached the accuracy, or is not compared.
+  /// The candidate's cost. Infinite if its run failed, never reached the accuracy, or is not
+  /// compared.
   Reached cost;
-  std::string id;        // of its run
-  Json summary;          // of its run; null when it failed
-  long steps = 0;        // that its run was to make
-  std::string why;       // it is not compared: its run does not show what the algorithm costs
-  long needs_steps = 0;  // if more would show it, so many, as far as is known
-  std::string off;       // why only its time to an accuracy is, and its means per step are not
+  std::string id;        // of the run
+  Json summary;          // of the run; null if it failed
+  long steps = 0;        // the number of steps that the run was to make
+  std::string why;       // why it is not compared: its run does not show its algorithm's cost
+  long needs_steps = 0;  // the steps that would show it, as far as known; else 0
+  std::string off;  // why only its time to an accuracy is compared, and its means per step are not
 
   bool gets_there() const { return std::isfinite(cost.time_s); }
-  /// Whether its cost is known, which may be that it never gets there.
+  /// True if its cost is known; a cost may also be known to be infinite.
   bool is_known() const { return why_unknown().empty(); }
-  /// Why it is not, to follow its name; empty where it is.
+  /// Why its cost is not known, as a phrase that follows its name; empty if the cost is known.
   std::string why_unknown() const { return summary.is_null() ? "failed" : why; }
 };
 
-/// What is changed to see where the order flips.
+/// The quantity that is varied to find where the ranking flips.
 enum class Quantity { bandwidth, latency, step_time };
 /// "bandwidth", "latency" or "step_time".
 const char* quantity_name(Quantity of);
 
-/// How far one of them was changed in one way, and where the order flips.
+/// The result of varying one quantity in one direction until the winner changes.
 struct Outlook {
   Quantity of = Quantity::bandwidth;
-  bool more = false;  // of it
-  double limit = 1;   // the furthest factor
+  bool more = false;  // true: the quantity is increased
+  double limit = 1;   // the last factor
   Found found;
-  std::string why_unknown = {};  // why the winner's cost is not, where the flip has no `first`
+  std::string why_unknown = {};  // why the winner's cost is unknown, if the flip has no `first`
 };
 
-/// The cost of a candidate on a cluster whose NICs and ports inside nodes differ slightly in
-/// bandwidth. On exactly equal ones, messages can keep out of each other's way as they do on no
-/// real cluster, and the cost is too low.
+/// A candidate's cost on a cluster whose NICs, or ports inside nodes, differ slightly in bandwidth.
+/// If bandwidths are exactly equal, messages may avoid each other in a way that no real cluster
+/// shows, and the simulated cost is too low.
 struct Unequal {
   std::size_t candidate = 0;
-  Reached equal;                   // where they are as described
-  double least_s = 0, most_s = 0;  // of some draws; infinite: it did not get there
+  Reached equal;                   // on the cluster as described, with equal bandwidths
+  double least_s = 0, most_s = 0;  // over the draws; infinite: it never reached the target
   Reached mean;
-  std::string why_unknown = {};  // why its cost is not known in some draw; empty: it is in all
-  /// It changes by more than bandwidths differ, more than a tie, and more than evaluations leave
-  /// open.
+  /// Why the cost is unknown in some draw; empty if it is known in all.
+  std::string why_unknown = {};
+  /// True if the cost changes by more than the bandwidths differ plus a tie, beyond what the
+  /// evaluation intervals leave open.
   bool changes = false;
 
-  /// Counts one of the draws.
+  /// Adds the result of one draw.
   void add(const Standing& draw);
 };
-/// How far bandwidths differ there: evenly drawn, up to this share.
+/// The share by which bandwidths differ at most; they are drawn uniformly.
 constexpr double kNicsDiffer = 0.01;
 
 struct Advice {
-  std::vector<Standing> standings;  // the best first
-  /// The first and those that may be it as well, as far as evaluations tell, or tie with it. What
-  /// is coarse is not among them where it ends later than what is not.
+  std::vector<Standing> standings;  // best first
+  /// The first candidate and all that tie with it or may be earlier, given their evaluation
+  /// intervals. A coarse time is left out if it ends later, by more than a tie, than a time that is
+  /// not coarse.
   std::vector<const Standing*> leaders() const;
   bool leads(const Standing& standing) const;
-  /// By which share more a candidate costs than the first.
+  /// The share by which a candidate costs more than the first.
   double behind(const Standing& standing) const;
-  /// Whether evaluations leave open by how much a candidate is behind the first, if at all.
+  /// True if evaluations are too sparse to tell how far a candidate is behind the first, or whether
+  /// it is behind at all.
   bool leaves_open(const Standing& standing) const;
-  /// Of the first and those close behind, the best there first, and what is not known last; empty
-  /// where NICs differ as it is.
+  /// The first candidate and those close behind it, in order of their cost with unequal NICs;
+  /// candidates with unknown costs come last. Empty if NICs differ in the description itself.
   std::vector<Unequal> unequal;
   std::vector<Outlook> outlooks;
-  /// The first of the network as it is, where NICs differ.
+  /// The entry of `unequal` for the candidate that is first on the network as described.
   const Unequal& first_where_nics_differ() const;
-  /// Whether the first is first there, too, or ties with who is.
+  /// True if that candidate is also first with unequal NICs, or ties with the first.
   bool holds_where_nics_differ() const;
 };
 
-/// Makes the runs that an answer needs, those that are not there yet, and keeps all of them.
+/// Makes the runs that an answer needs and that do not exist yet, and keeps their results.
 class Advisor {
  public:
   struct Options {
     SweepRunner::Options runner;
-    double range = 64;  // how far bandwidth, latency and a step time that is not known are changed
+    double range = 64;  // the largest factor for bandwidth, latency and an unknown step time
     bool quiet = false;
   };
-  /// What kept it from an answer, as an exit code.
+  /// Thrown if there is no answer; `code` is the exit code.
   struct Stopped {
     int code;
   };
   Advisor(const Contest& contest, Options options);
 
-  /// Throws Stopped when it is interrupted, or when no candidate has a result.
+  /// Throws Stopped if interrupted, or if no candidate reaches the target and a run failed.
   Advice advise();
 
-  /// Whether some run failed, so that the answer is without it.
+  /// True if some run failed and is missing in the answer.
   bool failed() const { return failed_; }
   const NetworkScale& scale(Quantity of) const {
     if (of == Quantity::step_time) return step_time_;
     return of == Quantity::bandwidth ? bandwidth_ : latency_;
   }
-  /// Where the runs on the network as it is are. Those that seek flips are beside them, in
-  /// "NAME-search": there, only candidates that could be first were run.
+  /// The folder of the runs on the network as described. The runs that search for flips are beside
+  /// it in "NAME-search"; there, only candidates that could be first were run.
   std::filesystem::path results() const;
 
  private:
-  struct Place {  // factors on what is described
+  struct Place {  // factors on the described values
     double bandwidth = 1, latency = 1, step_time = 1;
-    int draw = 0;        // of NICs that differ; 0: they are as described
-    bool trial = false;  // how long runs have to be
+    int draw = 0;        // number of the draw of unequal NICs; 0: NICs as described
+    bool trial = false;  // a run that determines how many steps are needed
     bool operator==(const Place&) const = default;
   };
   void find_lengths();
@@ -135,9 +139,10 @@ class Advisor {
 
   const Contest& contest_;
   const Options options_;
-  std::vector<long> steps_;  // of each candidate's runs on the network as it is
+  std::vector<long> steps_;  // of each candidate's runs on the network as described
   const NetworkScale bandwidth_, latency_, step_time_;
-  std::set<std::pair<std::string, std::string>> tried_;  // folders and ids that are not made again
+  /// Folder and id of runs that are not repeated.
+  std::set<std::pair<std::string, std::string>> tried_;
   bool failed_ = false;
 };
 

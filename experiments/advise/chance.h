@@ -7,9 +7,9 @@
 
 namespace trigram {
 
-/// Warnings about what the rows of advice on this experiment's cluster leave to chance: times of
-/// computation, delays and traffic that are drawn at random, of which a row is one draw of some
-/// steps. `to_accuracy`: rows are times to an accuracy, which are of one seed.
+/// Warnings about the random parts of results on this experiment's cluster: each row is one draw of
+/// a limited number of steps if computation times, delays or traffic are drawn at random.
+/// `to_accuracy` is true if rows are times to an accuracy, which depend on one seed.
 std::vector<std::string> left_to_chance(const Experiment& experiment, bool to_accuracy);
 
 }  // namespace trigram

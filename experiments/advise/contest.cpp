@@ -20,12 +20,14 @@ namespace {
 
 constexpr const char* kStepTime = "/step_time";
 
-/// A setting that gives a sweep one value more to go through, so that results say where they lie.
+/// A setting that adds an axis with one value to the sweep, so that the value becomes one of the
+/// run's coordinates.
 std::string as_axis(const std::string& pointer, const Json& value) {
   return child("/sweep", pointer) + "=" + Json::array({value}).dump();
 }
 
-/// Without where on the network they are, how fast computation is, and what advice itself sets.
+/// The coordinates without those that advice sets itself: network, speed of computation, steps and
+/// evaluations.
 Json own_coordinates(Json coordinates) {
   for (auto it = coordinates.begin(); it != coordinates.end();) {
     const std::string& key = it.key();
@@ -42,7 +44,7 @@ std::string in_one_line(const ConfigError& error) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// Only algorithms and what goes with them can be candidates.
+/// Candidates may differ only in the algorithm and the optimizer.
 void check_coordinates(const Json& coordinates) {
   for (const auto& [pointer, value] : coordinates.items())
     if (!pointer.starts_with("/algorithm") && !pointer.starts_with("/optimizer"))
@@ -68,14 +70,14 @@ std::string label(const Candidate& c) {
   return c.settings.empty() ? c.name : c.name + " " + c.settings;
 }
 
-/// The algorithm that a candidate's coordinates name.
+/// The name of the algorithm in a candidate's coordinates.
 std::string name_in(const Json& coordinates) {
   for (const char* pointer : {"/algorithm", "/algorithm/name"})
     if (coordinates.contains(pointer)) return component_name(coordinates.at(pointer), pointer);
   return "";
 }
 
-/// Whether a trigram, "sync, low, centralised", has a word.
+/// True if a trigram such as "sync, low, centralised" contains a word.
 bool has_word(const std::string& trigram, const std::string& word) {
   return (", " + trigram + ",").find(", " + word + ",") != std::string::npos;
 }
@@ -139,7 +141,7 @@ Contest::Contest(const Question& question)
   throw ConfigError("--only", "no candidate is all of this; expected fewer words");
 }
 
-/// Sentences that ask for a measured step, by the option of advice that takes it.
+/// Replaces options that take a measured step time by the flag of `trigram advise`.
 std::vector<std::string> Contest::with_flags(std::vector<std::string> sentences) const {
   for (std::string& sentence : sentences)
     for (const std::string& option : {step_time_pointer(), std::string("a measured step_time")})
@@ -153,15 +155,15 @@ bool Contest::is_asked_for(const std::string& algorithm) const {
   return names.empty() || std::find(names.begin(), names.end(), algorithm) != names.end();
 }
 
-/// Changes a point of the list so that it fits the cluster, and the long run. Returns whether it
-/// was changed to be for one node.
+/// Adapts a point of the list of candidates to the cluster and to the long run. Returns true if
+/// `hierarchical` was removed because the cluster has one node.
 bool Contest::fit(SweepPoint& point, std::vector<std::string>& said) const {
   said = settle_network(point.config["cluster"], question_.kept());
   return is_for_one_node(point) && make_plain(point);
 }
 
-/// Whether a point of the list becomes a candidate: on one node, points that differ in
-/// `hierarchical` alone are one. `entered`: those that did, with what was listed.
+/// Returns true if a point of the list becomes a candidate. On one node, points that differ only in
+/// `hierarchical` become one candidate. `entered` maps the accepted coordinates to the listed ones.
 bool Contest::enters(SweepPoint& point, std::map<Json, Json>& entered) {
   const Json listed = point.coordinates;
   const bool asked = is_asked_for(name_in(listed));
@@ -200,8 +202,8 @@ void Contest::add(const PlannedRun& run) {
   candidates_.push_back(std::move(candidate));
 }
 
-/// The list that comes with the program is to hold every algorithm; it cannot know those of a
-/// project of one's own.
+/// Reports the algorithms that the program's own list of candidates lacks: the list contains all
+/// built-in algorithms, but cannot contain those of other projects.
 void Contest::leave_out_unlisted(const std::vector<UnfitRun>& unfit) {
   if (!question_.candidates.empty() || !question_.algorithms.empty() ||
       !question_.relaxations.empty())
@@ -220,7 +222,7 @@ std::string Contest::step_time_pointer() const {
          kStepTime;
 }
 
-/// A node of one worker has no hierarchy: candidates that differ in that alone are one.
+/// A node with one worker has no hierarchy, so candidates that differ only in it are the same.
 void Contest::leave_out_doubles(const Plan& plan) {
   std::map<std::string, std::string> first;
   for (const PlannedRun& run : plan.runs) {
@@ -238,7 +240,7 @@ void Contest::leave_out_doubles(const Plan& plan) {
   }
 }
 
-/// Plans runs of candidates that have as many steps and evaluations.
+/// Plans the runs of candidates that have equal numbers of steps and equal evaluation intervals.
 void Contest::plan_alike(const Json& at, long steps, long eval_every,
                          const std::vector<std::size_t>& candidates,
                          std::map<std::size_t, PlannedRun>& runs) const {

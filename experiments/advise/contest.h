@@ -12,49 +12,49 @@ namespace trigram {
 
 /// An algorithm with its settings.
 struct Candidate {
-  Json coordinates;      // where it lies in the sweep of the candidates
-  std::string name;      // as in tables
-  std::string settings;  // "codec=sign hierarchical=true"; what is not said has its default
+  Json coordinates;      // its point in the sweep of the candidates
+  std::string name;      // as shown in tables
+  std::string settings;  // "codec=sign hierarchical=true"; other options have their defaults
   std::string trigram;   // "sync, low, centralised"
-  long steps = 0;        // of its runs, at first
-  long eval_every = 0;   // steps between evaluations, where an accuracy is asked for; else 0
-  bool grows = false;    // its runs may need more steps to show what it costs
+  long steps = 0;        // initial number of steps of its runs
+  long eval_every = 0;   // steps between evaluations if the target is an accuracy; else 0
+  bool grows = false;    // its runs may need more steps to show its cost
 };
 
-/// Which algorithms are compared on which cluster, as an experiment that sweeps over algorithms
-/// says; it can be planned at any bandwidth and latency between nodes, and any speed of
-/// computation.
+/// The algorithms to compare and the cluster to compare them on, given by an experiment that sweeps
+/// over algorithms. Runs can be planned at any bandwidth and latency between nodes, and at any
+/// speed of computation.
 class Contest {
  public:
-  /// Reads and checks everything. Throws ConfigError.
+  /// Reads and checks the whole experiment. Throws ConfigError.
   explicit Contest(const Question& question);
 
   const std::vector<Candidate>& candidates() const { return candidates_; }
-  /// What is not compared, such as what the cluster is not for: "choco_sgd: why".
+  /// The algorithms that are not compared, with reasons, such as "choco_sgd: why".
   const std::vector<std::string>& left_out() const { return left_out_; }
   /// In canonical form.
   const Json& cluster() const { return cluster_; }
   const Target& target() const { return question_.target; }
   const std::string& profile() const { return question_.profile; }
-  /// Of the experiment that its runs make up.
+  /// The name of the experiment that the runs belong to.
   std::string name() const { return question_.name(); }
-  /// What is trained for an accuracy; otherwise empty.
+  /// The name of the workload that is trained if the target is an accuracy; otherwise empty.
   const std::string& trained() const { return trained_; }
   /// A sentence that says what the answer ignores.
   std::string ignored() const;
-  /// Of the profile, as runs compute with them on the network as it is.
+  /// The layer times of the profile, as the runs use them on the network as described.
   const LayerTimes& times() const { return times_; }
-  /// Why computation may take another time on the cluster than in the runs, and what else the rows
-  /// depend on.
+  /// Warnings: why computation may take a different time on the cluster than in the runs, and what
+  /// else the results depend on.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// Whether computation takes as long on the cluster as in the runs, as far as is known.
+  /// True if computation takes as long on the cluster as in the runs, as far as known.
   bool is_time_known() const { return is_time_known_; }
   const std::vector<std::string>& assumed() const { return assumed_; }
-  /// The pointer by which a step's computation is set.
+  /// The JSON pointer of the option that sets the computation time of a step.
   std::string step_time_pointer() const;
 
-  /// Runs of some candidates, in that order, at {"/json/pointer": value}. `steps`: of the runs of
-  /// each candidate of the contest.
+  /// Plans a run of each of the given candidates, in the given order, with the settings `at`,
+  /// {"/json/pointer": value}. `steps` has one entry for each candidate of the contest.
   Plan plan(const Json& at, const std::vector<std::size_t>& candidates,
             const std::vector<long>& steps) const;
 

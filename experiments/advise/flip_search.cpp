@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-/// To three digits, which people can read and files can repeat.
+/// Rounds to three digits, which are easy to read and to write into a file.
 double rounded(double factor) {
   const double unit = std::pow(10, std::floor(std::log10(factor)) - 2);
   // Powers of ten below one are not exact; their reciprocals are.
@@ -42,7 +42,7 @@ class FlipSearch {
     return std::nullopt;
   }
 
-  /// Asks for those that are not known yet.
+  /// Asks for the costs that are not known yet.
   void measure(double factor, const std::vector<std::size_t>& candidates) {
     auto& known = known_[factor];
     std::vector<std::size_t> missing;
@@ -60,7 +60,7 @@ class FlipSearch {
 
   double distance(double factor) const { return std::fabs(factor - scan_.from); }
 
-  /// The largest cost that is known of a candidate on a network that is no worse.
+  /// The largest known cost of a candidate on networks that are as good or better; a lower bound.
   double bound(std::size_t candidate, double factor) const {
     double largest = 0;
     for (const auto& [at, costs] : known_) {
@@ -73,7 +73,8 @@ class FlipSearch {
     return largest;
   }
 
-  /// Who is ahead of the winner, whose cost is known, by more than a tie, the first of them first.
+  /// The candidates ahead of the winner by more than a tie, best first. The winner's cost must be
+  /// known.
   std::vector<std::size_t> leaders_at(double factor) {
     const double to_beat = *cost(winner_, factor) / (1 + kTie);
     std::vector<std::size_t> able;
@@ -93,7 +94,7 @@ class FlipSearch {
     return its && to_beat && *its < *to_beat;
   }
 
-  /// Of those who lead at `factor`, the one that draws ahead first on the way there.
+  /// Of the candidates that lead at `factor`, finds the one that overtakes the winner first.
   Flip nearest(const std::vector<std::size_t>& leaders, double factor) {
     Flip best = crossing(leaders.front(), factor);
     for (std::size_t i = 1; i < leaders.size(); ++i)
@@ -104,7 +105,7 @@ class FlipSearch {
     return best;
   }
 
-  /// Where the challenger, who is ahead at `flips`, draws ahead.
+  /// The point where the challenger, who is ahead at `flips`, overtakes the winner.
   Flip crossing(std::size_t challenger, double flips) {
     std::size_t last = passed_.size() - 1;
     while (last > 0 && distance(passed_[last]) >= distance(flips)) --last;
@@ -114,7 +115,8 @@ class FlipSearch {
     return flip;
   }
 
-  /// Where the winner's cost, which is not known at `factor`, ceases to be known, or a flip before.
+  /// The point from which the winner's cost, which is unknown at `factor`, is unknown; or an
+  /// earlier flip.
   Flip end_of_knowledge(double factor) {
     Flip end{passed_.back(), factor, std::nullopt};
     narrow(end, [&](double at) { return !cost(winner_, at); });
@@ -144,7 +146,7 @@ class FlipSearch {
     return found;
   }
 
-  /// The next factor to try, or one of the ends when they are near enough.
+  /// The next factor to try; `flips` if the two ends are close enough.
   static double between(double holds, double flips) {
     constexpr double kStep = 4, kLeast = 1e-3;
     if (holds == 0) return flips / kStep < kLeast ? flips : flips / kStep;
@@ -157,8 +159,9 @@ class FlipSearch {
   const std::size_t winner_, candidates_;
   const Scan& scan_;
   const Costs& costs_;
-  std::map<double, std::map<std::size_t, std::optional<double>>> known_;  // by factor, candidate
-  std::vector<double> passed_;  // factors at which nobody leads by more than a tie
+  // By factor, then candidate.
+  std::map<double, std::map<std::size_t, std::optional<double>>> known_;
+  std::vector<double> passed_;  // factors at which no candidate leads by more than a tie
 };
 
 }  // namespace

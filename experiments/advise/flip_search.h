@@ -9,42 +9,44 @@
 
 namespace trigram {
 
-/// One way in which a property of the network is changed: factors of what it is now, outwards.
+/// The factors at which one property of the network is tried, relative to its described value.
 struct Scan {
-  double from = 1;              // where the winner is first
-  std::vector<double> factors;  // each further away than the one before
-  bool eases = false;           // the network gets better on the way, so that no cost rises
+  double from = 1;              // the winner is first here
+  std::vector<double> factors;  // each farther from `from` than the one before
+  bool eases = false;           // the network improves along the factors, so that no cost rises
 };
 
-/// What some candidates cost at a factor, in the order in which they are asked for; infinite for
-/// one that does not get there, none where it is not known.
+/// The costs of the given candidates at a factor, in the same order: infinite for a candidate that
+/// never reaches the target, empty if the cost is unknown.
 using Costs = std::function<std::vector<std::optional<double>>(
     double factor, const std::vector<std::size_t>& candidates)>;
 
-/// Where another candidate comes first: the winner is still ahead at `holds`, and `first` at
-/// `flips`. No `first`: the winner's cost is not known at `flips`.
+/// The point where another candidate takes the lead: the winner still leads at `holds`, and `first`
+/// leads at `flips`. `first` is empty if the winner's cost is unknown at `flips`.
 struct Flip {
   double holds = 1, flips = 1;
   std::optional<std::size_t> first;
 };
 
 struct Found {
-  std::optional<Flip> flip;  // none as far as the last factor
-  /// Candidates whose costs are known at `scan.from`, but not at some factor that was tried up to
-  /// where the search ended. There, they count as not ahead.
+  std::optional<Flip> flip;  // empty if the winner leads up to the last factor
+  /// Candidates whose costs are known at `scan.from` but unknown at a factor that the search tried
+  /// before its end. At such factors they count as not ahead.
   std::vector<std::size_t> unknown;
 };
 
-/// A flip is narrowed down until both its ends differ by at most this share.
+/// A flip is narrowed down until `holds` and `flips` differ by at most this share.
 constexpr double kFlipTolerance = 0.02;
 
-/// The flip nearest to `scan.from`, of `candidates` in all. The factors of the scan are tried one
-/// by one. At the first at which others lead by more than a tie, bisection seeks the point before
-/// it where one of them draws ahead. A lead that comes and goes between two factors of the scan is
-/// not seen. The search ends where the winner's cost is not known.
+/// Finds the flip nearest to `scan.from` among candidates 0 to `candidates` - 1. Tries the factors
+/// of the scan in order. At the first factor where others lead by more than a tie, finds by
+/// bisection the earlier point where one of them overtakes the winner. A lead that begins and ends
+/// between two factors of the scan is not found. The search ends where the winner's cost is
+/// unknown.
 ///
-/// Nothing is faster on a worse network. So what a candidate costs on a better one bounds what it
-/// can cost here, and only candidates that this leaves a chance are asked for.
+/// No algorithm is faster on a worse network, so a candidate's cost on a better network is a lower
+/// bound for its cost here. The search asks only for candidates that can still be ahead, given this
+/// bound.
 Found find_flip(std::size_t winner, std::size_t candidates, const Scan& scan, const Costs& costs);
 
 }  // namespace trigram

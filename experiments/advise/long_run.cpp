@@ -13,11 +13,12 @@ namespace trigram {
 namespace {
 
 constexpr long kMost = 5000;
-/// Of a run that is made longer: some ten seconds of simulation.
+/// For a run that is made longer: about ten seconds of simulation.
 constexpr double kMostMessages = 1e7;
-/// A run is steady after two cycles, and must have others to leave out.
+/// A run is steady after two cycles, and needs more cycles in order to leave some out.
 constexpr long kCycles = 4;
-/// In a run, at most: an interval between two is then small beside the time to most accuracies.
+/// Per run, at most. The interval between two evaluations is then small compared with the time to
+/// most accuracies.
 constexpr long kEvaluations = 200;
 
 constexpr const char* kCredit = "/inter/shaping/initial";

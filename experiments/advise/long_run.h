@@ -8,39 +8,39 @@
 
 namespace trigram {
 
-/// Steps that a timing run of this experiment should have, so that it shows what its algorithm
-/// costs in the long run: after the algorithm's warm-up as many as the experiment says, and at
-/// least some cycles, whole ones. An algorithm whose first cycle ends too late for a simulation
-/// keeps the steps of the experiment.
+/// The number of steps with which a timing run of this experiment shows its algorithm's long-run
+/// cost: after the warm-up at least as many as the experiment has, rounded up to whole cycles, and
+/// at least some cycles. If the first cycle ends too late for a simulation, the number of steps
+/// stays as it is.
 long long_run_steps(const Experiment& experiment);
 
-/// Steps of the next, longer run of an experiment whose finished run of so many `steps`, given its
-/// summary, was too short: twice as many. None where this would be too long for a simulation, or
-/// where the run reached its target before the end, so that a longer one ends there, too.
+/// The number of steps of the next run after a finished run of `steps` steps, given its summary,
+/// was too short: twice as many. Empty if that would take too long to simulate, or if the run
+/// reached its target before its end, as a longer run would.
 std::optional<long> longer_run_steps(long steps, const Json& summary);
 
-/// How many steps a run of an experiment needs to be long enough, given the summary of one that was
-/// too short, as far as that is known.
+/// The number of steps that a run of an experiment needs, as far as known, given the summary of a
+/// run that was too short.
 long needed_steps(const Experiment& experiment, const Json& summary);
 
-/// Steps between evaluations in a run of this experiment that is to show when it reaches an
-/// accuracy: so few that a run has up to some hundred evaluations, or as many as the experiment
-/// says where that is `asked` for. Workers that average every H steps have a common model after an
-/// average alone, so these steps are a multiple of H, where the run is as long.
+/// The number of steps between evaluations in a run of this experiment that measures the time to an
+/// accuracy: small enough for some hundred evaluations in a run, or as the experiment has it if the
+/// user `asked` for it. Workers that average every H steps only have a common model after an
+/// average, so the result is a multiple of H if the run has at least H steps.
 long evaluated_every(const Experiment& experiment, bool asked);
 
-/// Which changes of the network in time the runs keep as the cluster describes them.
+/// The changes of the network over time that runs keep as the cluster describes them.
 struct Kept {
   bool credit = false, changes = false;
 };
 
-/// Puts the network between the nodes of a cluster description into the state in which it stays:
-/// token buckets begin without credit that was saved before the run, and links are what their last
-/// change makes of them. Otherwise runs that end before that would be compared with runs that end
-/// after it. Returns a sentence for each thing that it has changed.
+/// Changes the network between the nodes of a cluster description to its long-run state: token
+/// buckets begin without saved credit, and links have the properties of their last change.
+/// Otherwise, runs that end before the change would be compared with runs that end after it.
+/// Returns a sentence for each change made.
 std::vector<std::string> settle_network(Json& cluster, Kept kept);
 
-/// Warnings of what is kept, given the cluster.
+/// Warnings about the changes over time that are kept, given the cluster.
 std::vector<std::string> unsettled(const Cluster& cluster, Kept kept);
 
 }  // namespace trigram

@@ -19,7 +19,7 @@ std::optional<double> quantity_of(const Json& value, Dimension dimension) {
   }
 }
 
-/// All quantities of a dimension in a text or a matrix; none for anything else.
+/// All quantities of a dimension in a text or matrix; empty for any other value.
 std::vector<double> quantities_in(const Json& value, Dimension dimension) {
   if (const auto quantity = quantity_of(value, dimension)) return {*quantity};
   std::vector<double> all;
@@ -29,7 +29,7 @@ std::vector<double> quantities_in(const Json& value, Dimension dimension) {
   return all;
 }
 
-/// What factors add to the digits of a description is noise beyond six of them.
+/// Removes the noise that a factor adds to the digits of the described value.
 double to_six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
 struct Unit {
@@ -37,7 +37,7 @@ struct Unit {
   const char* name;
 };
 
-/// The largest unit that leaves a number of at least 1; bandwidths are in bits per second.
+/// The largest unit in which the number is at least 1. Bandwidths are in bits per second.
 Unit unit_of(double number, Dimension dimension) {
   static const std::vector<Unit> bandwidths = {{1e12, "Tbps"}, {1e9, "Gbps"}, {1e6, "Mbps"}};
   static const std::vector<Unit> durations = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
@@ -52,7 +52,7 @@ double in_bits(double value, Dimension dimension) {
   return dimension == Dimension::bandwidth ? 8 * value : value;
 }
 
-/// A quantity as settings have it, to six digits; bandwidths in bits, as everything else in advice.
+/// A quantity as a setting, with six digits. Bandwidths are in bits, as everywhere in advice.
 std::string written(double value, Dimension dimension) {
   if (dimension != Dimension::bandwidth) return format_quantity(to_six_digits(value), dimension);
   const double number = in_bits(value, dimension);

@@ -22,7 +22,8 @@ bool is_for_one_node(const SweepPoint& point) {
 
 bool make_plain(SweepPoint& point) {
   Json& algorithm = point.config["algorithm"];
-  if (!algorithm.is_object() && !algorithm.is_string()) return false;  // a mistake, told elsewhere
+  // This mistake is reported elsewhere.
+  if (!algorithm.is_object() && !algorithm.is_string()) return false;
   const std::string name = algorithm.is_string() ? algorithm.get<std::string>()
                                                  : component_name(algorithm, "/algorithm");
   const bool otherwise = is_hierarchical_by_default(name);

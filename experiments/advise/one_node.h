@@ -6,18 +6,18 @@
 
 namespace trigram {
 
-/// Options of algorithms that only clusters of several nodes have a use for.
+/// Options of algorithms that have no use on a single node.
 constexpr std::array kOfNodes = {"hierarchical", "segment"};
 
-/// Whether the cluster of an experiment has a single node.
+/// True if the cluster of an experiment has a single node.
 bool is_for_one_node(const SweepPoint& point);
 
-/// Makes an experiment for one node one without `hierarchical`: there, it reduces to one leader at
-/// full precision, and the exchange that the algorithm is about, among leaders, never happens.
-/// Returns whether it was hierarchical.
+/// Removes `hierarchical` from an experiment for one node. With it, the node would only reduce to
+/// its leader at full precision, and the algorithm's own exchange, among leaders, would never
+/// happen. Returns true if the experiment was hierarchical.
 bool make_plain(SweepPoint& point);
 
-/// What advice says of it.
+/// The sentence that reports this change.
 constexpr const char* kComparedPlain =
     "the cluster has one node, where hierarchical=true has nobody to exchange with but the node's "
     "own leader: candidates are compared without it";

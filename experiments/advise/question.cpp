@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is trained, and for how long, where the candidates' experiment trains nothing.
+/// The workload and its length, if the candidates' experiment trains no model.
 constexpr const char* kTrained = "fashion_mnist";
 constexpr int kSteps = 200, kEvalEvery = 1;
 
-/// A profile as it may be named from any folder.
+/// The profile's name in a form that is valid in any working folder.
 std::string absolute_profile(const std::string& name) {
   const std::string path = path_in_reference(profile_reference().parse(name, "--profile"));
   return path.empty() ? name : "profile:" + fs::absolute(path).lexically_normal().string();
 }
 
-/// How the profile is brought to the cluster's machine.
+/// The options that adapt the profile to the cluster's accelerator.
 Json adaptation(const Question& question) {
   Json options = Json::object();
   if (question.step_s)
@@ -39,7 +39,7 @@ Json adaptation(const Question& question) {
   return options;
 }
 
-/// Whether the experiment's workload is a model that learns, so that it can be priced as a profile.
+/// True if the experiment's workload is a model that learns, so that it can be priced as a profile.
 bool learns(const fs::path& experiment) {
   const Json config = read_config_file(experiment);
   if (!config.is_object() || !config.contains("workload")) return false;
@@ -86,7 +86,7 @@ std::string Question::name() const {
 
 std::string Question::own_digits() const {
   const std::string path = path_in_reference(profile);
-  std::error_code ignored;  // what cannot be read is told where it is used
+  std::error_code ignored;  // unreadable files are reported where they are used
   const bool is_preset = !fs::exists(cluster, ignored);
   if (is_preset && path.empty() && settings.empty()) return "";
   const Json says = {is_preset ? Json() : read_cluster_file(cluster, "--cluster").description,
@@ -97,7 +97,7 @@ std::string Question::own_digits() const {
 
 std::vector<std::string> Question::all_settings() const {
   const ClusterFile file = read_cluster_file(cluster, "--cluster");
-  file.cluster();  // so that errors name the file's own places
+  file.cluster();  // so that errors name places in that file
   const std::string reference = absolute_profile(profile);
   std::vector<std::string> all = {"/name=" + name(), "/cluster=" + file.description.dump()};
   if (target.accuracy) {

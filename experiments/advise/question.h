@@ -10,33 +10,35 @@
 
 namespace trigram {
 
-/// What is asked of `trigram advise`.
+/// The question that `trigram advise` answers.
 struct Question {
   std::string cluster;  // a file or a preset
-  std::string profile;  // as workloads are named
+  std::string profile;  // the name of a workload
   Target target;
-  std::optional<double> step_s;         // measured on the cluster's accelerator; none: scaled to it
-  std::optional<std::size_t> batch;     // samples per worker and step; none: the profile's
-  std::filesystem::path candidates;     // the experiment; empty: configs/advise.json
-  std::vector<std::string> settings;    // "/json/pointer=value" in place of the experiment's
-  std::vector<std::string> algorithms;  // these alone; none: all
+  /// Measured on the cluster's accelerator; empty: scale the profile's.
+  std::optional<double> step_s;
+  std::optional<std::size_t> batch;      // samples per worker and step; empty: the profile's
+  std::filesystem::path candidates;      // a file; empty: configs/advise.json
+  std::vector<std::string> settings;     // "/json/pointer=value", which override the file
+  std::vector<std::string> algorithms;   // compare only these; empty: all
   std::vector<std::string> relaxations;  // words of a trigram that candidates must have
 
   std::filesystem::path candidates_file() const;
-  /// The name of the results' folder, one for each question, so that no page mixes the answers of
-  /// two: "advise-ethernet_10g-bert_large-accuracy0.8-51ms-batch64". Where files or settings are of
-  /// the user's own, it ends in six digits of the hash of what they say. Questions that differ in
-  /// the choice of candidates alone share their runs.
+  /// The name of the results folder: "advise-ethernet_10g-bert_large-accuracy0.8-51ms-batch64". It
+  /// differs for each question, so that no report mixes the answers of two questions. If the user
+  /// gives files or settings, it ends in six hexadecimal digits of the hash of their content.
+  /// Questions that differ only in the choice of candidates share their runs.
   std::string name() const;
-  /// What makes the experiment of the candidates that of this question, the user's settings last.
-  /// An experiment that times a profile trains a classifier, timed as the profile, where an
-  /// accuracy is asked for. Throws ConfigError.
+  /// The settings that turn the candidates' experiment into the experiment of this question; the
+  /// user's settings come last. If the target is an accuracy and the experiment has no model that
+  /// learns, it trains a classifier with the timing of the profile. Throws ConfigError.
   std::vector<std::string> all_settings() const;
-  /// What makes it another question than one of the same name.
+  /// A suffix that distinguishes questions with the same name but different files or settings of
+  /// the user.
   std::string own_digits() const;
-  /// Whether the user's settings set this pointer.
+  /// True if the user's settings set this pointer.
   bool sets(const std::string& pointer) const;
-  /// What they set of a network that changes in time.
+  /// Which changes of the network over time the user's settings set.
   Kept kept() const;
 };
 

@@ -9,35 +9,36 @@
 
 namespace trigram {
 
-/// What the best algorithm is best at.
+/// The criterion that ranks algorithms.
 struct Target {
-  std::optional<double> accuracy;  // to be reached as early as can be; none: throughput
+  std::optional<double> accuracy;  // to be reached as early as possible; empty: throughput
 
   /// "throughput" or "accuracy=0.8". Throws ConfigError.
   static Target parse(const std::string& text);
   std::string text() const;
 };
 
-/// How fast a finished run was in the long run, given its summary: in the steps that repeat, where
-/// it came to them, else in all.
+/// The long-run speed of a finished run, given its summary: that of the repeating steps if the run
+/// became steady, otherwise that of all steps that the means cover.
 struct Pace {
   double step_s = 0;
-  Json samples_per_s;  // of all workers; null where there are none
+  Json samples_per_s;  // sum over workers; null if there are no samples
 };
 Pace pace(const Json& summary);
 
-/// The cost of what never reaches its target: infinite.
+/// The infinite cost of a run that never reaches its target.
 Reached never();
 
-/// Why a finished run, given its manifest, must not be compared by its target, to follow the name
-/// of its algorithm; empty where it may be. A time to an accuracy counts though the run was too
-/// short for means per step, but not one that was reached in a warm-up, in which the algorithm is
-/// another.
+/// Says why a finished run, given its manifest, must not be compared by its target, as a phrase
+/// that follows its algorithm's name; empty if it may be. A time to an accuracy is valid even if
+/// the run was too short for means per step, but not if the accuracy was reached in the warm-up,
+/// which is a different algorithm.
 std::string lack(const Target& target, const Experiment& experiment, const Json& manifest);
 
-/// What a finished run, given its summary, costs in seconds: the less, the better. For throughput
-/// that is the time per sample, each worker at its own pace; for an accuracy, the run's
-/// target_accuracy, the time until it was reached, as far as its evaluations tell.
+/// The cost of a finished run in seconds, given its summary; less is better. For throughput it is
+/// the time per sample over all workers, each at its own pace. For an accuracy (the run's
+/// target_accuracy) it is the time until the accuracy was reached, as an interval between
+/// evaluations.
 Reached cost(const Target& target, const Json& summary);
 
 }  // namespace trigram

@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-// The columns of nccl-tests, and the operation and algorithm before them.
+// The table has the columns of nccl-tests, preceded by the operation and the algorithm.
 std::string bench_header();
 std::string bench_row(const Measured& m);
 Json bench_json(const Measured& m);

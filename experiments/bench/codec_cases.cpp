@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-/// What is compared with is made by the host's codec of the same key, on the same vector.
+/// The expected result comes from the host's codec with the same key, on the same vector.
 class CodecExercise : public BenchmarkCase {
  public:
   CodecExercise(const CodecSpec& spec, const Context& ctx, std::size_t n)
@@ -29,7 +29,7 @@ class CodecExercise : public BenchmarkCase {
 
  protected:
   static CodecKey key() { return {.seed = 1}; }
-  /// The host's code of the same vector, and what it stands for.
+  /// Sets `wire` to the host's code of the same vector, and `x` to its decoded value.
   void make_expectation(Tensor& x, Tensor& wire) const {
     const auto codec = host_.codec(spec_, key());
     x = host_.empty(x_.numel());
@@ -48,7 +48,7 @@ class CodecExercise : public BenchmarkCase {
   Tensor wire_;
 };
 
-/// `expected` is in the host's memory.
+/// `expected` is in host memory.
 template <class T>
 std::size_t differing(Device& device, const Tensor& made, const Tensor& expected) {
   const auto x = device.download<T>(made);

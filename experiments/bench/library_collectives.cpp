@@ -16,12 +16,12 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-/// A message that says only that something has come or may come.
+/// A short control message, e.g. that a receive has been posted.
 Tensor notice(Context ctx) { return ctx.device->empty(16); }
 
-// Open MPI without `put` (btl_tcp_flags send). Of a message that is longer than the eager limit so
-// much goes ahead; the receiver answers when it has a receive for it; then the rest goes
-// (ompi/mca/pml/ob1/pml_ob1_sendreq.c, mca_pml_ob1_send_request_start_rndv).
+// Open MPI without `put` (btl_tcp_flags send). It sends the first part of a message that is longer
+// than the eager limit at once; the receiver answers when it has posted the receive; then the rest
+// follows (ompi/mca/pml/ob1/pml_ob1_sendreq.c, mca_pml_ob1_send_request_start_rndv).
 constexpr std::size_t kEagerBytes = 65536;  // btl_tcp_eager_limit, headers included
 constexpr std::size_t kHeaderBytes = 64;
 
@@ -31,7 +31,7 @@ std::size_t ahead(const Tensor& x) {
 Tensor first(const Tensor& x) { return x.slice(0, ahead(x)); }
 Tensor rest(const Tensor& x) { return x.slice(ahead(x), x.numel() - ahead(x)); }
 
-/// Messages that are all started at once. All are as long.
+/// Starts all messages at once. They must have equal lengths.
 void transfer_without_put(Context ctx, std::span<const Transfer> messages) {
   std::vector<Transfer> announced, answered, remaining;
   const Tensor said = notice(ctx), heard = notice(ctx);
@@ -54,7 +54,7 @@ void sendrecv(Context ctx, const Tensor& out, int to, const Tensor& in, int from
   ctx.comm->transfer(both);
 }
 
-/// The messages of coll_tuned_alltoall_algorithm 1, after what stays here.
+/// The messages of coll_tuned_alltoall_algorithm 1. Copies this rank's own part first.
 std::vector<Transfer> linear_all_to_all(Context ctx, const Tensor& x, const Tensor& y) {
   const int P = ctx.size(), rank = ctx.rank();
   const auto part = [&](const Tensor& t, int i) { return t.part(index(i), index(P)); };
@@ -68,10 +68,10 @@ std::vector<Transfer> linear_all_to_all(Context ctx, const Tensor& x, const Tens
   return messages;
 }
 
-// gloo. A rank says that it has posted a receive; data goes when that has come, and the messages of
-// a pair of ranks go one after another on one socket (gloo/transport/tcp/pair.cc,
-// NOTIFY_RECV_READY). Its ring splits the chunk of each rank into segments, of which two are on
-// their way at a time, and ranks send to the one before them (gloo/allreduce.cc).
+// gloo. A rank notifies the sender when it has posted a receive; data is sent after that. The
+// messages between two ranks follow one another on one socket (gloo/transport/tcp/pair.cc,
+// NOTIFY_RECV_READY). Its ring splits the chunk of each rank into segments, two of which are in
+// flight at a time, and ranks send to the preceding rank (gloo/allreduce.cc).
 constexpr std::size_t kMostSegmentBytes = 1 << 20;
 
 }  // namespace
@@ -127,7 +127,8 @@ Tensor GlooRing::segment(int i) const {
   return x_.part(index((i + segments_) % segments_), index(segments_));
 }
 
-/// Sends segment `begin` + i in iteration i, and receives the segment one chunk further.
+/// Iteration i sends segment `begin` + i, and iteration i + 2 receives segment `begin` + i + 2. A
+/// chunk has two segments, so the received segment is in the chunk after the sent one.
 void GlooRing::phase(Context ctx, int begin, bool reduces) {
   const int to = (rank_ + ranks_ - 1) % ranks_, from = (rank_ + 1) % ranks_;
   const Tensor ready = notice(ctx), peer_ready = notice(ctx);

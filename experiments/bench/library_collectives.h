@@ -7,26 +7,26 @@
 
 namespace trigram {
 
-// Collectives as other libraries make them over TCP, message by message: by these the simulator
-// predicts how long the libraries take. They take a world whose sends do not wait for the receiver
-// (Communicator::buffered). What Open MPI does with long messages is a property of the transport,
+// Collectives as other libraries make them over TCP, message by message; with them, the simulator
+// predicts how long the libraries take. They need a world whose sends do not wait for the receiver
+// (Communicator::buffered). Open MPI's protocol for long messages is a property of the transport,
 // Transport::Protocol::open_mpi; the handshakes of gloo, and of Open MPI without `put`, are here.
 
 /// Open MPI 4.1: coll_tuned_allreduce_algorithm 4 (ompi/mca/coll/base/coll_base_allreduce.c).
 void open_mpi_ring_allreduce(Context ctx, const Tensor& x);
-/// Open MPI 4.1: coll_tuned_allreduce_algorithm 3, for powers of two.
+/// Open MPI 4.1: coll_tuned_allreduce_algorithm 3, for a power-of-two number of ranks.
 void open_mpi_recursive_doubling_allreduce(Context ctx, const Tensor& x);
-/// Open MPI 4.1: coll_tuned_alltoall_algorithm 1, all messages at once.
+/// Open MPI 4.1: coll_tuned_alltoall_algorithm 1, which starts all messages at once.
 void open_mpi_linear_all_to_all(Context ctx, const Tensor& x, const Tensor& y);
 /// The same with `--mca btl_tcp_flags send`, over an eager transport.
 void open_mpi_linear_all_to_all_without_put(Context ctx, const Tensor& x, const Tensor& y);
 
-/// The ring of gloo (gloo/allreduce.cc), which PyTorch takes for vectors in the memory of hosts,
-/// for an even number of ranks whose chunks are at most 2 MiB long.
+/// The ring of gloo (gloo/allreduce.cc), which PyTorch uses for vectors in host memory. The number
+/// of ranks must be even, and the chunk of each rank at most 2 MiB.
 ///
-/// A rank receives and sends at the same time, so it takes two streams; and messages of a stream
-/// are between streams of one name, so what even ranks send, and their receivers' notices, go on
-/// one, and what odd ranks send on the other.
+/// A rank sends and receives at the same time, so it needs two streams. Messages go between streams
+/// of the same name: "even" streams carry the data of even ranks and the notices of their
+/// receivers, "odd" streams those of odd ranks.
 class GlooRing {
  public:
   GlooRing(Context ctx, const Tensor& x);

@@ -28,7 +28,7 @@ Cluster flat(int ranks) {
   return cluster;
 }
 
-/// Ranks of a machine are workers of one node.
+/// The ranks of this machine are workers of one node.
 Cluster one_node(int ranks) {
   Cluster cluster;
   cluster.workers_per_node = ranks;
@@ -70,7 +70,8 @@ BenchPlace find_place(const PlaceOptions& options) {
 }
 
 std::unique_ptr<Runtime> BenchPlace::make() const {
-  // What worlds make of a workload, the time of modelled computation, is not used here.
+  // Worlds use the workload only for the time of modelled computation, which benchmarks do not
+  // have.
   const auto workload = make_workload_factory(
       resolve_workload({{"name", "quadratic"}, {"values", false}}, "", "."), "");
   return world->make(runtime, cluster, *workload);

@@ -8,11 +8,11 @@
 
 namespace trigram {
 
-/// Where a benchmark runs: as users say it, without an experiment.
+/// The user's options for where a benchmark runs, without an experiment.
 struct PlaceOptions {
   std::string runtime;  // a name, or {"name": ..., options} in JSON
-  std::string cluster;  // a file or the name of a preset; flat when empty
-  int ranks = 0;        // 0: those of the cluster or of the job, else 2
+  std::string cluster;  // a file or a preset; empty: nodes of one worker, in real time one node
+  int ranks = 0;        // 0: the ranks of the cluster or of the job, else 2
 };
 
 struct BenchPlace {
@@ -22,7 +22,7 @@ struct BenchPlace {
   std::unique_ptr<Runtime> make() const;
 };
 
-/// Throws ConfigError, at the option that it is due to.
+/// Throws ConfigError, reported at the option that causes it.
 BenchPlace find_place(const PlaceOptions& options);
 
 }  // namespace trigram

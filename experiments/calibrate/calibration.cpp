@@ -12,18 +12,19 @@ namespace {
 
 constexpr std::size_t kSides[] = {32, 64, 128, 256};
 
-// Longer than a rank keeps a core that it shares with others, so that each sees what its share is.
+// Longer than the time slice of a rank that shares a core, so that every batch sees the rank's
+// average share of the core.
 constexpr double kBatch_s = 0.05;
-constexpr int kRunsPerBatch = 10;  // of those that were asked for
+constexpr int kRunsPerBatch = 10;  // divides the requested number of iterations
 
-/// One of the benchmarks of collectives, as a probe without a fit.
+/// A collective benchmark that is used as a probe.
 BenchEntry bench(const std::string& operation) {
   const auto& all = collective_benches();
   return *std::find_if(all.begin(), all.end(),
                        [&](const BenchEntry& e) { return e.operation == operation; });
 }
 
-/// For operations of the device, which ranks do apart from each other.
+/// For device operations, which do not involve other ranks.
 SizeRange in_batches(SizeRange ladder) {
   ladder.batch_s = kBatch_s;
   ladder.iterations = std::max(1, ladder.iterations / kRunsPerBatch);
@@ -48,7 +49,7 @@ Probe gemm(const Context& ctx, const SizeRange& ladder) {
   return probe;
 }
 
-/// Everything that is measured, as one rank sees it.
+/// Makes all measurements, as seen by this rank.
 Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
   Calibration c;
   const SizeRange batches = in_batches(options.ladder);
@@ -66,11 +67,12 @@ Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
 
 LinkSpec link_of(const LineFit& fit) { return {1 / fit.seconds_per_unit, fit.overhead_s}; }
 
-/// The rates that probes of the device tell; those of one rate follow one another.
+/// The accelerator rate that each device probe determines. Probes of the same rate must be
+/// adjacent.
 struct RateOfProbe {
   const char* probe;
   double Accelerator::*Bps;
-  int launches = 1;  // of one call, as the simulator counts them
+  int launches = 1;  // per call, as the simulator counts them
 };
 constexpr CodecLaunches kCoded = MinMaxUInt8::kLaunches;
 constexpr RateOfProbe kRates[] = {
@@ -86,8 +88,8 @@ const RateOfProbe* rate_of(const Probe& probe) {
   return nullptr;
 }
 
-/// All operations have the launch overhead in common, those of one kind a rate, too. What launches
-/// several times counts as so many operations, each of a part.
+/// All operations share the launch overhead, and operations of one kind also share a rate. An
+/// operation with several launches counts as that many operations on equal parts.
 void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
   std::vector<double Accelerator::*> rates;
   std::vector<std::vector<Sample>> kinds;
@@ -111,8 +113,9 @@ void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
   }
 }
 
-/// The window of a connection that is held back by it, and a bandwidth that is not. What else there
-/// is of TCP, slow start and what idle streams do, is that of Linux, unmeasured.
+/// If the window limits a connection, describes the window and the bandwidth without that limit.
+/// The other properties of TCP, slow start and the behaviour of idle streams, are Linux's defaults
+/// and are not measured.
 void describe_window(const WindowProbe& window, Cluster& cluster) {
   if (!window.binds()) return;
   cluster.transport.tcp = linux_tcp();

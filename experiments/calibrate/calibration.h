@@ -15,12 +15,12 @@ namespace trigram {
 
 struct CalibrationOptions {
   SizeRange ladder;
-  std::shared_ptr<const WorkloadFactory> workload;  // none when null
-  int steps = 30;                                   // of the workload
+  std::shared_ptr<const WorkloadFactory> workload;  // null: none
+  int steps = 30;                                   // training steps of the workload
 };
 
-/// A probe at all its sizes, what is fitted to it, and what the sizes are of: a message, or the
-/// memory that an operation of the device reads and writes.
+/// The measurements of a probe at all its sizes, and the line fitted to them. A size is the length
+/// of a message, or the bytes of memory that an operation of the device reads and writes.
 struct Probe {
   std::string name;
   std::vector<Sample> samples;
@@ -28,40 +28,39 @@ struct Probe {
   std::string unit = "B";
 };
 
-/// What was measured of a world, and the cluster that it amounts to: every rank a node with a NIC
-/// of its own.
+/// The measurements of a world, and the equivalent cluster, in which every rank is a node with its
+/// own NIC.
 ///
-///   sendrecv   all ranks send to one neighbour and receive from another at the same time: latency
-///              and bandwidth of the NICs, under the contention that collectives meet
+///   sendrecv   all ranks send to one neighbour and receive from the other at once: latency and
+///              bandwidth of the NICs, under the contention of collectives
 ///   pingpong   the same between two ranks while the others wait; for comparison only
 ///   sgd        an optimizer's step on all ranks: memory bandwidth
 ///   axpby      y = x + y: the rate of reductions
 ///   copy       y = x: the rate of copies
-///   encode     by the default codec: the rate of codecs, together with
-///   decode     the same back; these five have one launch overhead
+///   encode     with the default codec: the rate of codecs, together with decode
+///   decode     the inverse; these five share one launch overhead
 ///   gemm       square matrix products on all ranks: the rate of arithmetic
-///   workload   when given, in place of gemm: the rate at which its training steps take as long as
-///              they do
-///   window     long messages over one connection, and over several at once: the window of a
-///              connection and, where it binds, the bandwidth of the NICs, in place of sendrecv's
-///   allreduce  by a ring; its fit is what the description predicts, not a line through it
+///   workload   if given, replaces gemm: the rate of arithmetic that explains its step time
+///   window     long messages over one connection and over several at once: the window of a
+///              connection and, where it binds, the bandwidth of the NICs, instead of sendrecv's
+///   allreduce  by a ring; its fit is the prediction of the description, not a fitted line
 struct Calibration {
   std::vector<Probe> probes;
   std::optional<StepProbe> step;
-  std::optional<WindowProbe> window;  // of several ranks
+  std::optional<WindowProbe> window;  // if there are several ranks
   Cluster cluster;
 };
 
-/// Fits lines to what has been probed, and describes it as a cluster of so many ranks. Throws
-/// std::runtime_error where the times are no lines (line_fit.h).
+/// Fits lines to the probes and describes them as a cluster of `ranks` ranks. Throws
+/// std::runtime_error if the times do not fit a line (line_fit.h).
 void describe(Calibration& calibration, int ranks);
 
-/// Measures on all ranks of a world in real time and describes it; the result, and what is wrong
-/// with it, is that of rank 0. Where ranks are processes the others get an empty one.
+/// Measures a world in real time on all its ranks and describes it. The result, and any error in
+/// describing it, is that of rank 0; if ranks are processes, the other ranks get an empty result.
 Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& options);
 
-/// Seconds of a ring allreduce of so many bytes of f32, by the description, on ranks that have a
-/// node each and whose windows, if they have any, are open.
+/// The seconds that the description predicts for a ring allreduce of `bytes` bytes of f32, with one
+/// rank per node and connections whose TCP windows, if described, are fully open.
 double ring_seconds(const Cluster& cluster, double bytes);
 
 }  // namespace trigram

@@ -18,7 +18,7 @@ double fitted(const Calibration& c, const Probe& probe, const Sample& sample) {
                                    : probe.fit.seconds(sample.size);
 }
 
-/// What came out about the window of a connection.
+/// The result of the probe of a connection's window.
 std::string window_row(const WindowProbe& w) {
   const auto row = [](const std::string& text) {
     return fmt::format("{:<20} {}\n", "window", text);

@@ -6,10 +6,10 @@
 
 namespace trigram {
 
-/// What was measured beside what the fits make of it, in aligned columns, and what was fitted.
+/// The measured and the fitted times in aligned columns, and the fitted parameters.
 std::string calibration_table(const Calibration& calibration);
 
-/// A cluster description, with the command that wrote it as a comment.
+/// A cluster description with `origin`, which says how it was made, as a comment.
 std::string description_text(const Calibration& calibration, const std::string& origin);
 
 }  // namespace trigram

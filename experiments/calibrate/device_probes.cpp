@@ -7,13 +7,13 @@
 namespace trigram {
 namespace {
 
-// More than caches hold, those of GPUs, too.
+// More than the caches of CPUs and GPUs hold.
 constexpr std::size_t kColdBytes = std::size_t{128} << 20;
-constexpr std::size_t kAlignment = 64;  // bytes; that of tensors of their own
+constexpr std::size_t kAlignment = 64;  // in bytes; the alignment of separately allocated tensors
 
 std::size_t aligned(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
-/// A vector, and another or its code.
+/// A vector, and a second vector or the code of the first.
 struct Operands {
   Tensor x, y;
 };
@@ -21,7 +21,7 @@ struct Operands {
 struct Operation {
   const char* name;
   bool codes;
-  double x_passes, y_passes;  // over memory
+  double x_passes, y_passes;  // passes over memory
   void (*run)(Device& device, Codec& codec, const Operands& o);
 };
 
@@ -34,7 +34,7 @@ constexpr Operation kOperations[] = {
     {"decode", true, 1, 1, [](Device&, Codec& c, const Operands& o) { c.decode(o.x, o.y); }},
 };
 
-/// Each run is on operands that have not been used for long.
+/// Each run uses operands that have not been touched for a while.
 class DeviceExercise final : public BenchmarkCase {
  public:
   DeviceExercise(const Operation& operation, const Context& ctx, std::size_t n)
@@ -50,7 +50,7 @@ class DeviceExercise final : public BenchmarkCase {
       operands_.push_back(
           {xs_.slice(i * x_apart_, n), ys_.slice(i * y_apart_, y.numel(), y.priced_numel())});
   }
-  /// Whatever is read and written has memory then.
+  /// Writes all operands, so that their memory is actually allocated.
   void fill() override {
     const auto& [x, y] = operands_.front();
     device_.fill_normal(x, Philox(1, 0, 0, Purpose::gradient_noise));
@@ -62,13 +62,13 @@ class DeviceExercise final : public BenchmarkCase {
     operation_.run(device_, *codec_, operands_[next_]);
     next_ = (next_ + 1) % operands_.size();
   }
-  std::size_t wrong() const override { return 0; }  // other tests look
+  std::size_t wrong() const override { return 0; }  // checked by other tests
   double bus_factor() const override {
     return traffic() / static_cast<double>(operands_.front().x.nbytes());
   }
 
  private:
-  /// Copies the first `have` elements over all others, in few operations.
+  /// Copies the first `have` elements over all others in few operations.
   void repeat(const Tensor& all, std::size_t have) {
     for (; have < all.numel(); have *= 2) {
       const std::size_t count = std::min(have, all.numel() - have);
@@ -85,8 +85,8 @@ class DeviceExercise final : public BenchmarkCase {
   Device& device_;
   std::unique_ptr<Codec> codec_;
   Tensor xs_, ys_;
-  std::size_t x_apart_ = 0, y_apart_ = 0;  // elements
-  std::vector<Operands> operands_;         // of xs_ and ys_
+  std::size_t x_apart_ = 0, y_apart_ = 0;  // in elements
+  std::vector<Operands> operands_;         // slices of xs_ and ys_
   std::size_t next_ = 0;
 };
 

@@ -43,12 +43,12 @@ LineFit fit_line(std::span<const Sample> samples) {
   return fit;
 }
 
-// With a given overhead the best b of a kind is (v - overhead uv) / vv, and the sum of squares of
-// all of them is a parabola of the overhead.
+// For a given overhead, the best b of a kind is (v - overhead uv) / vv. The total sum of squares is
+// then a parabola in the overhead.
 std::vector<LineFit> fit_lines(std::span<const std::vector<Sample>> kinds) {
   double u = 0, uu = 0, shortest_s = std::numeric_limits<double>::infinity();
   for (const std::vector<Sample>& samples : kinds) {
-    fit_line(samples);  // whether there is one
+    fit_line(samples);  // throws if no line fits
     const Sums s = sums_of(samples);
     u += s.u - s.v * s.uv / s.vv;
     uu += s.uu - s.uv * s.uv / s.vv;

@@ -8,23 +8,23 @@
 namespace trigram {
 namespace {
 
-// Beside those of measure.cpp; algorithms use tags from 0.
+// A tag besides those of measure.cpp; algorithms use tags from 0.
 constexpr int kNext = -4;
 
 constexpr int kMostConnections = 8;
-// That the longest message takes. A window more or less in it counts a forty-fifth.
+// The duration of the longest message. One window more or less changes the measured rate by 1/45.
 constexpr double kRoundTrips = 60;
 constexpr std::size_t kShortest = std::size_t{16} << 10, kLongest = std::size_t{64} << 20;  // f32
 
-/// Few runs of long messages are as telling as many of short ones.
+/// A few runs of long messages are as accurate as many runs of short ones.
 SizeRange few_runs(SizeRange ladder) {
   ladder.iterations = std::max(3, ladder.iterations / 10);
   ladder.warm_up = 1;
   return ladder;
 }
 
-/// Rank 0 sends `numel` elements to each of the last `receivers` ranks at once, which answer with
-/// one when they have them.
+/// Rank 0 sends `numel` elements to each of the last `receivers` ranks at once; each answers with
+/// one element when it has received them.
 double seconds_of_fan(const Context& ctx, const SizeRange& ladder, std::size_t numel,
                       int receivers) {
   const int first = ctx.size() - receivers;
@@ -50,15 +50,15 @@ double seconds_of_fan(const Context& ctx, const SizeRange& ladder, std::size_t n
   });
 }
 
-/// What rank 0 says, on all ranks.
+/// Broadcasts rank 0's `value` to all ranks.
 std::int64_t agreed(const Context& ctx, std::int64_t value) {
   if (ctx.world_rank > 0) return ctx.control->receive(kNext).value().a;
   for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kNext, value, 0);
   return value;
 }
 
-/// Bytes per second of so many connections, by messages of a quarter of this length and of all of
-/// it.
+/// Bytes per second of `receivers` connections, from messages of `numel` / 4 and of `numel`
+/// elements.
 double rate_of(const Context& ctx, const SizeRange& ladder, std::size_t numel, int receivers) {
   std::vector<Sample> samples;
   for (const std::size_t n : {numel / 4, numel})

@@ -12,7 +12,7 @@
 namespace trigram {
 namespace {
 
-/// A stream that notes what it is charged and passes on all else that computation needs.
+/// A stream that records the charged costs and forwards all other calls that computation needs.
 class Notebook final : public Stream {
  public:
   explicit Notebook(Stream& inner) : inner_(inner) {}
@@ -64,7 +64,7 @@ StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int ste
     workload->backward(ctx, [](Bucket&) {});
     for (Bucket& bucket : workload->buckets()) optimizer->step(ctx, bucket);
     ctx.stream->synchronize();
-    if (step > 0) seconds.push_back(ctx.stream->now() - begin_s);  // the first warms up
+    if (step > 0) seconds.push_back(ctx.stream->now() - begin_s);  // the first step is a warm-up
   }
   probe.seconds = quantile(std::move(seconds), share);
   probe.costs = notebook.costs;

@@ -8,16 +8,17 @@
 
 namespace trigram {
 
-/// A training step of a workload with values on a rank of its own, without communication: how long
-/// it took, and what it is priced by.
+/// A training step of a workload with values on a single rank without communication: its time, and
+/// the costs by which the simulator prices it.
 struct StepProbe {
-  double seconds = 0;       // of the steps, the quantile that was asked for
+  double seconds = 0;       // the requested quantile over the steps
   std::vector<Cost> costs;  // of the operations of one step
 };
 StepProbe probe_step(const Context& ctx, const WorkloadFactory& workload, int steps, double share);
 
-/// The rate of arithmetic with which an accelerator that is given but for it takes that long for
-/// these operations. Throws std::runtime_error when memory and overheads alone take longer.
+/// Finds the arithmetic rate for which the simulator's price of the step equals its measured time;
+/// the accelerator's other properties are given. Throws std::runtime_error if memory traffic and
+/// overheads alone take longer.
 double flop_rate(const StepProbe& step, Accelerator accelerator);
 
 }  // namespace trigram

@@ -55,7 +55,8 @@ Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advis
   return j;
 }
 
-/// Shares of what it costs where NICs are equal; null where it does not get there.
+/// Costs as relative changes from those with equal NICs; null for a candidate that never reaches
+/// the target.
 Json unequal_json(const Unequal& u, const Contest& contest) {
   const bool known = u.why_unknown.empty();
   const auto more = [&](double cost_s) {

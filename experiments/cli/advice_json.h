@@ -4,7 +4,7 @@
 
 namespace trigram {
 
-/// What advice comes to, for programs (docs/formats.md).
+/// Advice as JSON, for programs (docs/formats.md).
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor);
 
 }  // namespace trigram

@@ -14,7 +14,8 @@ namespace {
 
 using Lines = std::vector<std::vector<std::string>>;
 
-/// The mark of means per step that are not those of the long run, as in tables and reports.
+/// Marks means per step that are not those of the long run. Other tables and reports use the same
+/// mark.
 constexpr const char* kOff = "‡";
 
 std::string full_name(const Candidate& c) {
@@ -27,7 +28,8 @@ double pace_of(const Standing& s, const char* who) {
   return s.summary.at("paces").at(who).at("samples_per_s").get<double>();
 }
 
-/// Whether its workers' paces differ much: the sum is mostly of those that nobody waits for.
+/// True if its workers' paces differ much, so that most samples come from workers that wait for
+/// nobody.
 bool is_uneven(const Standing& s) {
   return s.summary.is_object() && s.summary.value("paces", Json()).is_object();
 }
@@ -44,7 +46,7 @@ double at_the_slowest_pace(const Standing& s, const Contest& contest) {
          cluster.at("workers_per_node").get<double>();
 }
 
-/// How far a candidate is behind the first, as the last column of the table.
+/// The last column of the table: how far a candidate is behind the first.
 std::string distance(const Standing& s, const Advice& advice) {
   if (!s.why.empty()) return "not compared";
   if (advice.leaves_open(s)) return advice.leads(s) ? "tie" : "not ranked";
@@ -79,7 +81,8 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
   return lines;
 }
 
-/// Who is first, and who may be in its place, as too few evaluations tell.
+/// Names the first candidate, and those that may be earlier because evaluations are too sparse to
+/// tell.
 template <class Name>
 std::string best_line(const Advice& advice, const Name& name) {
   std::vector<std::string> open;
@@ -118,8 +121,8 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   return text + "\n";
 }
 
-/// That those who are first owe it to workers who do not wait for the slowest, and who would be
-/// first if all went at the slowest one's pace.
+/// Warns if a leader is first only because its fast workers do not wait for the slowest, and says
+/// which candidate is first if all workers go at the pace of the slowest.
 std::string uneven_paces(const Advice& advice, const Contest& contest) {
   if (contest.target().accuracy || !advice.standings.front().gets_there()) return "";
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
@@ -141,7 +144,7 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
                     name(*best), pace_text(slow(*best)));
 }
 
-/// Whether the answer is another one where NICs differ.
+/// Says whether the answer changes if NICs differ.
 std::string where_nics_differ(const Advice& advice, const Contest& contest) {
   if (advice.unequal.empty()) return "";
   const auto name = [&](const Unequal& u) { return full_name(contest.candidates()[u.candidate]); };
@@ -169,12 +172,13 @@ std::string title_of(Quantity of, const Contest& contest) {
                      has_one_node(contest.cluster()) ? "inside the node" : "between nodes");
 }
 
-/// " (x0.079)", but for latencies that are none now.
+/// " (x0.079)"; empty if the described latencies are zero.
 std::string factor_text(const NetworkScale& scale, double factor) {
   return scale.from_zero() ? "" : fmt::format(" (x{:.3g})", factor);
 }
 
-/// Who is first where an outlook ends, and who was not compared everywhere on the way.
+/// Who is first at the end of an outlook, and which candidates were not compared at all points
+/// before it.
 std::string first_then(const Outlook& o, const Advice& advice, const Contest& contest) {
   const auto name = [&](std::size_t c) { return full_name(contest.candidates()[c]); };
   const auto& [flip, unknown] = o.found;
@@ -217,7 +221,7 @@ std::string caveats(const Contest& contest) {
   return text;
 }
 
-/// What to do about a run that is too short.
+/// What to do about a run that was too short.
 std::string remedy(const Standing& s) {
   if (s.summary.at("target").is_object() && s.summary.at("target").at("steps").is_number())
     return "; a higher accuracy takes more steps";
@@ -226,7 +230,7 @@ std::string remedy(const Standing& s) {
                      s.needs_steps);
 }
 
-/// What marks mean, and which candidates are not compared, and why.
+/// Explains the marks, and says which candidates are not compared and why.
 std::string notes(const Advice& advice, const Contest& contest) {
   std::string text;
   if (std::ranges::any_of(advice.standings, [](const Standing& s) { return s.cost.coarse(); }))

@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// What advice comes to, for people: candidates in order, and what would change that order.
+/// Advice as text, for people: the candidates in order, and what would change that order.
 std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor);
 
 }  // namespace trigram

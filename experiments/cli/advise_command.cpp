@@ -1,4 +1,4 @@
-// `advise`: which algorithm on a network, and what would change the answer.
+// `advise`: says which algorithm is best on a network, and what would change the answer.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

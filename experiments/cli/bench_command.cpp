@@ -45,7 +45,7 @@ std::vector<std::string> distinct(const std::vector<BenchEntry>& entries,
   return names;
 }
 
-/// Refuses names that nothing has.
+/// Throws ConfigError for a name that is not known.
 void check_names(const std::string& option, const std::vector<std::string>& chosen,
                  const std::vector<std::string>& known) {
   for (const std::string& name : chosen)
@@ -59,8 +59,8 @@ std::vector<BenchEntry> chosen(const Options& options, const World& world) {
   if (!world.native && among(options.algorithms, "native"))
     throw ConfigError("--algorithm",
                       fmt::format("the world \"{}\" has no collectives of its own", world.name));
-  // As a library makes it is what is asked for by name: other ranks than a power of two, and
-  // sends that wait for receivers, are beyond it.
+  // Collectives of other libraries run only if they are named, because they do not support every
+  // number of ranks, nor sends that wait for receivers.
   std::vector<BenchEntry> entries;
   for (const BenchEntry& e : all)
     if ((!e.of_library || (world.simulated && among(options.algorithms, e.algorithm))) &&
@@ -91,7 +91,7 @@ SizeRange ladder_of(const Options& options, bool simulated) {
   return ladder;
 }
 
-/// What is measured, where, and how.
+/// The entries to measure, and the world and sizes to measure them with.
 struct Bench {
   BenchPlace place;
   std::vector<BenchEntry> entries;
@@ -106,7 +106,8 @@ Bench resolve(const Options& options) {
   return {std::move(place), std::move(entries), ladder};
 }
 
-/// What all processes of a job must have alike, or they would wait for one another.
+/// The options that must be equal in all processes of a job; otherwise they would wait for each
+/// other.
 Json options_of(const Bench& bench) {
   const auto names = [&](std::string BenchEntry::*member) {
     return fmt::format("{}", fmt::join(distinct(bench.entries, member), ", "));
@@ -124,12 +125,12 @@ Json options_of(const Bench& bench) {
           {"--no-check", !bench.ladder.check}};
 }
 
-/// Measures, hands each row to `row` on rank 0 as soon as it is there.
+/// Makes the measurements. On rank 0, calls `row` with each result as soon as it is known.
 void run_benches(const Bench& bench, const std::function<void(const Measured&)>& row) {
   const auto& [place, entries, ladder] = bench;
   const bool simulated = place.world->simulated;
   place.make()->launch(place.cluster.layout(), [&](const Context& raw) {
-    // Counted and charged as in training. Without values there is nothing to compute in simulation.
+    // Meters and prices operations as in training. Without checks, a simulation needs no values.
     MeterOptions options;
     options.phantom = simulated && !ladder.check;
     const auto meter = instrument(raw, std::move(options));

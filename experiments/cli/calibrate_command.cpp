@@ -30,7 +30,7 @@ struct Options {
   double quantile = 0.5;
 };
 
-/// Null where none is asked for.
+/// The resolved workload; null if the option is empty.
 Json resolved_workload(const std::string& text) {
   if (text.empty()) return {};
   Json j = text;
@@ -68,7 +68,7 @@ CalibrationOptions calibration_options(const Options& options, int ranks, const 
   return c;
 }
 
-/// Before anything is measured.
+/// Fails before the measurements, rather than after them, if the output cannot be written.
 void check_writable(const std::string& path) {
   if (path.empty() || rank_in_job() != 0) return;
   std::error_code ignored;
@@ -79,7 +79,7 @@ void check_writable(const std::string& path) {
   if (!existed) fs::remove(path);
 }
 
-/// A file that is there keeps its content until the new one is on the disk.
+/// Writes the file atomically: an existing file keeps its content until the new content is on disk.
 void write_whole(const fs::path& path, const std::string& text) {
   if (fs::exists(path) && !fs::is_regular_file(path)) {  // a terminal, a pipe
     std::ofstream file(path);
@@ -91,7 +91,7 @@ void write_whole(const fs::path& path, const std::string& text) {
   fs::rename(beside, path);
 }
 
-/// What fails, fails on rank 0 as well, which says so.
+/// Errors also occur on rank 0, which reports them.
 int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) {
   try {
     calibrate(*place.make(), place.cluster.ranks(), wanted);
@@ -104,7 +104,7 @@ int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) 
   }
 }
 
-/// What is measured, and where.
+/// What to measure, and the world to measure it in.
 struct Wanted {
   BenchPlace place;
   Json workload;  // resolved, or null
@@ -128,7 +128,8 @@ Wanted resolve(const Options& options) {
   return {std::move(place), workload, wanted};
 }
 
-/// What all processes of a job must have alike, or they would wait for one another.
+/// The options that must be equal in all processes of a job; otherwise they would wait for each
+/// other.
 Json options_of(const Wanted& wanted) {
   const SizeRange& ladder = wanted.options.ladder;
   return {{"--runtime", wanted.place.runtime},

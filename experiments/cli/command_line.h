@@ -6,11 +6,11 @@
 
 namespace trigram {
 
-/// The arguments of a command line: `trigram help run` as `trigram run --help`.
+/// The arguments of a command line. Turns `trigram help run` into `trigram run --help`.
 std::vector<std::string> arguments_of(int argc, char** argv);
 
-/// The sentence for a command line that `app` refused with `error`; it names the nearest command or
-/// option where one is misspelt.
+/// The error message for a command line that `app` rejected with `error`. It suggests the nearest
+/// command or option for a misspelt one.
 std::string complaint_of(const CLI::App& app, const CLI::ParseError& error);
 
 /// Checks that an option is a number from `least` to `most`. CLI::Range lets NaN pass.

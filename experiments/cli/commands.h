@@ -7,15 +7,15 @@ namespace trigram {
 
 struct PlaceOptions;
 
-/// What a subcommand does, once its options are parsed; returns an exit code.
+/// Runs a subcommand after its options have been parsed. Returns an exit code.
 using Action = std::function<int()>;
 
-/// Options that stand before the subcommand.
+/// Options that precede the subcommand.
 struct GlobalOptions {
   bool quiet = false;
 };
 
-// Each adds its subcommand to `app`; parsing one sets `action`.
+// Each function adds its subcommand to `app`. Parsing that subcommand sets `action`.
 void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& action);
@@ -31,7 +31,7 @@ void add_report_command(CLI::App& app, Action& action);
 void add_bench_command(CLI::App& app, Action& action);
 void add_calibrate_command(CLI::App& app, Action& action);
 
-/// The options of commands that measure a world without an experiment.
+/// Adds the options of commands that measure a world without an experiment.
 void add_runtime_options(CLI::App& command, PlaceOptions& place);
 
 }  // namespace trigram

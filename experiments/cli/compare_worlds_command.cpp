@@ -1,4 +1,4 @@
-// `compare-worlds`: one experiment in several worlds.
+// `compare-worlds`: runs one experiment in several worlds and compares the results.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,7 +33,7 @@ struct Options {
   SweepRunner::Options runner;
 };
 
-/// The worlds to run in: the first predicts.
+/// The worlds to run in. The first one predicts.
 std::vector<std::string> worlds_of(const Options& options) {
   std::vector<std::string> names = options.worlds;
   if (names.empty())
@@ -54,13 +54,13 @@ std::vector<std::string> worlds_of(const Options& options) {
   return names;
 }
 
-/// What counts where the file does not say it: threads are on the cluster's network.
+/// Options that apply unless the file sets them: threads emulate the cluster's network.
 Json world_of(const std::string& name) {
   if (name == "threads") return {{"name", name}, {"shaping", "cluster"}};
   return {{"name", name}};
 }
 
-/// An option of a world is set in those of the compared worlds that have it.
+/// The settings for one world. Leaves out options of a world that only other compared worlds have.
 std::vector<std::string> settings_in(const std::string& world, const std::vector<std::string>& all,
                                      const Options& options) {
   std::vector<std::string> settings;
@@ -77,7 +77,7 @@ std::vector<std::string> settings_in(const std::string& world, const std::vector
 /// The experiment in one world.
 class Side {
  public:
-  /// Checks all that can be checked before it is run.
+  /// Checks everything that can be checked before the runs.
   Side(const std::string& world, const std::vector<std::string>& all, const Options& options,
        bool quiet)
       : options_(options.runner), quiet_(quiet) {
@@ -96,12 +96,12 @@ class Side {
     plan_ = make_plan(options.config, settings, {.world = world_of(world)});
   }
 
-  /// Makes the runs that are missing; returns an exit code.
+  /// Makes the missing runs. Returns an exit code.
   int make() { return emulated_ ? emulated_->make() : SweepRunner(plan(), options_, quiet_).run(); }
 
   const Plan& plan() const { return emulated_ ? emulated_->plan() : plan_; }
 
-  /// Manifests of the runs that are there.
+  /// The manifests of the finished runs.
   std::vector<Json> results() const {
     const SweepRunner runner(plan(), options_, quiet_);
     std::vector<Json> manifests;
@@ -120,7 +120,7 @@ class Side {
 
 using ByWorld = std::map<std::string, std::vector<Json>>;
 
-/// Finished runs of the plan's experiments at or below a folder, of other worlds than `predicts`.
+/// Finished runs of the plan's experiments at or below a folder, in worlds other than `predicts`.
 ByWorld results_below(const fs::path& root, const Plan& plan, const std::string& predicts) {
   if (std::error_code ignored; !fs::is_directory(root, ignored))
     throw ConfigError("--against", fmt::format("expected a folder of results, not \"{}\"",

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs of one network, which one job makes.
+/// Runs on the same network, which one job makes.
 struct Group {
   EmulatedNetwork network;
   std::vector<std::string> ids;
@@ -35,15 +35,15 @@ fs::path make_folder() {
   return name;
 }
 
-/// Bytes on the wire are those that are priced unless the file says otherwise. Who makes the
-/// network's latency depends on the kernel.
+/// By default, messages have their priced size on the wire. The kernel makes the network's latency
+/// if it has netem; otherwise the ranks do.
 Json emulated_world(bool netem) {
   return {{"name", "mpi"},
           {"padded", true},
           {"emulated", netem ? "bandwidth_and_latency" : "bandwidth"}};
 }
 
-/// Checks that all runs can be emulated, too.
+/// Also checks that all runs can be emulated.
 Plan plan_in(const Json& world, const EmulatedRuns::Options& options) {
   Plan plan = make_plan(options.config, options.settings, {.world = world, .here = false});
   for (const PlannedRun& run : plan.runs) {
@@ -56,7 +56,7 @@ Plan plan_in(const Json& world, const EmulatedRuns::Options& options) {
   return plan;
 }
 
-/// Those runs of the plan that are not there yet, by network.
+/// The missing runs of the plan, grouped by network.
 std::vector<Group> missing_runs(const Plan& plan, const SweepRunner& runner, bool force) {
   std::vector<Group> groups;
   for (const PlannedRun& run : plan.runs) {
@@ -70,7 +70,7 @@ std::vector<Group> missing_runs(const Plan& plan, const SweepRunner& runner, boo
   return groups;
 }
 
-/// Every network of the plan, once, whatever runs are there.
+/// Every network of the plan once, whether or not its runs exist.
 std::vector<Group> all_networks(const Plan& plan) {
   std::vector<Group> groups;
   for (const PlannedRun& run : plan.runs) {

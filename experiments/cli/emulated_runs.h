@@ -9,26 +9,26 @@
 
 namespace trigram {
 
-/// The runs of an experiment in the world mpi, on networks that the kernel of this machine
-/// emulates: this process makes a network, and starts mpirun on it, which makes the runs.
+/// The runs of an experiment in the world mpi, on networks that this machine's kernel emulates.
+/// This process creates each network and starts mpirun inside it, which makes the runs.
 class EmulatedRuns {
  public:
   struct Options {
     std::string config;
     std::vector<std::string> settings;
-    std::vector<std::string> launcher;  // for mpirun
+    std::vector<std::string> launcher;  // options for mpirun
     SweepRunner::Options runner;
-    /// A command for a shell that every worker runs in place of the experiment: once on each of its
-    /// networks, which it finds around it. Empty: the experiment's own runs.
+    /// A shell command that every worker runs instead of the experiment, once inside each of its
+    /// networks. Empty: make the experiment's own runs.
     std::string program = {};
   };
-  /// Checks the configuration, and then that this machine can emulate. Throws ConfigError.
+  /// Checks the configuration, then whether this machine can emulate networks. Throws ConfigError.
   EmulatedRuns(Options options, bool quiet);
 
-  /// Makes the runs that are missing, or runs the program. Returns an exit code: kOk, that of the
-  /// first job that failed, kInterrupted. Namespaces that it makes never outlive the process.
+  /// Makes the missing runs, or runs the program. Returns an exit code: kOk, the code of the first
+  /// job that failed, or kInterrupted. The network namespaces never outlive this process.
   int make();
-  /// Once they have been made: what they are depends on the kernel.
+  /// Final only after `make`, because the options of the world depend on the kernel.
   const Plan& plan() const { return *plan_; }
 
  private:
@@ -37,10 +37,10 @@ class EmulatedRuns {
   std::optional<Plan> plan_;
 };
 
-/// Throws ConfigError where this machine, or this user, cannot make and remove network namespaces.
+/// Throws ConfigError if this machine or this user cannot create and remove network namespaces.
 void check_for_namespaces();
 
-/// Removes those that killed commands have left behind, and says so.
+/// Removes the namespaces that killed commands have left behind, and logs how many there were.
 void sweep_leftovers();
 
 }  // namespace trigram

@@ -55,7 +55,7 @@ Json list_of(const auto& entries) {
   return list;
 }
 
-/// Network models of the simulated world, topologies, and the clusters that come with the program.
+/// Network models of the simulated world, topologies, and the cluster presets of the program.
 Json list_of_networks() {
   Json list = Json::array();
   const auto& all = worlds();
@@ -90,7 +90,7 @@ Json list_of_codecs() {
 
 constexpr int kRanksOfGap = 16;
 
-/// Every peer graph at its defaults, and how fast it mixes.
+/// Every peer graph with its default options, and how fast it mixes.
 Json list_of_graphs() {
   Json list = Json::array();
   for (const PeerGraphEntry& g : peer_graphs()) {
@@ -104,7 +104,7 @@ Json list_of_graphs() {
   return list;
 }
 
-/// What there is to choose from, in the order in which it is printed.
+/// The kinds of components, in print order.
 const std::vector<std::pair<std::string, Json (*)()>>& kinds() {
   static const std::vector<std::pair<std::string, Json (*)()>> all = {
       {"algorithms", list_of_algorithms},
@@ -118,7 +118,7 @@ const std::vector<std::pair<std::string, Json (*)()>>& kinds() {
   return all;
 }
 
-/// "over 4 steps": what the spectral gap of a graph is of.
+/// The steps that the spectral gap of a graph refers to: "the 4 steps of a period".
 std::string scope_of_gap(long period) {
   if (period == PeerGraph::kNever) return "one step, in mean square";
   return period == 1 ? "one step" : fmt::format("the {} steps of a period", period);
@@ -143,7 +143,7 @@ void print_entry(const Json& entry) {
   fmt::print("{}\n", line);
 }
 
-/// Prints one kind, or all when `only` is empty.
+/// Prints one kind, or all kinds if `only` is empty.
 int list(const std::string& only, bool as_json) {
   Json chosen = Json::object();
   for (const auto& [kind, entries] : kinds())

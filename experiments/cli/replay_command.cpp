@@ -1,4 +1,4 @@
-// `replay`: what the layers of a profile take on the machine at hand.
+// `replay`: measures how long the layers of a profile take on this machine.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -54,7 +54,7 @@ std::string cells(const Pass& pass) {
                      pass.measured_s * 1e3, ratio > 0 ? fmt::format("{:.2f}", ratio) : "–");
 }
 
-/// Tensors without products would be lines without news; they are in the total.
+/// Prints no line for tensors without matrix products; the total includes them.
 void print_table(const std::vector<ReplayedLayer>& layers) {
   std::size_t width = 0;
   for (const ReplayedLayer& layer : layers) width = std::max(width, layer.tensor.size());
@@ -91,7 +91,7 @@ int replay(const Options& options) {
   const Plan plan = plan_here_or_in_job({"replay", {{"--steps", options.steps}}}, make).plan;
   const PlannedRun& run = plan.runs.front();
   const auto layers = replay_layers(run.experiment, *run.workload, options.steps);
-  if (layers.empty()) return kOk;  // rank 0 speaks
+  if (layers.empty()) return kOk;  // only rank 0 prints
   if (!options.as_json) {
     print_table(layers);
     return kOk;

@@ -1,4 +1,4 @@
-// `status`, `report`, `plot` and `table`: what looks at results.
+// `status`, `report`, `plot` and `table`: commands that read results.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -56,15 +56,17 @@ int status(const std::string& folder) {
   return kOk;
 }
 
-/// The Python for which the distribution installs pandas and matplotlib, unless PYTHON names one.
+/// PYTHON if it is set, else the distribution's Python, for which pandas and matplotlib are
+/// installed.
 std::string python() {
   const char* chosen = std::getenv("PYTHON");
   if (chosen && *chosen) return chosen;
   return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
 }
 
-/// Where Python looks for modules before its own: in `package`, and in the user's absolute folders.
-/// What lies in the current folder, as results of others may, is not run: it is left out, as by -P.
+/// The PYTHONPATH: `package`, then the absolute folders of the user's PYTHONPATH. Relative folders
+/// are left out, and -P leaves out the current folder, so that code inside somebody's results is
+/// never run.
 std::string python_path(const fs::path& package) {
   std::string path = fs::absolute(package).string();
   const char* present = std::getenv("PYTHONPATH");
@@ -74,7 +76,8 @@ std::string python_path(const fs::path& package) {
   return path;
 }
 
-/// Becomes the Python package that reads results: `words` are its command and options.
+/// Replaces this process by the Python package that reads results. `command` holds its command and
+/// options.
 int analyse(const std::string& folder, const std::vector<std::string>& command) {
   check_folder(folder);
   const fs::path package = data_dir() / "analysis";
@@ -92,7 +95,7 @@ int analyse(const std::string& folder, const std::vector<std::string>& command) 
   throw std::runtime_error(fmt::format("cannot run {}: {}", interpreter, std::strerror(errno)));
 }
 
-/// A subcommand that the Python package answers, with its folder of results.
+/// Adds a subcommand that the Python package runs on a folder of results.
 CLI::App* add_analysis(CLI::App& app, const std::string& name, const std::string& help,
                        std::string& folder) {
   CLI::App* command = app.add_subcommand(name, help);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string config;
   std::vector<std::string> settings;
-  Json world;  // null: the file's
+  Json world;  // null: keep the file's world
   fs::path rank_logs;
   std::string shard;
   std::vector<std::string> only;
@@ -55,7 +55,7 @@ int run(const Options& options, bool quiet) {
     fmt::print("shard {} has no runs: there are fewer than shards\n", options.shard);
     return kOk;
   }
-  if (options.dry_run || options.no_table)  // no table will say it
+  if (options.dry_run || options.no_table)  // there is no table that would print them
     for (const std::string& warning : warnings_of(plan)) spdlog::warn("{}", warning);
   if (options.dry_run) {
     print_plan(plan, runner);
@@ -83,7 +83,7 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
           "--world", [options](const std::string& text) { options->world = parse_value(text); },
           "Make the runs in this world, a name or {\"name\": ..., options}; what the file says of "
           "others is left out; the last one counts")
-      ->take_last();  // after that of a script
+      ->take_last();  // a script may already give one
   command
       ->add_option_function<std::int64_t>(
           "--ranks-per-gpu",

@@ -1,4 +1,4 @@
-// `show network`: a network in numbers, and as a picture.
+// `show network`: prints the properties of a network and draws it.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -54,8 +54,8 @@ std::string range(const std::string& least, const std::string& most) {
   return least == most ? least : least + " to " + most;
 }
 
-/// What one connection moves in the long run, and why: a message between two workers has no more,
-/// however wide the links are.
+/// Prints the long-run bandwidth of one connection and its limiting factor: a message between two
+/// workers gets no more, however wide the links are.
 void print_connections(const Cluster& cluster, const Network& network) {
   const auto line = [&](bool inside, TrafficClass traffic) {
     std::string text;
@@ -79,8 +79,8 @@ void print_connections(const Cluster& cluster, const Network& network) {
           line(false, TrafficClass::collective));
 }
 
-/// What the runs of an experiment do not take into account; nothing of a description of a cluster,
-/// or of an experiment that cannot be planned, which is for `run` to say.
+/// What the runs of an experiment do not take into account. Empty for a cluster description, and
+/// for an experiment that cannot be planned, because `run` reports that.
 std::vector<std::string> warnings_of(const std::string& name) {
   if (std::error_code ignored; !std::filesystem::exists(name, ignored)) return {};  // a preset
   try {

@@ -6,11 +6,11 @@
 
 namespace trigram {
 
-/// The whole bytes that an option says. Throws ConfigError unless there is one at least.
+/// The value of an option in whole bytes. Throws ConfigError if it is less than 1 B.
 std::size_t bytes_in(const std::string& option, const std::string& text);
 
-/// Throws ConfigError unless the ladder has at least so many sizes for these ranks, of which the
-/// least is an element for each.
+/// Throws ConfigError unless the ladder gives at least `fewest` different sizes for these ranks,
+/// and its largest size has an element for each rank.
 void check_sizes(const SizeRange& ladder, int ranks, std::size_t fewest);
 
 }  // namespace trigram

@@ -44,7 +44,8 @@ void configure_log(const std::string& level) {
   spdlog::set_default_logger(log);
 }
 
-/// What each process of a job would do again, and all into the same files.
+/// Rejects a command that every process of a job would repeat, with all of them writing the same
+/// files.
 void check_is_for_jobs(const std::string& command) {
   const auto of_jobs = {"run", "replay", "bench", "calibrate"};
   if (!has_others_in_job() || std::find(of_jobs.begin(), of_jobs.end(), command) != of_jobs.end())
@@ -83,13 +84,13 @@ int run_command_line(int argc, char** argv) {
   add_bench_command(app, action);
   add_calibrate_command(app, action);
   std::vector<std::string> words = arguments_of(argc, argv);
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  std::reverse(words.begin(), words.end());  // CLI11 expects them in reverse
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     const std::string complaint = complaint_of(app, error);
-    agree_on_error(complaint);  // which returns where all have this one
+    agree_on_error(complaint);  // returns if all processes have this error
     if (rank_in_job() == 0) complain(complaint);
     return kBadInput;
   }
@@ -98,7 +99,7 @@ int run_command_line(int argc, char** argv) {
   return action();
 }
 
-/// The exit code `code`, unless what was printed could not be written.
+/// Returns `code`, or a failure code if stdout could not be written.
 int after_output(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   if (errno == EPIPE) return code;  // the reader left
@@ -106,7 +107,7 @@ int after_output(int code) {
   return code == kOk ? kRunFailed : code;
 }
 
-/// True where a reader of stdout, such as head, left before the end, which is no error.
+/// True if a reader of stdout, such as head, closed the pipe early, which is not an error.
 bool says_reader_left(const std::exception& error) {
   const auto* system = dynamic_cast<const std::system_error*>(&error);
   return system && system->code() == std::errc::broken_pipe && std::ferror(stdout) != 0;

@@ -36,7 +36,8 @@ std::string ratio(double measured, double predicted) {
   return predicted > 0 ? fmt::format("{:.3f}", measured / predicted) : "-";
 }
 
-/// Where a run lies in its sweep, less the world and, if asked, the algorithm and its options.
+/// A run's sweep coordinates without the world and, optionally, without the algorithm and its
+/// options.
 Json coordinates_of(const Json& manifest, bool with_algorithm) {
   Json kept = Json::object();
   for (const auto& [pointer, value] : manifest["sweep"].items())
@@ -50,7 +51,7 @@ std::string name_of(const Json& manifest) {
   return coordinates.empty() ? algorithm_label(manifest) : describe(coordinates);
 }
 
-/// The pointers of all settings, in alphabetical order.
+/// The pointers of all swept settings, in alphabetical order.
 std::set<std::string> settings_of(const std::vector<WorldPair>& pairs) {
   std::set<std::string> pointers;
   for (const WorldPair& pair : pairs) {
@@ -65,7 +66,7 @@ Json options_of(const Json& manifest) {
   return component_options(manifest["experiment"]["runtime"]);
 }
 
-/// A column for each option of a world in which runs of the table differ.
+/// A column for a world option whose value differs between runs of the table.
 struct Variant {
   Json WorldPair::*side;
   std::string option;
@@ -144,7 +145,7 @@ std::string errors(const std::vector<WorldPair>& pairs) {
                      100 * error_of(worst), name_of(worst.predicted));
 }
 
-/// Compares every two algorithms that share a setting.
+/// Compares the order of every two algorithms that share a setting.
 std::string orders(const std::vector<WorldPair>& pairs) {
   int differing = 0, agreeing = 0;
   std::string swapped;
@@ -166,7 +167,7 @@ std::string orders(const std::vector<WorldPair>& pairs) {
                      differing, 100 * kDiffers, swapped);
 }
 
-/// What was measured on a network that was not the one described.
+/// Says how many runs were measured on a network that deviates from its description.
 std::string warnings(const std::vector<WorldPair>& pairs) {
   const auto off = std::count_if(pairs.begin(), pairs.end(), [](const WorldPair& pair) {
     const Json links = pair.measured.value("links", Json());
@@ -185,7 +186,8 @@ std::vector<Json> measured(const std::vector<WorldPair>& pairs) {
   return manifests;
 }
 
-/// Options that the sweeps of both worlds set are the same.
+/// True if both runs are of the same experiment and have equal values of all options that both
+/// sweeps set.
 bool alike(const Json& predicted, const Json& measured) {
   for (const auto& [pointer, value] : predicted["sweep"].items())
     if (pointer.starts_with("/runtime/") && measured["sweep"].contains(pointer) &&

@@ -6,18 +6,19 @@
 
 namespace trigram {
 
-/// The content of a file, or of the preset in configs/clusters of that name, without "$schema". A
-/// file that is an experiment stands for the cluster in it, with the pointer to it: "/cluster".
+/// The description of a cluster, read from a file or from the preset of that name in
+/// configs/clusters, without "$schema". If the file is an experiment, `description` is the cluster
+/// inside it and `pointer` is "/cluster"; otherwise `pointer` is empty.
 struct ClusterFile {
   Json description;
   std::string pointer;
   std::string path;
 
-  /// Parses the description. Errors name the file and pointers in it.
+  /// Parses the description. Errors name the file and JSON pointers within it.
   Cluster cluster() const;
 };
 
-/// Throws ConfigError, at `option`, where there is neither a file nor a preset of that name.
+/// Throws ConfigError, reported at `option`, if there is neither a file nor a preset of that name.
 ClusterFile read_cluster_file(const std::string& name, const std::string& option);
 
 }  // namespace trigram

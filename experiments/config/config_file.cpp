@@ -22,7 +22,7 @@ Json read_config_file(const std::filesystem::path& path) {
 
 namespace {
 
-/// Puts the content of the file that the value of `key` names in its place.
+/// If the value of `key` is a path, replaces it by the content of that file.
 void inline_file(Json& config, const std::string& key, const std::filesystem::path& base) {
   if (!config.contains(key) || !config[key].is_string()) return;
   const std::filesystem::path path = base / config[key].get<std::string>();

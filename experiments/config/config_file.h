@@ -6,12 +6,12 @@
 
 namespace trigram {
 
-/// Reads a JSON file that may hold // and /* */ comments. Throws ConfigError, with file, line and
-/// column, for one that cannot be read, is not JSON, or gives a key twice.
+/// Reads a JSON file that may contain // and /* */ comments. Throws ConfigError, with file, line
+/// and column, if the file cannot be read, is not JSON, or repeats a key.
 Json read_config_file(const std::filesystem::path& path);
 
-/// Puts the content of the file in place of a "cluster" that is a path, and of an "algorithm" that
-/// ends in .json, taken relative to `base`.
+/// Replaces a "cluster" that is a path, and an "algorithm" that ends in .json, by the content of
+/// that file. Paths are relative to `base`.
 void inline_files(Json& config, const std::filesystem::path& base);
 
 }  // namespace trigram

@@ -32,7 +32,7 @@ OptionType<Cluster> cluster() {
   return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c); }, fields.schema()};
 }
 
-/// True for a name by which a folder would be taken for a run, or for a file of one.
+/// True for names by which a folder would be mistaken for a run or for a file of a run.
 bool means_a_run(const std::string& name) {
   constexpr const char* kFiles[] = {"manifest.json", "metrics.jsonl", "trace.json", "DONE",
                                     "log.txt",       "outcome.json",  "report.html"};
@@ -40,7 +40,7 @@ bool means_a_run(const std::string& name) {
          std::find(std::begin(kFiles), std::end(kFiles), name) != std::end(kFiles);
 }
 
-/// A text that can be the name of a folder.
+/// A string that is valid as the name of a folder.
 OptionType<std::string> folder_name() {
   constexpr const char* kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
@@ -66,12 +66,12 @@ FieldTable<TimelineOptions> timeline_fields() {
       .field("ranks", &TimelineOptions::ranks, integer(0, 1024), "How many ranks to draw.");
 }
 
-/// A required field may be missing when a sweep gives it.
+/// A required field may be missing if the sweep sets it.
 Json given_or_swept(const std::string& field) {
   const std::string pointer = child("", field);
   Json forms = {{{"required", {field}}}};
   for (const char* kind : {"sweep", "zip"})
-    // "required" binds objects alone, "items" lists alone: the rows of a zip.
+    // "required" applies to objects only, and "items" to lists only, i.e. to the rows of a zip.
     forms.push_back({{"required", {kind}},
                      {"properties",
                       {{kind, {{"required", {pointer}}, {"items", {{"required", {pointer}}}}}}}}});

@@ -30,7 +30,7 @@ std::optional<AllreduceAlgorithm> allreduce_of(const Experiment& e) {
   return e.algorithm_entry().traits(e.algorithm).allreduce;
 }
 
-/// Worlds without collectives of their own would run something else under that name.
+/// A world without its own collectives would run another algorithm under the name "native".
 void check_native(const Experiment& e) {
   if (e.world().native || allreduce_of(e) != AllreduceAlgorithm::native) return;
   std::vector<std::string> having;
@@ -43,7 +43,7 @@ void check_native(const Experiment& e) {
                                 e.world().name, fmt::join(having, ", ")));
 }
 
-/// A tree has an edge at least.
+/// A double tree needs at least one edge, so at least two ranks.
 void check_tree(const Experiment& e) {
   if (e.cluster.ranks() > 1 || allreduce_of(e) != AllreduceAlgorithm::double_tree) return;
   throw ConfigError("/algorithm/allreduce",
@@ -51,8 +51,8 @@ void check_tree(const Experiment& e) {
                     "another allreduce, such as ring or nccl, or more nodes or workers_per_node");
 }
 
-/// A network that is emulated has what the simulated one has, but for what changes with time and
-/// for patterns of traffic.
+/// An emulated network has all properties of the simulated one, except those that change with time
+/// or that depend on traffic patterns.
 void check_emulated(const Experiment& e) {
   if (!e.emulates()) return;
   const LinkSpec& nics = e.cluster.inter;
@@ -67,12 +67,12 @@ void check_emulated(const Experiment& e) {
   refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
   refuse("/cluster/transport/efficiency", transport.efficiency.matters());
   refuse("/cluster/transport/channels", transport.channels > 1);
-  // MPI itself has it.
+  // In worlds of processes, MPI itself runs this protocol.
   refuse("/cluster/transport/protocol",
          transport.protocol == Transport::Protocol::open_mpi && !e.world().processes);
 }
 
-/// Links that change with time go together neither with SimGrid's model of TCP nor with flows.
+/// Links that change with time work neither with SimGrid's model of TCP nor with fluid fidelity.
 void check_changing(const Experiment& e) {
   if (!e.world().simulated) return;
   if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
@@ -88,7 +88,8 @@ void check_changing(const Experiment& e) {
                       "expected \"alpha_beta\" where links have shaping, a profile or background");
 }
 
-/// Only a simulated clock repeats itself, and what learns is run for what it learns.
+/// Only steps in simulated time repeat exactly; and a workload that learns has to make all its
+/// steps.
 void check_steady(const Experiment& e, const WorkloadFactory& workload) {
   if (!e.until_steady) return;
   if (!e.world().simulated)
@@ -100,8 +101,9 @@ void check_steady(const Experiment& e, const WorkloadFactory& workload) {
                       "what trains makes all its steps; expected false, or a profile as workload");
 }
 
-/// Only what classifies has an accuracy. On GPUs all ranks issue in one order, and those of
-/// asynchronous algorithms come to an evaluation in any. Processes all come to the same step.
+/// Only a classifier has an accuracy. On GPUs all ranks must issue operations in one order, but
+/// ranks of asynchronous algorithms reach an evaluation in any order. In worlds of processes all
+/// ranks must reach an evaluation at the same step.
 void check_target(const Experiment& e, const WorkloadFactory& workload) {
   if (!e.target_accuracy) return;
   if (workload.samples() == 0 || !workload.learns())
@@ -122,7 +124,7 @@ void check_target(const Experiment& e, const WorkloadFactory& workload) {
                     e.world().name, e.algorithm_entry().name));
 }
 
-/// What keeps the world from being where the run is to be made.
+/// Why the world is not available where the run will be made; empty if it is.
 std::string absence(const World& world, bool here) {
   return here || !world.processes ? world.unavailable : mpi_absent_reason();
 }
@@ -142,7 +144,7 @@ void check_values(const Experiment& e, const WorkloadFactory& workload) {
                                   entry.name));
 }
 
-/// The algorithm with its options on this many workers.
+/// Checks that the algorithm with its options, and the workload, accept this number of workers.
 void check_workers(const Experiment& e, const WorkloadFactory& workload) {
   const AlgorithmEntry& entry = e.algorithm_entry();
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");

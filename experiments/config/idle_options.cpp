@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-/// False where the option is not in the configuration itself.
+/// Removes the option. Returns false if the configuration does not contain it.
 bool take_out(Json& config, const std::string& pointer) {
   const Json::json_pointer place(pointer);
   if (!config.contains(place)) return false;

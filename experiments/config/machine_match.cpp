@@ -8,35 +8,35 @@
 namespace trigram {
 namespace {
 
-constexpr const char* kUnknown = "none";  // what profiles say that are of no machine
-constexpr const char* kDefault = "V100";  // whose rates those of Accelerator are by default
+constexpr const char* kUnknown = "none";  // the accelerator in profiles that belong to no machine
+constexpr const char* kDefault = "V100";  // the default rates of Accelerator are those of a V100
 constexpr const char* kUnnamed = "unnamed";
 
-/// Neither its name nor the rates that stand for it.
+/// True if the cluster gives neither the accelerator's name nor its rates.
 bool says_nothing(const Accelerator& accelerator) {
   return accelerator.name.empty() && accelerator.flops_per_s == 0 && accelerator.memory_Bps == 0;
 }
 
-/// Whether options ask for times as they are on the cluster's accelerator, whose rates may have
-/// been written in (bind_accelerator).
+/// True if the options ask for layer times scaled to an accelerator. `bind_accelerator` may already
+/// have replaced "cluster" by the cluster's rates.
 bool asks_for_scaling(const Json& workload) {
   return workload.value("priced_with", workload).contains("accelerator");
 }
 
-/// Whether times measured on `measured` are those on the cluster's accelerator, whose name counts
-/// if it has one.
+/// True if times measured on `measured` hold for the cluster's accelerator. Names are compared only
+/// if the cluster gives one.
 bool same_machine(const AcceleratorRates& measured, const AcceleratorRates& cluster) {
   return (cluster.name == kUnnamed || same_accelerator(measured, cluster)) &&
          same_rates(measured, cluster);
 }
 
-/// The rates that are not known of an accelerator.
+/// Names the rates of an accelerator that are not known.
 std::string missing_of(const AcceleratorRates& rates) {
   if (rates.flops_per_s > 0) return "memory_bandwidth";
   return rates.memory_Bps > 0 ? "flops" : "flops and memory_bandwidth";
 }
 
-/// A V100's rates in place of those that are not known.
+/// The V100 rates that replace the unknown ones, as text.
 std::string v100_rates(const AcceleratorRates& rates) {
   std::vector<std::string> taken;
   if (rates.flops_per_s == 0) taken.push_back(fmt::format("{:.3g} TFLOP/s", kV100FlopsPerS / 1e12));
@@ -44,7 +44,7 @@ std::string v100_rates(const AcceleratorRates& rates) {
   return fmt::format("{}", fmt::join(taken, ", "));
 }
 
-/// Why times are not scaled although they are to be; or how to have them scaled.
+/// Says why times cannot be scaled to the cluster's accelerator, or how to have them scaled.
 std::string remedy(const Json& workload, const LayerTimes& times, const AcceleratorRates& cluster) {
   const std::string pointer = adaptation_pointer(workload);
   const Json options = workload.value("priced_with", workload);
@@ -72,7 +72,7 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
                            pointer);
 }
 
-/// The profile does not say its accelerator, and the cluster does.
+/// The warning for a profile that does not name its accelerator while the cluster does.
 std::string unsaid(const Json& workload, const LayerTimes& times, const std::string& cluster) {
   return fmt::format(
       "the profile {} does not say what it was measured on, and the cluster's accelerator is {}: "

@@ -6,34 +6,33 @@
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
 
-// Whether the layer times of a workload's profile are those of the cluster's accelerator.
+// Checks whether a workload's profile was measured on the cluster's accelerator.
 
 namespace trigram {
 
-/// The cluster's accelerator by name and rates. Without a name it is a V100 if rates are left out
-/// too, and "unnamed" otherwise. A rate is 0 where the cluster does not say it, unless the
-/// accelerator is a V100.
+/// The name and rates of the cluster's accelerator. An accelerator without a name is a V100 if it
+/// has no rates either, and "unnamed" otherwise. Rates that the cluster does not give are 0, except
+/// for a V100, whose rates are known.
 AcceleratorRates rates_of(const Accelerator& accelerator);
 
-/// The same in words, with why where it is not the cluster that says so.
+/// The same as text, which says so if the V100 is only the default.
 std::string text_of(const Accelerator& accelerator);
 
-/// Which accelerator or rates are taken for granted, as a sentence: where the cluster says nothing
-/// of its accelerator, or not all of its rates, and times of the run depend on them. Empty
-/// otherwise.
+/// A sentence that says which accelerator or rates the run assumes. Empty if the cluster gives its
+/// accelerator and all rates, or if the run's times do not depend on them.
 std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload);
 
-/// Writes the cluster's rates into a workload whose profile is to be scaled to them ("accelerator":
-/// "cluster"), if the cluster says them.
+/// If the workload asks for its profile to be scaled to the cluster's accelerator ("accelerator":
+/// "cluster") and the cluster gives its rates, writes these rates into the workload.
 void bind_accelerator(Json& workload, const Accelerator& accelerator);
 
-/// Where options that adapt the workload's profile to a machine stand: "/workload", or
-/// "/workload/priced_with".
+/// Pointer to the object that holds the options which adapt the workload's profile to a machine:
+/// "/workload" or "/workload/priced_with".
 std::string adaptation_pointer(const Json& workload);
 
-/// Why computation may take another time than on the cluster's accelerator, as sentences; none
-/// where times were measured on it, where options say what they are on it, and where the run does
-/// not take them.
+/// Sentences that say why computation may take a different time than on the cluster's accelerator.
+/// Empty if the layer times were measured on that accelerator, if options give the times on it, or
+/// if the run does not use layer times.
 std::vector<std::string> machine_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload);
 

@@ -23,21 +23,21 @@ namespace {
 
 constexpr std::size_t kIdDigits = 12;
 
-/// A workload that several runs share, and the hashes of the files that it was read from: one after
-/// the other, and by path.
+/// A workload that several runs share, with the hashes of its input files: concatenated (`content`)
+/// and by path (`inputs`).
 struct Loaded {
   std::shared_ptr<const WorkloadFactory> factory;
   std::string content;
   Json inputs;
 };
 
-/// Files that come with the program have the same path wherever it is installed.
+/// Files that come with the program get the same path wherever it is installed.
 std::string path_in_manifest(const std::filesystem::path& file) {
   const auto below = file.lexically_relative(data_dir());
   return (below.empty() || *below.begin() == ".." ? file : below).string();
 }
 
-/// Loads each workload once, however many runs of the sweep train it.
+/// Loads each workload once, however many runs of the sweep use it.
 class Loader {
  public:
   const Loaded& load(const Json& resolved) {
@@ -60,7 +60,7 @@ class Loader {
   std::map<std::string, Loaded> loaded_;
 };
 
-/// `taking`: null, or what takes the file to another world.
+/// `taking` replaces the world of the file; null keeps it.
 Json read_and_set(const std::filesystem::path& path, const std::vector<std::string>& settings,
                   WorldOverride* taking) {
   Json config = read_config_file(path);
@@ -68,7 +68,7 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   config.erase("$schema");
   inline_files(config, path.parent_path());
   if (taking) taking->file(config);
-  // Defaults come first, so that their options can be set.
+  // Insert defaults before the settings, so that settings can change options of the defaults.
   for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", "sgd"}})
     if (!config.contains(field)) config[field] = name;
   apply_settings(config, settings, path.parent_path());
@@ -77,20 +77,20 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   return config;
 }
 
-/// Neither what a run is called nor what it is said to be for decides its results.
+/// The name and the description of a run do not affect its results, so they are not part of its id.
 std::string run_id(Json resolved, const std::string& content) {
   resolved.erase("name");
   resolved.erase("description");
   return Sha256().update(resolved.dump()).update(content).hex().substr(0, kIdDigits);
 }
 
-/// Makes runs of points. The table of fields holds all schemas and is costly, so there is one.
+/// Turns points into runs. Keeps one table of fields, because it holds all schemas and is costly.
 class Planner {
  public:
   Planner(const std::filesystem::path& base, bool here)
       : fields_(experiment_fields(base)), here_(here) {}
 
-  /// Checks all but whether the run is feasible.
+  /// Makes all checks except whether the run is feasible.
   PlannedRun plan(SweepPoint& point) {
     PlannedRun run;
     run.experiment = idle_.parse(fields_, point);
@@ -120,8 +120,8 @@ class Planner {
   Loader loader_;
 };
 
-/// Values of the file that the sweep replaces are never run, but a wrong one is a mistake all the
-/// same. They may be incomplete, and need not go together with the rest.
+/// Values of the file that the sweep replaces are never used, but a wrong value is still a mistake.
+/// They may be incomplete and need not be compatible with the rest.
 void check_overwritten(const FieldTable<Experiment>& fields, Json config,
                        const std::vector<SweepPoint>& points) {
   for (const char* swept : {"sweep", "zip"}) config.erase(swept);
@@ -140,8 +140,7 @@ void check_overwritten(const FieldTable<Experiment>& fields, Json config,
   mistakes.raise();
 }
 
-/// One folder cannot hold two runs. `unfit`: where the second goes, or null, so that it is an
-/// error.
+/// Two runs cannot share a folder. Moves repeated runs to `unfit`, or throws if `unfit` is null.
 void check_distinct(std::vector<PlannedRun>& runs, std::vector<UnfitRun>* unfit) {
   std::map<std::string, Json> seen;
   std::vector<PlannedRun> distinct;
@@ -159,7 +158,7 @@ void check_distinct(std::vector<PlannedRun>& runs, std::vector<UnfitRun>* unfit)
   runs = std::move(distinct);
 }
 
-/// Leaves the points that are wanted.
+/// Removes the points that are not wanted.
 void choose(std::vector<SweepPoint>& points, const WantedRuns& wanted) {
   std::vector<SweepPoint> chosen;
   for (SweepPoint& point : points)
@@ -167,10 +166,10 @@ void choose(std::vector<SweepPoint>& points, const WantedRuns& wanted) {
   points = std::move(chosen);
 }
 
-/// Planning stops at so many mistakes, as many as a reader mends before the next attempt.
+/// Planning stops after this many mistakes, about as many as a user fixes before the next attempt.
 constexpr std::size_t kMostMistakes = 20;
 
-/// `unfit`: where runs go that are, or null, so that they are errors.
+/// Appends runs that do not fit to `unfit`, or treats them as errors if `unfit` is null.
 std::vector<PlannedRun> plan_points(std::vector<SweepPoint>& points, Planner& planner,
                                     std::vector<UnfitRun>* unfit) {
   std::vector<PlannedRun> runs;

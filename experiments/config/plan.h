@@ -12,30 +12,32 @@
 
 namespace trigram {
 
-/// A run to be made, of which everything has been checked that can be before a worker starts.
+/// A run to be made. Everything that can be checked before a worker starts has been checked.
 struct PlannedRun {
   std::string id;  // 12 hexadecimal digits
   Experiment experiment;
-  Json resolved;                                    // the experiment in canonical form
-  Json coordinates;                                 // where in the sweep: {"/json/pointer": value}
+  Json resolved;     // the experiment in canonical form
+  Json coordinates;  // its point in the sweep: {"/json/pointer": value}
   std::shared_ptr<const WorkloadFactory> workload;  // shared by runs with equal workloads
-  std::vector<std::string> warnings;                // what it does not take into account
-  std::vector<std::string> assumed;                 // what nobody has measured or said
-  Json inputs;  // SHA-256 of each input file by its path, below the data folder where it lies there
+  std::vector<std::string> warnings;                // what the run does not take into account
+  std::vector<std::string> assumed;                 // values that were neither measured nor given
+  Json inputs;  // SHA-256 of each input file by path, relative to the data folder if it lies inside
 };
 
 struct Plan {
   std::string name;
-  std::vector<PlannedRun> runs;  // in the order of the sweep
+  std::vector<PlannedRun> runs;  // in sweep order
 };
 
-/// The warnings of all runs, each sentence once.
+/// The warnings of all runs, without duplicates.
 std::vector<std::string> warnings_of(const Plan& plan);
 
-/// Where the runs of a plan are to be made.
+/// The world that runs the plan, and whether this process does.
 struct Place {
-  Json world;        // to be taken to (see WorldOverride); null: that of the file
-  bool here = true;  // by this process, so that its worlds matter; else by processes that it starts
+  Json world;  // replaces the world of the file (see WorldOverride); null: keep it
+  /// True if this process makes the runs, so that their worlds must be available in it; false if
+  /// its child processes make them.
+  bool here = true;
 };
 
 /// Reads a configuration, applies `settings` ("/json/pointer=value"), expands its sweep and checks
@@ -43,23 +45,24 @@ struct Place {
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
                const Place& place = {});
 
-/// A run that is well described, but not for the cluster or the world that it is for: too few
-/// workers for its algorithm, and the like.
+/// A well-formed run that does not fit its cluster or world, e.g. because the algorithm needs more
+/// workers.
 struct UnfitRun {
   Json coordinates;
   ConfigError why;
 };
 
-/// Whether a point of a sweep is planned; it may change the point first. Empty: all points are.
+/// Returns true for the points of a sweep that should be planned; may change the point first. If
+/// the function is empty, all points are planned.
 using WantedRuns = std::function<bool(SweepPoint& point)>;
 
-/// As make_plan, but runs that are unfit, or the same as one before, go to `unfit`, as long as one
-/// is fit.
+/// Like make_plan, but appends runs that do not fit, and repetitions of an earlier run, to `unfit`
+/// instead of failing. Throws if no run fits.
 Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
                    std::vector<UnfitRun>& unfit, const WantedRuns& wanted = {});
 
-/// Leaves the runs with these ids, in the plan's order. Throws ConfigError at "--only" for an id
-/// that none has.
+/// Removes all runs except those with these ids; the order stays. Throws ConfigError at "--only" if
+/// no run has one of the ids.
 void keep_only(Plan& plan, const std::vector<std::string>& ids);
 
 }  // namespace trigram

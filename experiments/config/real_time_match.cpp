@@ -26,7 +26,7 @@ std::string network_warning(const Experiment& experiment, const Json& coordinate
   return text;
 }
 
-/// Names the rates that the description of the cluster does not leave at their defaults.
+/// The warning about accelerator rates that the cluster changes from their defaults.
 std::string rates_warning(const Experiment& experiment) {
   static const FieldTable<Cluster> fields = cluster_fields();
   static const Json defaults = fields.dump(Cluster{}).at("accelerator");
@@ -42,13 +42,13 @@ std::string rates_warning(const Experiment& experiment) {
       fmt::join(said, ", "), said.size() == 1 ? "it" : "them");
 }
 
-/// Whether messages of tensors have the size that they are priced at. Worlds without the option
-/// `padded` take the priced size into account wherever they take a size into account.
+/// True if tensors are sent with the size that they are priced at. Worlds without the option
+/// `padded` always use the priced size.
 bool sends_priced_sizes(const Experiment& experiment) {
   return experiment.cluster.ranks() == 1 || experiment.runtime.value("padded", true);
 }
 
-/// Warnings about the parts of a profile (computation, message sizes) that the run does not make.
+/// Warnings about the parts of a profile (computation time, message sizes) that the run leaves out.
 std::vector<std::string> profile_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload) {
   const auto times = workload.layer_times();

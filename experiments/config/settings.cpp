@@ -25,7 +25,7 @@ Pointer parse_pointer(const std::string& text, const std::string& reported_at) {
   }
 }
 
-/// The container that holds the last token of `pointer`, made where it is missing.
+/// Returns the element at `pointer`, and creates it if it is missing.
 Json& descend(Json& config, const Pointer& pointer, const std::string& reported_at) {
   if (pointer.empty()) return config;
   Json& parent = descend(config, pointer.parent_pointer(), reported_at);
@@ -51,7 +51,7 @@ void make_object(Json& node, const Pointer& pointer, const std::string& reported
     throw ConfigError(reported_at, fmt::format("\"{}\" has no fields to set", pointer.to_string()));
 }
 
-/// The objects in "sweep" and "zip" whose keys are swept pointers, by where each stands.
+/// The objects in "sweep" and "zip" whose keys are swept pointers, each with its own pointer.
 std::vector<std::pair<std::string, Json*>> swept_objects(Json& config) {
   std::vector<std::pair<std::string, Json*>> found;
   for (const char* kind : {"sweep", "zip"}) {
@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, Json*>> swept_objects(Json& config) {
   return found;
 }
 
-/// Refuses a setting below a swept pointer: every value of the sweep would overwrite it.
+/// Rejects a setting below a swept pointer, because every value of the sweep would overwrite it.
 void check_not_swept_over(Json& config, const Setting& setting) {
   for (const auto& [pointer, object] : swept_objects(config))
     for (const auto& [swept, values] : object->items())
@@ -77,8 +77,8 @@ void check_not_swept_over(Json& config, const Setting& setting) {
                                       swept, child(pointer, swept)));
 }
 
-/// As they are given, but what sets a parent comes before what sets a field below it, which it
-/// would undo.
+/// Keeps the given order, except that a setting of a parent moves before the settings of fields
+/// below it, which it would otherwise undo.
 std::vector<Setting> parents_first(const std::vector<std::string>& settings) {
   std::vector<Setting> ordered;
   for (const std::string& text : settings) {
@@ -113,14 +113,15 @@ std::string rest_of(const std::string& text, std::size_t equals) {
   return equals == std::string::npos ? "=..." : text.substr(equals);
 }
 
-/// Throws ConfigError, which names the option that is meant, for a setting outside an experiment.
+/// Throws ConfigError for a setting outside the experiment's fields, and suggests the option that
+/// is probably meant.
 void check_leads_somewhere(const Setting& setting) {
   const std::string first = setting.pointer.substr(1, setting.pointer.find('/', 1) - 1);
-  static const Json known = config_schema()["properties"];  // costly to make
+  static const Json known = config_schema()["properties"];  // costly to build
   if (known.contains(first)) return;
   std::vector<std::string> names;
   for (const auto& [name, schema] : known.items()) names.push_back(name);
-  if (!did_you_mean(first, names).empty()) return;  // which the table of fields says
+  if (!did_you_mean(first, names).empty()) return;  // the table of fields reports it
   if (const std::string pointer = known_pointer(setting.pointer); !pointer.empty())
     throw ConfigError("--set " + setting.pointer,
                       fmt::format("unknown key \"{}\"{}", first, did_you_mean(pointer)));

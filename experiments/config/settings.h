@@ -8,14 +8,14 @@
 
 namespace trigram {
 
-/// Writes `value` where `target`, a JSON pointer (RFC 6901), leads within `config`. A component
-/// given by name alone on the way becomes an object, so that its options can be reached:
+/// Sets the element of `config` that `target`, a JSON pointer (RFC 6901), points to. A component on
+/// the way that is only a name becomes an object, so that its options can be set:
 /// "/algorithm/interval" turns "bytegrad" into {"name": "bytegrad", "interval": ...}. Errors are
 /// reported at `reported_at`.
 void set_at(Json& config, const std::string& target, const Json& value,
             const std::string& reported_at);
 
-/// A value of a command line: what is not JSON is a text.
+/// Parses a command-line value. Text that is not JSON becomes a JSON string.
 Json parse_value(const std::string& text);
 
 /// A command-line setting "/json/pointer=value".
@@ -25,8 +25,8 @@ struct Setting {
 };
 Setting parse_setting(const std::string& text);
 
-/// Applies settings in order. One for a swept pointer takes the place of the sweep's list. Paths of
-/// clusters are relative to `base`.
+/// Applies settings in order, except that a parent comes before the fields below it. A setting for
+/// a swept pointer replaces the sweep's list. Cluster and algorithm paths are relative to `base`.
 void apply_settings(Json& config, const std::vector<std::string>& settings,
                     const std::filesystem::path& base);
 

@@ -11,7 +11,7 @@
 namespace trigram {
 namespace {
 
-/// Settings that are made together, and where errors of each are reported.
+/// Values that are set together, and the pointer under which their errors are reported.
 struct Row {
   Json values = Json::object();  // pointer -> value
   std::string reported_under;
@@ -45,7 +45,7 @@ std::vector<Axis> product_axes(const Json& sweep) {
   return axes;
 }
 
-/// "zip" as it is meant to be written for a few pointers: by columns.
+/// "zip" as columns: {pointer: [values], ...}.
 Axis axis_of_columns(const Json& zip) {
   check_object(zip, "/zip", "an object of pointers to lists, or a list of rows");
   Axis axis;
@@ -61,7 +61,7 @@ Axis axis_of_columns(const Json& zip) {
   return axis;
 }
 
-/// "zip" as a list of cases, each of which says what it sets.
+/// "zip" as rows: [{pointer: value, ...}, ...].
 Axis axis_of_rows(const Json& zip) {
   Axis axis;
   for (const Json& row : checked_list(zip, "/zip")) {
@@ -80,7 +80,7 @@ void check_not_swept_twice(const Json& sweep, const Axis& zip) {
                           "is swept twice; expected it under one of the two");
 }
 
-/// A plan of more runs is likelier a mistake, and would not fit into memory.
+/// A larger plan is probably a mistake, and would not fit into memory.
 void check_size(const std::vector<Axis>& axes) {
   constexpr double kMost = 100'000;
   double points = 1;
@@ -91,14 +91,15 @@ void check_size(const std::vector<Axis>& axes) {
 
 /// The value that a pointer is set to, and the pointer under which its errors are reported.
 struct Assignment {
-  const Json* value;    // as the sweep has it
-  const Json* content;  // the same, or that of the file that it names
+  const Json* value;    // as written in the sweep
+  const Json* content;  // the same value, or the content of the file that it names
   const std::string* reported_under;
 };
-/// A point of the sweep, in alphabetical order: parents come before their children.
+/// A point of the sweep. Pointers are in alphabetical order, so that parents come before their
+/// children.
 using Choice = std::map<std::string, Assignment>;
 
-/// The rows of an axis as choices. The files that they name are read here, once each.
+/// Turns the rows of an axis into choices. Reads each file that a row names once.
 std::vector<Choice> choices_of(const Axis& axis, const std::filesystem::path& base,
                                std::vector<std::unique_ptr<const Json>>& contents) {
   std::vector<Choice> choices;

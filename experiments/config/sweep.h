@@ -7,22 +7,22 @@
 
 namespace trigram {
 
-/// One experiment of a sweep: its configuration without "sweep" and "zip", and where it lies, as
+/// One experiment of a sweep: its configuration without "sweep" and "zip", and its coordinates,
 /// {"/json/pointer": value, ...}.
 struct SweepPoint {
   Json config;
   Json coordinates = Json::object();
 };
 
-/// Expands {"sweep": {pointer: [values], ...}, "zip": {...}}: the product of the lists of "sweep"
-/// and of the rows of "zip", whose lists have one length and advance together; "zip" may also be
-/// the list of its rows, [{pointer: value, ...}, ...], which need not set the same pointers. A list
-/// as "seed" is a sweep of its own. Pointers are applied in alphabetical order, so parents come
-/// before their children, and the first varies slowest. Paths of clusters are relative to `base`;
-/// values are not checked.
+/// Expands {"sweep": {pointer: [values], ...}, "zip": {...}} into the product of the lists in
+/// "sweep" and the rows of "zip". The lists in "zip" have equal length and advance together; "zip"
+/// may also be a list of rows, [{pointer: value, ...}, ...], which need not set the same pointers.
+/// A list as "seed" is swept like the others. Pointers are applied in alphabetical order, so that
+/// parents come before their children; the first varies slowest. Cluster and algorithm paths are
+/// relative to `base`. Values are not checked.
 std::vector<SweepPoint> expand_sweep(Json config, const std::filesystem::path& base);
 
-// Their schemas (draft-07).
+// The schemas (draft-07) of "sweep" and "zip".
 Json sweep_schema();
 Json zip_schema();
 

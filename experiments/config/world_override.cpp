@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kRuntime = "/runtime";
 constexpr const char* kOptions = "/runtime/";
 
-/// "fidelity" of "/runtime/fidelity".
+/// Returns "fidelity" for "/runtime/fidelity".
 std::string option_of(const std::string& pointer) {
   const std::string below = pointer.substr(std::string(kOptions).size());
   return below.substr(0, below.find('/'));
@@ -24,7 +24,7 @@ std::vector<std::string> options_of(const World& world) {
   return names;
 }
 
-/// An option that no world has is a mistake, not another world's.
+/// An option that no world has is a mistake, not an option of another world.
 void check_known(const std::string& pointer) {
   std::vector<std::string> known;
   for (const World& world : worlds())
@@ -64,7 +64,7 @@ void WorldOverride::file(Json& config) {
   foreign_ = true;
 }
 
-/// Of other worlds, as the sweep has set them. True when there was one.
+/// Removes options of other worlds that the sweep sets. Returns true if there were any.
 bool WorldOverride::leave_out_options(SweepPoint& point) const {
   if (!foreign_) return false;
   const Json swept = point.coordinates;
@@ -77,11 +77,11 @@ bool WorldOverride::leave_out_options(SweepPoint& point) const {
   return point.coordinates != swept;
 }
 
-/// True when something of it was for another world.
+/// Returns true if a part of the point was for another world.
 bool WorldOverride::take(SweepPoint& point) const {
   Json& runtime = point.config["runtime"];
   if (!is_there(runtime)) {
-    resolve_component(worlds(), "world", runtime, kRuntime);  // it may be wrong for that one, too
+    resolve_component(worlds(), "world", runtime, kRuntime);  // reports mistakes in it
     runtime = world_;
     const Json swept = point.coordinates;
     for (const auto& [pointer, value] : swept.items())

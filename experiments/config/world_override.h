@@ -7,17 +7,18 @@
 
 namespace trigram {
 
-/// Takes a configuration to a world that it need not be for: {"name": ..., options}, where the
-/// options are those that count unless the configuration itself says otherwise of that world. What
-/// it says of other worlds is left out, so that variants which differ in that alone become one.
+/// Retargets a configuration to another world, {"name": ..., options}. These options apply unless
+/// the configuration itself gives options for that world. Options of the configuration's other
+/// worlds are left out; variants that differ only in them become one.
 class WorldOverride {
  public:
-  /// Reports an unknown world, or option of it, at `reported_at`.
+  /// Reports an unknown world, or an unknown option of it, at `reported_at`.
   WorldOverride(const Json& world, const std::string& reported_at);
 
-  /// Before the settings of a command line, which are then for that world; and after them.
+  /// Retargets the file. Call it before the command-line settings, so that these apply to the new
+  /// world, and again after them.
   void file(Json& config);
-  /// Once the sweep has been expanded.
+  /// Retargets the points; call it after the sweep has been expanded.
   void points(std::vector<SweepPoint>& points) const;
 
  private:
@@ -25,10 +26,10 @@ class WorldOverride {
   bool leave_out_options(SweepPoint& point) const;
   bool take(SweepPoint& point) const;
   Json world_;
-  bool foreign_ = false;  // the file is for another
+  bool foreign_ = false;  // the file is for another world
 };
 
-/// Whether a world, by its name, has an option that a JSON pointer below "/runtime" leads to.
+/// True if the world of that name has the option at `pointer`, which starts with "/runtime/".
 bool has_option(const std::string& world, const std::string& pointer);
 
 }  // namespace trigram

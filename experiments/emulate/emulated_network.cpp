@@ -16,16 +16,16 @@ namespace trigram {
 namespace {
 
 constexpr int kMostNodes = 1000;                           // a bridge has 1,023 ports
-constexpr double kSlowest_bps = 1e3, kFastest_bps = 1e12;  // that tc's token buckets represent
-constexpr double kMostQueued = 1e9;  // bytes: the kernel's numbers have 31 bits
+constexpr double kSlowest_bps = 1e3, kFastest_bps = 1e12;  // the range of tc's token buckets
+constexpr double kMostQueued = 1e9;  // in bytes: the kernel's counters have 31 bits
 constexpr int kMtu = 1500;
-// A token bucket counts Ethernet frames, of which IP's and TCP's headers, with timestamps, and
-// Ethernet's own are no payload.
+// A token bucket counts Ethernet frames. The headers of IP, of TCP with timestamps, and of Ethernet
+// are not payload.
 constexpr double kFrame = kMtu + 14, kPayload = kMtu - 20 - 32;
 
-/// The bytes that a full token bucket lets through at once: two frames at least, and 1 ms, so that
-/// nothing is lost where the kernel's timer is late. Less where TCP is described and links idle for
-/// a latency between messages, each of which would find a full bucket.
+/// The burst of a full token bucket in bytes: at least two frames, and the bytes of 1 ms, so that a
+/// late kernel timer loses no throughput. Less if TCP is described and links are idle for a latency
+/// between messages, because every message would then find a full bucket.
 double bucket_bytes(const EmulatedNetwork& network, double Bps) {
   const bool idles = network.tcp.exists() && network.latency_s > 0;
   return std::max(2 * kFrame, (idles ? 2.5e-4 : 1e-3) * Bps);
@@ -74,12 +74,12 @@ void check_cluster(const Cluster& cluster) {
   check_transport(cluster.transport);
 }
 
-/// What a queue holds at most: as much as all connections into it may have under way.
+/// The capacity of a queue per connection: what the connection may have in flight.
 double window_bytes(const EmulatedNetwork& network, double Bps) {
   return std::max(512e3, 4 * Bps * network.latency_s);
 }
 
-/// What the kernel's numbers do not hold.
+/// Rejects rates and queue sizes that exceed the range of the kernel's counters.
 void check_rates(const EmulatedNetwork& network) {
   for (int node = 0; node < network.nodes; ++node) {
     const double Bps = network.nic_Bps[static_cast<std::size_t>(node)];
@@ -97,14 +97,15 @@ void check_rates(const EmulatedNetwork& network) {
   }
 }
 
-/// Whether packets wait for their latency on the way in or out of a node: behind the token bucket
-/// by which they leave it, as on a cable, where TCP is to see its own queue there (a queue that
-/// delays hides what it holds from TCP); before it, where buffers are tuned to the link.
+/// True if this direction of a NIC delays packets by the latency. If TCP is described, packets are
+/// delayed on the way into a node, behind the token bucket of the sending NIC, as on a cable: TCP
+/// then sees its own queue at that bucket, which a delaying queue would hide. Otherwise they are
+/// delayed before that bucket, because buffers are tuned to the link.
 bool delayed_here(const EmulatedNetwork& network, bool leaving) {
   return leaving != network.tcp.exists();
 }
 
-/// The queue of one direction of a NIC.
+/// The tc commands for the queue of one direction of a NIC.
 std::string queue(const EmulatedNetwork& network, const std::string& device, double payload_Bps,
                   bool leaving) {
   const double Bps = payload_Bps * kFrame / kPayload;
@@ -118,36 +119,37 @@ std::string queue(const EmulatedNetwork& network, const std::string& device, dou
                     device, 1e6 * network.latency_s, 100 * network.loss);
 }
 
-/// What a connection may have in its sender's memory, TCP's own structures included: some
-/// milliseconds, and with a latency of the kernel as much as fills the link.
+/// The send buffer of a connection, including TCP's own structures: some milliseconds of data, plus
+/// enough to fill the link if the kernel emulates latency.
 double send_buffer_bytes(const EmulatedNetwork& network, double Bps) {
   return std::max(32768.0, Bps * (4e-3 + 6 * network.latency_s));
 }
 
-/// A line of a shell that sets one of the kernel's parameters of IPv4.
+/// A shell line that sets a kernel parameter of IPv4.
 std::string setting(const std::string& key, const std::string& value) {
   return fmt::format("echo '{}' > /proc/sys/net/ipv4/{} || exit 1\n", value, key);
 }
 
-/// With a latency of the kernel a window from the beginning that fills the link; the kernel counts
-/// its own structures to it, some half.
+/// If the kernel emulates latency, the window fills the link from the beginning. The kernel counts
+/// its own structures, about half, as part of the buffer.
 std::string receive_buffers(const EmulatedNetwork& network, double Bps) {
   const double most = window_bytes(network, Bps);
   if (network.latency_s == 0) return fmt::format("4096 131072 {:.0f}", most);
   return fmt::format("4096 {0:.0f} {0:.0f}", 2 * most);
 }
 
-/// Packets that a connection may have under way when it begins: what passes in a round trip, as
-/// if it had always been used. TCP's own ten would take several round trips to grow.
+/// Route options for the initial window of a connection: the packets of a round trip, as on a
+/// connection that has always been in use. TCP's own ten packets would need several round trips to
+/// grow.
 std::string first_window(const EmulatedNetwork& network, double Bps) {
   if (network.tcp.slow_start) return "";
   const double packets = std::ceil(2.2 * network.latency_s * Bps / kPayload);
   return fmt::format("initcwnd {0:.0f} initrwnd {0:.0f}", std::max(10.0, packets));
 }
 
-/// The nodes' TCP as the cluster describes it; what it does not describe is Linux's own. The window
-/// is half of the receive buffer (net.ipv4.tcp_adv_win_scale = 1, until Linux 6.6). A connection
-/// has little in the queue of its NIC, so that what is short does not wait behind what is long.
+/// Sets the nodes' TCP as the cluster describes it; all else stays Linux's default. The window is
+/// half of the receive buffer (net.ipv4.tcp_adv_win_scale = 1, until Linux 6.6). A connection keeps
+/// little data in the queue of its NIC, so that short messages do not wait behind long ones.
 void describe_tcp(const std::string& name, const EmulatedNetwork& network, double Bps) {
   const Tcp& tcp = network.tcp;
   const double buffer = 2 * tcp.window_bytes;
@@ -161,9 +163,10 @@ void describe_tcp(const std::string& name, const EmulatedNetwork& network, doubl
           setting("tcp_wmem", fmt::format("4096 16384 {:.0f}", std::max(4194304.0, buffer))));
 }
 
-/// TCP as if it had always been used: no slow start after computation; and each connection has
-/// little in its buffer and in the queue of its NIC, so that connections share it evenly, and what
-/// is short, such as MPI's own answers, does not wait behind what is long.
+/// Tunes TCP to behave as if connections had always been in use: no slow start after computation.
+/// Each connection keeps little data in its buffer and in the queue of its NIC, so that connections
+/// share the NIC evenly and short messages, such as MPI's own replies, do not wait behind long
+/// ones.
 void tune(const std::string& name, const EmulatedNetwork& network, double Bps) {
   run_tool(
       {"ip", "netns", "exec", name, "sh"},
@@ -246,7 +249,7 @@ KernelNetwork::KernelNetwork(const EmulatedNetwork& network) {
 KernelNetwork::~KernelNetwork() {
   try {
     remove_namespaces(getpid());
-  } catch (const std::exception&) {  // the watcher tries again, and says so
+  } catch (const std::exception&) {  // the watcher tries again and reports errors
   }
 }
 

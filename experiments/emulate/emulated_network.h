@@ -7,26 +7,27 @@
 
 namespace trigram {
 
-/// What the kernel is to emulate: nodes, joined by a switch that is never narrow.
+/// The network that the kernel emulates: nodes joined by a switch that is never a bottleneck.
 struct EmulatedNetwork {
   int nodes = 1, workers_per_node = 1;
-  std::vector<double> nic_Bps;  // of each node, in each direction; payload
-  double latency_s = 0;         // from end to end; 0 where the ranks add it
-  double loss = 0;              // share of packets
-  /// TCP of the nodes. Where it is not described, connections are tuned to fill the links.
+  std::vector<double> nic_Bps;  // payload rate of each node's NIC, per direction
+  double latency_s = 0;         // end to end; 0 if the ranks add it
+  double loss = 0;              // share of packets lost
+  /// The nodes' TCP. If it is not described, connections are tuned to fill the links.
   Tcp tcp = {};
   bool operator==(const EmulatedNetwork&) const = default;
 };
 
-/// Of a run in the world mpi, as its options say what the kernel makes of it. Throws ConfigError
-/// when the cluster's network, or the run, is one that cannot be emulated.
+/// The network of a run in the world mpi; the run's options say which of its properties the kernel
+/// emulates. Throws ConfigError if the network or the run cannot be emulated.
 EmulatedNetwork emulated_network(const Experiment& experiment);
 
-/// Whether this kernel has netem, which delays and drops packets. Uses a namespace for it.
+/// True if this kernel has netem, which delays and drops packets. Creates a namespace to test it.
 bool kernel_has_netem();
 
-/// The namespaces of a network and what joins them, made by this process and named after it. Each
-/// node is a namespace; the switch is another, so that the machine's own is not touched.
+/// The namespaces of an emulated network and their links, created by this process and named after
+/// it. Each node is a namespace; the switch is another one, so that the machine's own namespace is
+/// not changed.
 class KernelNetwork {
  public:
   explicit KernelNetwork(const EmulatedNetwork& network);
@@ -36,9 +37,9 @@ class KernelNetwork {
 
   /// The namespace of the switch, from which all nodes can be reached.
   static std::string switch_namespace();
-  /// All nodes' addresses, as networks are written.
+  /// The addresses of all nodes in CIDR notation.
   static std::string subnet();
-  /// The address of a node, which is the last part of the name of its namespace, too.
+  /// The address of a node. It is also the last part of the name of the node's namespace.
   static std::string address(int node);
 };
 

@@ -22,9 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The program by which mpirun starts its daemon on a host: $1 is the host's address, the rest a
-/// command for a shell there. A host name of its own tells apart, as on machines, which ranks can
-/// share memory and whose files are whose; Open MPI reads it to the first dot.
+/// Writes the program with which mpirun starts its daemon on a host: $1 is the host's address, the
+/// rest is a shell command to run there. Each node gets its own host name, because Open MPI uses
+/// the name up to the first dot to decide which ranks can share memory and which host a file
+/// belongs to.
 void write_agent(const fs::path& file) {
   std::ofstream(file) << fmt::format(
       "node={}$1; name=$(echo $node | tr . -); shift\n"
@@ -52,14 +53,14 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   set("btl", network.workers_per_node > 1 ? "tcp,self,vader" : "tcp,self");
   set("btl_tcp_if_include", KernelNetwork::subnet());
   set("oob_tcp_if_include", KernelNetwork::subnet());
-  if (!network.tcp.exists()) {  // else Open MPI, like TCP, is what it is without us
+  if (!network.tcp.exists()) {  // otherwise keep Open MPI's defaults, as TCP is also not tuned
     set("btl_tcp_flags", "send");
     for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
       set(fmt::format("btl_tcp_{}", limit).c_str(),
           std::to_string(fragment_bytes(network.nic_Bps)));
   }
   set("mpi_yield_when_idle", "1");
-  // Daemons that leave the session also leave what priority it has, and this command's sight.
+  // A daemon that leaves the session also loses its priority, and this command loses track of it.
   words.insert(words.end(), {"--leave-session-attached", "--bind-to", "none", "--hostfile",
                              (folder / "hosts").string(), "-n",
                              std::to_string(network.nodes * network.workers_per_node)});
@@ -67,10 +68,11 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
 }
 
 [[noreturn]] void become(const std::vector<std::string>& words) {
-  setpgid(0, 0);  // what a terminal sends comes through the parent, once
+  setpgid(0, 0);  // signals of a terminal reach mpirun once, through the parent
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-  close_range(STDERR_FILENO + 1, ~0u, 0);    // the watcher's pipe says that this command lives
-  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);  // there is no other way into a namespace
+  // The open end of the watcher's pipe means that this command is alive.
+  close_range(STDERR_FILENO + 1, ~0u, 0);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);  // namespaces need root
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   setenv(kEmulationVariable, "1", 1);
   std::vector<char*> arguments;
@@ -81,7 +83,7 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   _exit(kRunFailed);
 }
 
-/// mpirun's is that of a rank, unless something else ended the job.
+/// mpirun returns the exit code of a rank, unless something else ended the job.
 int code_of(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     spdlog::error("mpirun was ended by signal {}", WTERMSIG(wait_status));

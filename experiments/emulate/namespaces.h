@@ -7,20 +7,20 @@
 
 namespace trigram {
 
-// The network namespaces of `trigram emulate`. Their names say which process they belong to, so
-// that they can be found and removed when it has died.
+// The network namespaces of `trigram emulate`. Their names contain the id of the process that owns
+// them, so that they can be found and removed after it has died.
 
 /// "trigram-PID-PART".
 std::string namespace_name(pid_t owner, const std::string& part);
 
-/// Makes one; its loopback works.
+/// Creates a namespace with a working loopback device.
 void add_namespace(const std::string& name);
 
-/// Removes those of a process, and ends what runs in them: by SIGTERM, and after some seconds by
-/// SIGKILL.
+/// Removes the namespaces of a process, and ends the processes inside with SIGTERM, then after some
+/// seconds with SIGKILL.
 void remove_namespaces(pid_t owner);
 
-/// Removes those of processes that are no more. Returns how many there were.
+/// Removes the namespaces of processes that no longer exist. Returns the number of namespaces.
 int sweep_namespaces();
 
 }  // namespace trigram

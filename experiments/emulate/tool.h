@@ -5,11 +5,11 @@
 
 namespace trigram {
 
-/// Runs a program of the system, with `input` as its stdin, and returns what it printed. Throws
-/// std::runtime_error with its own words when it fails.
+/// Runs a system program with `input` as its stdin and returns its output. Throws
+/// std::runtime_error with the program's message if it fails.
 std::string run_tool(const std::vector<std::string>& command, const std::string& input = "");
 
-/// Throws ConfigError unless PATH has the program; `package` is what installs it.
+/// Throws ConfigError unless PATH contains the program. `package` is the package to install.
 void require_tool(const std::string& name, const std::string& package);
 
 }  // namespace trigram

@@ -6,9 +6,9 @@
 
 namespace trigram {
 
-/// Removes the namespaces of this process, what runs in them, and a folder: when it is destroyed,
-/// and when the process dies before, by whatever. A child in a session of its own does it, which
-/// learns of the end from a pipe.
+/// Removes the namespaces of this process, the processes inside them, and a folder: when this
+/// object is destroyed, or when the process dies earlier for any reason. A child process in its own
+/// session does this; it detects the end through a pipe.
 class Watcher {
  public:
   explicit Watcher(const std::filesystem::path& folder);
@@ -19,8 +19,8 @@ class Watcher {
  private:
   const std::filesystem::path folder_;
   pid_t child_ = 0;
-  /// Nothing is ever written to it. Tools that this process runs have it, too: what they are about
-  /// to make is there before its end is seen.
+  /// Never written to. Tools that this process starts inherit it, so that the child sees the end
+  /// only after they have finished creating things.
   int pipe_ = -1;
 };
 

@@ -23,15 +23,16 @@
 namespace trigram {
 namespace {
 
-/// The runs of a plan in one text, which is the same where they are.
+/// The name and run ids of a plan as text, which is equal for equal plans.
 std::string text_of(const Plan& plan) {
   std::string runs;
   for (const PlannedRun& run : plan.runs) runs += run.id + " ";
   return runs + plan.name;
 }
 
-/// Says to the others what `make` makes of `mine`, or what keeps it from that, and returns what all
-/// have said: nobody has an error then. `make` returns how long processes may be apart.
+/// Calls `make` to complete `mine`, or records its error, then exchanges statements with all
+/// processes and returns them. Throws on all processes if one has an error. `make` returns how many
+/// seconds apart processes may arrive.
 std::vector<Statement> state(Statement mine, const std::function<double(Statement&)>& make) {
   double watchdog_s = MpiOptions{}.watchdog_s;
   std::exception_ptr error;
@@ -46,7 +47,7 @@ std::vector<Statement> state(Statement mine, const std::function<double(Statemen
   return said;
 }
 
-/// The first run that is not the same on all, of statements that differ.
+/// The index of the first run in which the plans differ.
 std::size_t first_apart(const std::vector<std::string>& said) {
   std::size_t same = said[0].size();
   for (const std::string& text : said) {
@@ -58,7 +59,8 @@ std::size_t first_apart(const std::vector<std::string>& said) {
       std::count(said[0].begin(), said[0].begin() + std::ptrdiff_t(same), ' '));
 }
 
-/// The plan that `make` makes, if all processes of the job are invoked alike and make the same one.
+/// Returns the plan that `make` makes; throws unless all processes have the same invocation and
+/// plan.
 Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make) {
   Plan plan;
   const Statement mine{invocation.command, invocation.options};
@@ -162,7 +164,7 @@ bool resolve_here_or_in_job(const std::string& command, const std::function<Json
 void agree_on_error(const std::string& error, const std::string& command) {
   if (!has_others_in_job()) return;
   begin_in_job();
-  // Said even if the launcher ends this process because others never come to listen.
+  // Printed even if the launcher ends this process because others never take part in the exchange.
   last_words::set(fmt::format("rank {}: {}", rank_in_job(), error));
   Statement mine{command};
   mine.error = error;

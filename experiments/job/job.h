@@ -9,29 +9,29 @@
 #include "experiments/config/plan.h"
 #include "experiments/results/cores.h"
 
-// `trigram` as one of the processes of a job that mpirun or srun has started.
+// `trigram` as a process of a job that mpirun or srun has started.
 
 namespace trigram {
 
-/// True when a launcher has started this process.
+/// True if a launcher has started this process.
 bool in_a_job();
-/// True when it has started others, too.
+/// True if the launcher has also started other processes.
 bool has_others_in_job();
-/// Of this process, in its job; 0 outside of one.
+/// The rank of this process in its job; 0 outside a job.
 int rank_in_job();
 
-/// Before anything else that a process of a job does. It keeps a log of its own,
-/// `folder`/rank-R.log (none where `folder` is empty; ConfigError where it cannot be written); and
-/// when it is told to end, as by a launcher that has lost another process or by its user, it says
-/// what it waited for, and on rank 0 `parting`, what becomes of what there is.
+/// A process of a job calls this before anything else. Opens the process's own log,
+/// `folder`/rank-R.log; no log if `folder` is empty, ConfigError if it cannot be written. If a
+/// signal ends the process later, e.g. because the launcher has lost another process, the process
+/// says what it was waiting for, and rank 0 also prints `parting`, which says what becomes of the
+/// results.
 void begin_in_job(const std::filesystem::path& folder = {}, const std::string& parting = "");
 
-/// Throws ConfigError unless a plan is one for a job: worlds of processes, with as many workers as
-/// the job has processes.
+/// Throws ConfigError unless all runs of the plan are in worlds of processes and have as many
+/// workers as the job has processes.
 void check_for_job(const Plan& plan);
 
-/// What a command is called, and its options, resolved, that all processes must have alike:
-/// {"--iters": 3}.
+/// A command's name and its resolved options, {"--iters": 3}. They must be equal in all processes.
 struct Invocation {
   std::string command;
   Json options = Json::object();
@@ -42,30 +42,31 @@ struct PlanInJob {
   Plan plan;
   bool job;
 };
-/// The plan that `make` makes, if all processes of the job are invoked alike and make the same one.
-/// Throws in all processes alike, what is wrong with any of them. One process that srun has
-/// started, alone, to make other worlds than those of processes is no job, as `make` is told: a
-/// shell within an allocation is such a process.
+/// Returns the plan that `make` makes. In a job, all processes must have the same invocation and
+/// the same plan; if not, or if one has an error, all throw the same error. A single process that
+/// srun has started for worlds that are not worlds of processes, e.g. from a shell in an
+/// allocation, does not count as a job; `make` is told so.
 PlanInJob plan_here_or_in_job(const Invocation& invocation,
                               const std::function<Plan(bool in_job)>& make);
 
-/// For commands without a plan: `resolve` returns the options, with "--runtime", a resolved world.
-/// In a job it is called once the process has begun there, and throws as above. Returns whether it
-/// is one.
+/// For commands without a plan. `resolve` returns the options, including the resolved world as
+/// "--runtime". In a job it is called after begin_in_job, and errors are thrown as above. Returns
+/// true in a job.
 bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve);
 
-/// For a command line that cannot be read, or that is not for a job: throws in a job unless all
+/// For a command line that cannot be parsed or is not meant for a job. In a job, throws unless all
 /// processes have the same error.
 void agree_on_error(const std::string& error, const std::string& command = "");
 
-/// Which of the runs are to be made, as rank 0 knows.
+/// Which runs to make, as rank 0 decided. Collective over the processes of the job.
 std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0);
 
-/// What all processes of the job, who call it together, have of cores; `watchdog_s` is how long
-/// they may be apart.
+/// The cores available to the job. Collective over its processes, which may arrive up to
+/// `watchdog_s` seconds apart.
 Cores agree_on_cores(double watchdog_s);
 
-/// How long a resolved world of processes lets one be silent; of a plan, the longest of its runs.
+/// The watchdog's timeout in seconds of a resolved world of processes; of a plan, the longest of
+/// its runs.
 double watchdog_s(const Json& runtime);
 double watchdog_s(const Plan& plan);
 

@@ -14,7 +14,7 @@ std::string difference(const Json& theirs, const Json& first) {
                          first.at(what).dump());
   if (theirs.at("id") == first.at("id")) return "a later run is another";
   const std::string fields = fields_apart(theirs.at("run"), first.at("run"));
-  // A run is told from others by its fields and by what its input files hold.
+  // A run's id depends on its fields and on the content of its input files.
   return fields.empty() ? "an input file has another content there than on rank 0" : fields;
 }
 
@@ -26,7 +26,7 @@ std::string describe_plan(const Plan& plan, std::size_t index) {
     const PlannedRun& run = plan.runs[index];
     description["id"] = run.id;
     description["run"] = run.resolved;
-    // Decides no result, nor which run it is.
+    // The description affects neither results nor the run's id.
     description["run"].erase("description");
   }
   return description.dump();

@@ -14,7 +14,7 @@ namespace {
 std::string text_of(const Statement& s) {
   const Json j = {
       {"command", s.command}, {"options", s.options}, {"runs", s.runs}, {"error", s.error}};
-  // Names of files, which errors tell, may be no UTF-8.
+  // Errors may contain file names, which need not be valid UTF-8.
   return j.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -42,13 +42,13 @@ std::string of_each(const std::vector<Statement>& said, TextOf text_of) {
                                     what, differences));
 }
 
-/// At the ranks, in place of a pointer.
+/// Throws the errors of all ranks, reported at "rank R" in place of a pointer.
 [[noreturn]] void refuse_errors(const std::string& of_ranks) {
   const std::size_t colon = of_ranks.find(": ");
   throw ConfigError(of_ranks.substr(0, colon), of_ranks.substr(colon + 2));
 }
 
-/// Those that could not read their command line may have meant any command.
+/// A process that could not parse its command line may have any command, so it matches all.
 bool several_commands(const std::vector<Statement>& said) {
   const std::string* known = nullptr;
   for (const Statement& s : said) {

@@ -7,21 +7,21 @@
 
 namespace trigram {
 
-/// What a process of a job is about to do, as it says it to the others before it begins.
+/// What a process of a job is about to do. Processes exchange statements before they begin.
 struct Statement {
-  std::string command;            // "bench"; empty where the command line could not be read
-  Json options = Json::object();  // resolved, by their names: {"--iters": 3}
-  std::string runs = {};          // equal where plans are
-  std::string error = {};         // what keeps the process from it
+  std::string command;            // such as "bench"; empty if the command line could not be parsed
+  Json options = Json::object();  // resolved, by name: {"--iters": 3}
+  std::string runs = {};          // equal if plans are equal
+  std::string error = {};         // why the process cannot begin; empty if it can
 };
 
-/// What all processes of the job, which call it together, have said, by rank. Throws ConfigError on
-/// all alike unless all are to do the same command with the same options, or all have the same
-/// error, which is then the caller's to throw. Whether runs are the same is left to the caller.
-/// `watchdog_s` is how long processes may be apart.
+/// Exchanges statements with all processes of the job and returns them by rank. Collective. Throws
+/// the same ConfigError on all processes unless all have the same command with the same options,
+/// and the same error or none; the caller must throw a common error, and must check that runs are
+/// equal. Processes may arrive up to `watchdog_s` seconds apart.
 std::vector<Statement> exchange_statements(const Statement& mine, double watchdog_s);
 
-/// What is wrong with these statements of all ranks, as above; throws ConfigError.
+/// Makes the checks of exchange_statements on the statements of all ranks; throws ConfigError.
 void check_statements(const std::vector<Statement>& said);
 
 }  // namespace trigram

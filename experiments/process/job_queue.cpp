@@ -19,22 +19,22 @@ namespace {
 
 constexpr double kTick_s = 0.1;
 
-/// Needs no memory, and works in any thread and below C code.
+/// Allocates nothing, so it works in any thread and when called from C code.
 [[noreturn]] void end_without_memory() {
   constexpr std::string_view kWhy = "out of memory\n";
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, kWhy.data(), kWhy.size());
   _exit(kOutOfMemory);
 }
 
-/// For SIGABRT: libraries abort when they are out of memory, some without saying so.
+/// Handler of SIGABRT: libraries abort when they run out of memory, some without a message.
 void check_memory(int) {
   constexpr std::size_t kLittle = std::size_t{64} << 20;
   if (mmap(nullptr, kLittle, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
     end_without_memory();
 }
 
-/// What a child is before it does its work: its own process group, so that Ctrl-C in a terminal
-/// reaches the parent alone; dead when the parent dies; its output in the log.
+/// Sets up a forked child. Its own process group keeps Ctrl-C in a terminal to the parent; it is
+/// killed when the parent dies; and its output goes to the log.
 void become_child(pid_t parent, const std::filesystem::path& log, Signals& signals) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -70,7 +70,7 @@ void JobQueue::start_next() {
   Job job = std::move(waiting_.front());
   waiting_.pop_front();
   const Job::Started started = job.start();
-  fflush(nullptr);  // or the child would write our buffers a second time
+  fflush(nullptr);  // otherwise the child would write the parent's buffers again
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
@@ -78,7 +78,7 @@ void JobQueue::start_next() {
     become_child(parent, started.log, signals_);
     const int code = guarded(started.body);
     fflush(nullptr);
-    _exit(code);  // no destructors: what they would end belongs to the parent
+    _exit(code);  // no destructors, because their objects belong to the parent
   }
   running_.emplace(pid, std::move(job));
 }

@@ -13,14 +13,14 @@
 
 namespace trigram {
 
-/// Exit code of a child that is out of memory.
+/// Exit code of a child that ran out of memory.
 inline constexpr int kOutOfMemory = 12;
 
-/// Something to be done in a process of its own.
+/// Work to be done in its own child process.
 struct Job {
-  bool exclusive = false;  // nothing else runs beside it
-  /// Called in the parent just before the fork; returns what the child does and where its output
-  /// goes. The child ends with the code that `body` returns.
+  bool exclusive = false;  // no other job runs at the same time
+  /// Called in the parent just before the fork. Returns the work of the child and the file for its
+  /// output. The child exits with the code that `body` returns.
   struct Started {
     std::function<int()> body;
     std::filesystem::path log;  // of stdout and stderr
@@ -31,7 +31,7 @@ struct Job {
 };
 
 /// Runs jobs in forked children, at most `parallel` at a time. Children die with the parent,
-/// whatever ends it.
+/// however it ends.
 class JobQueue {
  public:
   explicit JobQueue(int parallel) : parallel_(parallel) {}
@@ -40,8 +40,9 @@ class JobQueue {
   JobQueue& operator=(const JobQueue&) = delete;
 
   void add(Job job) { waiting_.push_back(std::move(job)); }
-  /// Runs all jobs, calling `tick` about ten times a second. Returns false when SIGINT, SIGTERM or
-  /// SIGHUP came: all children are then ended, their jobs and the rest not.
+  /// Runs all jobs and calls `tick` about ten times a second. Returns false after SIGINT, SIGTERM
+  /// or SIGHUP; then all children have been killed without calls of `ended`, and waiting jobs are
+  /// not started.
   bool run(const std::function<void()>& tick);
 
  private:

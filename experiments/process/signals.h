@@ -4,8 +4,8 @@
 
 namespace trigram {
 
-/// While it lives, the signals that matter to a parent of processes (SIGCHLD, SIGINT, SIGTERM,
-/// SIGHUP) are blocked and can be waited for, so that none is missed and no handler runs.
+/// While this object exists, the signals that matter to a parent process (SIGCHLD, SIGINT, SIGTERM,
+/// SIGHUP) are blocked and can be waited for, so that none is lost and no handler runs.
 class Signals {
  public:
   Signals();
@@ -15,7 +15,7 @@ class Signals {
 
   /// The next signal, or 0 after `timeout_s` without one.
   int wait(double timeout_s);
-  /// In a forked child: back to the mask from before.
+  /// In a forked child: restores the earlier signal mask.
   void restore();
 
  private:

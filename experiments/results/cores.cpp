@@ -25,7 +25,7 @@ std::set<int> allowed_cores() {
   return cores;
 }
 
-/// Of the kernel, as containers and emulated nodes have names of their own.
+/// The kernel's boot id, because containers and emulated nodes have host names of their own.
 std::string machine_id() {
   std::string id;
   if (std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id)) return id;

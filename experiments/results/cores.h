@@ -5,21 +5,21 @@
 
 namespace trigram {
 
-/// Cores that this process may run on.
+/// The number of cores that this process may run on.
 int available_cores();
 
-/// What the ranks of a run have of cores.
+/// The cores available to the ranks of a run.
 struct Cores {
-  int here = 1;                 // of this machine: those that any of its ranks may run on
-  bool oversubscribed = false;  // some machine has fewer than ranks
+  int here = 1;                 // cores of this machine that at least one of its ranks may run on
+  bool oversubscribed = false;  // true if some machine has fewer cores than ranks
 };
 
-/// Where all ranks are threads of this process.
+/// If all ranks are threads of this process.
 Cores cores_of_threads(int ranks);
 
-/// Where every rank is a process: what this one says to the others of its machine and its cores.
+/// If every rank is a process: this process's machine and cores, as text for the other processes.
 std::string cores_statement();
-/// From what all ranks have said; `rank` is of this process.
+/// Evaluates the statements of all ranks; `rank` is the rank of this process.
 Cores cores_of_processes(const std::vector<std::string>& statements, int rank);
 
 }  // namespace trigram

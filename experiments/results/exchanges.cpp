@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-/// Steps that count: all, or those up to a target accuracy.
+/// The steps that count: all steps, or those until the target accuracy was reached.
 long counted_steps(const Json& manifest) {
   const Json reached = manifest.at("summary").value(Json::json_pointer("/target/steps"), Json());
   return reached.is_number() ? reached.get<long>()

@@ -6,13 +6,13 @@
 
 namespace trigram {
 
-/// Runs are compared by their means per step, or by the time until they reach an accuracy.
+/// Runs are compared either by their means per step or by the time in which they reach an accuracy.
 enum class Compared { rates, accuracy };
 
-/// Why a finished run, given its manifest, does not show what its algorithm costs, as its summary
-/// says (`shortfall`; docs/formats.md), to follow "it"; empty where it does. Such a run must not be
-/// compared with others. In manifests of older programs, which do not say it, only runs count that
-/// sent no message, or ended before the first regular exchange (`cycle_steps`).
+/// Says why a finished run, given its manifest, does not show its algorithm's cost, so that it must
+/// not be compared; empty if it does. The text is the summary's `shortfall` (docs/formats.md) and
+/// follows "it". Manifests of older programs have no `shortfall`; for them, only runs that sent no
+/// message or ended before the first regular exchange (`cycle_steps`) are excluded.
 std::string lack_of_exchanges(const Json& manifest, Compared compared = Compared::rates);
 
 }  // namespace trigram

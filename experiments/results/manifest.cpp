@@ -17,7 +17,7 @@ std::string utc_now() {
 
 namespace {
 
-/// Of an emulated network, those that were found to be another than what was asked for.
+/// Warnings about the emulated links that differ from their configuration.
 Json warnings_of_links(const Json& links) {
   Json warnings = Json::array();
   for (const Json& link : links)
@@ -40,7 +40,7 @@ Json taken(Json& summary, const char* key, Json otherwise) {
 
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
                    const Json& links, const Cores& cores) {
-  // Processes of a job measure their links themselves, and say so with their results.
+  // The processes of a job measure their links themselves and return them in the summary.
   Json summary = outcome.summary;
   const Json found_links = taken(summary, "links", links);
   Json warnings = run.warnings;

@@ -7,31 +7,30 @@
 
 namespace trigram {
 
-/// Of manifests; one of another cannot be compared with those of this program.
+/// Manifest schema version; manifests of other versions are not comparable.
 inline constexpr int kManifestSchema = 1;
 
 /// How a run ended.
 struct Outcome {
-  Json summary = {};       // null when it failed
-  std::string error = {};  // empty when it did not
+  Json summary = {};       // null if the run failed
+  std::string error = {};  // empty if the run succeeded
   bool hang = false;       // the watchdog ended it
-  bool refused = false;    // bad input, which only showed when it began
+  bool refused = false;    // bad input that was only found when the run began
   bool ok() const { return error.empty(); }
 };
 
-/// When it ran.
+/// When the run began and ended.
 struct Period {
   std::string started, finished;  // ISO 8601, UTC
   double wall_s = 0;
 };
 
-/// The manifest of a run: what was asked for, by which program, on which machine, and what came
-/// out.
-/// `links`: those of an emulated network as they were measured before the run, else null.
+/// The manifest of a run: its configuration, the program, the machine and the results. `links` are
+/// the links of an emulated network as measured before the run, otherwise null.
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
                    const Json& links, const Cores& cores);
 
-/// The present time as ISO 8601 in UTC.
+/// The current time as ISO 8601 in UTC.
 std::string utc_now();
 
 }  // namespace trigram

@@ -8,10 +8,10 @@
 namespace trigram {
 namespace {
 
-/// The share of the time that an interval makes up where it is the fifth of equal ones.
+/// The interval's share of the time if it is the fifth of five equal intervals.
 constexpr double kCoarse = 1.0 / 5, kRounding = 1e-9;
 
-/// Without an exponent.
+/// Never uses an exponent.
 std::string three_digits(double seconds) {
   const int whole = seconds > 0 ? static_cast<int>(std::floor(std::log10(seconds))) : 0;
   return fmt::format("{:.{}f}", seconds, std::max(0, 2 - whole));

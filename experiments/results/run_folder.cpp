@@ -24,13 +24,12 @@ std::string host() {
   return name.data();
 }
 
-/// A process that has ended counts as gone although its parent has not asked how: where a job was
-/// killed, nobody may ever ask.
+/// A zombie counts as gone: after a job was killed, its parent may never wait for it.
 bool is_gone(pid_t pid) {
   if (kill(pid, 0) != 0) return errno == ESRCH;
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   const std::string stat(std::istreambuf_iterator<char>(file), {});
-  const std::size_t name_end = stat.rfind(')');  // the name may hold anything
+  const std::size_t name_end = stat.rfind(')');  // the name may contain any character
   return name_end != stat.npos && stat.compare(name_end, 3, ") Z") == 0;
 }
 
@@ -77,7 +76,7 @@ void remove_leftovers(const fs::path& experiment) {
   if (!fs::is_directory(experiment)) return;
   for (const auto& entry : fs::directory_iterator(experiment))
     if (std::error_code gone; is_leftover(entry.path()))
-      fs::remove_all(entry.path(), gone);  // another process may be at it, too
+      fs::remove_all(entry.path(), gone);  // another process may be removing it, too
 }
 
 }  // namespace trigram

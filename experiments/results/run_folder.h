@@ -7,8 +7,8 @@
 
 namespace trigram {
 
-/// A run's results while they are written: results/NAME/ID.tmp.HOST.PID. Only `publish` gives them
-/// the name that readers look at, so that nothing half-written is ever taken for a result.
+/// The results of a run while they are being written: results/NAME/ID.tmp.HOST.PID. Only `publish`
+/// gives the folder the name that readers look for, so that incomplete results are never read.
 class RunFolder {
  public:
   RunFolder(const std::filesystem::path& experiment, const std::string& id);
@@ -18,8 +18,8 @@ class RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   const std::filesystem::path& path() const { return temporary_; }
-  /// Writes the manifest and renames the folder to results/NAME/ID, in place of an earlier one; the
-  /// file DONE comes last, and only when `done`. All of it is on the disk when this returns.
+  /// Writes the manifest and renames the folder to results/NAME/ID, replacing an earlier one. Then
+  /// writes the file DONE if `done`. Everything is on disk when this returns.
   void publish(const Json& manifest, bool done);
 
  private:
@@ -27,10 +27,11 @@ class RunFolder {
   bool published_ = false;
 };
 
-/// True for ID.tmp.HOST.PID of this host whose process is gone.
+/// True for a folder ID.tmp.HOST.PID of this host whose process no longer exists.
 bool is_leftover(const std::filesystem::path& folder);
 
-/// Removes what processes of this host that are gone have left unpublished under `experiment`.
+/// Removes the unpublished folders under `experiment` of processes of this host that no longer
+/// exist.
 void remove_leftovers(const std::filesystem::path& experiment);
 
 }  // namespace trigram

@@ -11,7 +11,8 @@
 namespace trigram {
 namespace {
 
-/// A field that others may have written as they like.
+/// A string field, or "" if it is missing or not a string; other programs may have written the
+/// file.
 std::string text(const Json& manifest, const char* key) {
   const auto found = manifest.find(key);
   return found != manifest.end() && found->is_string() ? found->get<std::string>() : "";
@@ -25,7 +26,7 @@ std::string stale_as(const Json& manifest, const std::string& git) {
   return made_by == git ? "" : fmt::format("was made by version {}, this is {}", made_by, git);
 }
 
-/// An empty object where it cannot be read or is not a manifest.
+/// An empty object if the file cannot be read or is not a manifest.
 Json read_manifest(const std::filesystem::path& path) {
   try {
     const Json manifest = json_or_nothing(read_text_file(path)).value_or(Json());
@@ -37,11 +38,12 @@ Json read_manifest(const std::filesystem::path& path) {
 }
 
 bool is_done(const std::filesystem::path& folder) {
-  std::error_code ignored;  // of a link to itself, say
+  std::error_code ignored;  // e.g. a link to itself
   return std::filesystem::exists(folder / "DONE", ignored);
 }
 
-/// A folder called manifest.json is no manifest, but may be of an older version's experiment.
+/// A folder named manifest.json is not a manifest; it may be the results of an old experiment of
+/// that name.
 bool holds_a_run(const std::filesystem::path& folder) {
   std::error_code ignored;
   return is_done(folder) || std::filesystem::is_regular_file(folder / "manifest.json", ignored);

@@ -9,28 +9,28 @@
 
 namespace trigram {
 
-/// What results/NAME/ID holds.
+/// The content of results/NAME/ID.
 struct StoredRun {
   enum State {
     missing,
-    failed,   // ended by an error; run again by the next `trigram run`
-    partial,  // published without DONE: the writer was killed just then
-    stale,    // finished, but by another version of the program, or of another schema
+    failed,   // ended by an error; the next `trigram run` repeats it
+    partial,  // published without DONE: its writer was killed between the two
+    stale,    // finished, but by another version of the program or with another schema
     done
   } state = missing;
   Json manifest;         // null when missing
-  std::string stale_as;  // what is not of this program; empty unless stale
+  std::string stale_as;  // how it differs from this program; empty unless stale
 };
 
-/// Reads a run's folder. `git` is the version that counts as present.
+/// Reads a run's folder. `git` is the version that counts as current.
 StoredRun read_stored_run(const std::filesystem::path& folder, const std::string& git);
 
-/// Replaces what the manifest in `folder` says of the run's place in a sweep, in one step.
+/// Atomically replaces the sweep coordinates in the manifest in `folder`.
 void relabel(const std::filesystem::path& folder, const StoredRun& run, const Json& sweep);
 
-/// True for the folder of a run that has not been published (yet).
+/// True for the folder of a run that has not been published.
 bool is_under_way(const std::filesystem::path& folder);
-/// Folders of runs at or below `root`: results/NAME/ID, results/NAME or results.
+/// The folders of runs at or below `root`, which may be results/NAME/ID, results/NAME or results.
 std::set<std::filesystem::path> run_folders(const std::filesystem::path& root);
 
 const char* to_string(StoredRun::State state);

@@ -67,7 +67,7 @@ void Collector::record(long step, Pending& all, Workload& workload, const Stream
   previous_time_s_ = record.time_s;
   if (!options_.waits) record.made = made_until(record.time_s);
   if (!all.arrived.empty()) count_arrived(record, std::move(all.arrived));
-  std::vector<std::vector<float>> trained;  // by the ranks that train, in their order
+  std::vector<std::vector<float>> trained;  // one per rank that trains, in rank order
   if (due(step)) {
     evaluation_began_s_ = stream.now();
     for (std::size_t rank = 0; rank < all.ranks.size(); ++rank)
@@ -89,7 +89,7 @@ std::vector<Made> Collector::made_until(double time_s) const {
   return all;
 }
 
-/// A rank that is ahead has the model of the last step it ended by then, of those that are due.
+/// A rank that is ahead has the model of the latest evaluated step that it ended by `time_s`.
 std::vector<float> Collector::model_of(std::size_t rank, long step, double time_s) {
   if (!options_.waits)
     for (auto ahead = pending_.rbegin(); ahead != pending_.rend() && ahead->first > step; ++ahead) {
@@ -100,8 +100,8 @@ std::vector<float> Collector::model_of(std::size_t rank, long step, double time_
   return std::move(pending_.at(step).weights[rank]);
 }
 
-/// Simulated time and traffic are those since the step before ended, whatever steps of the ranks
-/// the messages belong to.
+/// In simulated time, a step's traffic is what arrived since the end of the step before, whatever
+/// steps the ranks sent it in.
 void Collector::count_arrived(StepRecord& record, std::vector<Counters> arrived) {
   record.arrived = std::move(arrived);
   Counters all;
@@ -109,8 +109,9 @@ void Collector::count_arrived(StepRecord& record, std::vector<Counters> arrived)
   record.sum = all - std::exchange(previous_arrived_, all);
 }
 
-/// Leaves out of the training time what a rank spent here since it came or since the evaluation
-/// began, whichever is later: waiting for slower ranks is training, waiting for an evaluation not.
+/// Returns the seconds to exclude from training time: those since this rank arrived or since the
+/// evaluation began, whichever is later. Waiting for slower ranks counts as training time, waiting
+/// for an evaluation does not.
 double Collector::wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
                            const Stream& stream) {
   if (options_.pause == EvaluationPause::none) return 0;

@@ -13,34 +13,35 @@ namespace trigram {
 
 class StoppingRule;
 
-/// How the ranks of a world behave while a model is evaluated.
+/// How ranks behave while a model is evaluated.
 enum class EvaluationPause {
-  none,       // virtual time stands still by itself
-  gate,       // real time, asynchronous algorithm: ranks that come by wait for its end
-  rendezvous  // real time, synchronous algorithm: all ranks come to the step, then wait for its end
+  none,       // the simulation's clock does not advance
+  gate,       // real time, asynchronous: ranks that end a step meanwhile wait for the evaluation
+  rendezvous  // real time, synchronous: all ranks end the step, then wait for the evaluation
 };
 
-/// Gathers what the ranks of a process report at the end of each step. Whoever completes a step
-/// reduces it, evaluates the models when the step is due, and hands the record to the sink, step by
-/// step in order, as far as they count.
+/// Gathers what the ranks of a process report at the end of each step. The rank that completes a
+/// step reduces it, evaluates the models if an evaluation is due, and passes the record to the
+/// sink. Records come in the order of steps, and only for steps that count.
 ///
 /// Ranks may be threads or the actors of a simulation. An actor must not block on an OS primitive
-/// that another actor holds: it never finds the mutex taken, since no actor is switched while one
-/// is in here.
+/// that another actor holds. It always finds the mutex free, because SimGrid never switches actors
+/// inside this class.
 class Collector {
  public:
   struct Options {
     int ranks = 1;
-    int trainers = 0;                        // ranks that train; 0: all
+    int trainers = 0;                        // number of ranks that train; 0: all
     std::span<const Counters> arrived = {};  // MeterOptions::arrived of a simulated run
     long steps = 1;
     long eval_every = 0;  // 0: only after the last step
     bool evaluates = true;
-    /// Ranks wait for each other. Of those that do not, the models that they have when the last
-    /// one has ended a step are evaluated, and what they have made by then is counted.
+    /// True if ranks wait for each other. If false, an evaluation at the time when the last rank
+    /// ends a step uses the model that each rank then has, and counts the work that each rank has
+    /// done by then.
     bool waits = true;
     EvaluationPause pause = EvaluationPause::none;
-    StoppingRule* stopping = nullptr;  // is told of all steps that count, where it is there
+    StoppingRule* stopping = nullptr;  // is told of all steps that count; null: none
   };
   using Sink = std::function<void(const StepRecord&)>;
   Collector(Options options, Sink sink)
@@ -48,35 +49,36 @@ class Collector {
         sink_(std::move(sink)),
         ended_(options.waits ? 0 : static_cast<std::size_t>(options.ranks)) {}
 
-  /// True when the models are evaluated after `step`.
+  /// True if the models are evaluated after `step`.
   bool due(long step) const;
 
-  /// Rank `rank` has ended `step`, with these weights if that is due; `workload` evaluates them.
-  /// Returns the seconds of `stream`'s clock that this call took and that do not count as training.
-  /// Throws what the evaluation throws.
+  /// Rank `rank` has ended `step`. `weights` are its weights if an evaluation is due; `workload`
+  /// runs the evaluation. Returns the seconds of `stream`'s clock that this call took and that do
+  /// not count as training time. Rethrows exceptions of the evaluation.
   double finish(int rank, long step, const RankStep& done, std::span<const float> weights,
                 Workload& workload, const Stream& stream);
 
-  /// The same, with the weights of the rank's own workload.
+  /// The same, with the weights of `workload`.
   double finish(int rank, long step, const RankStep& done, Workload& workload,
                 const Stream& stream);
 
-  /// True when no rank may pass the end of `step` before all have come. They should meet in the
-  /// world before they call `finish`: it keeps them waiting where no watchdog sees them.
+  /// True if no rank may pass the end of `step` before all ranks have ended it. Ranks should
+  /// synchronize through the world before they call `finish`, because the watchdog does not see
+  /// waits inside it.
   bool gathers(long step) const {
     return options_.pause == EvaluationPause::rendezvous && due(step);
   }
 
-  /// Wakes the ranks that wait here: one of them has failed and will not come.
+  /// Wakes all ranks that wait here, because a rank has failed and will not come.
   void cancel();
 
  private:
   struct Pending {
     std::vector<RankStep> ranks;
-    std::vector<std::vector<float>> weights;  // of due steps
+    std::vector<std::vector<float>> weights;  // filled if an evaluation is due
     int missing = 0;
-    int training = 0;               // of those that are missing
-    std::vector<Counters> arrived;  // when the last of them ended it
+    int training = 0;               // ranks that train and have not ended the step
+    std::vector<Counters> arrived;  // as of when the last rank that trains ended the step
   };
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);
@@ -94,9 +96,9 @@ class Collector {
   std::map<long, Pending> pending_;
   struct Ended {
     double end_s;
-    double batches;  // of all steps until then
+    double batches;  // in all steps up to and including this one
   };
-  std::vector<std::vector<Ended>> ended_;  // by rank, of those that do not wait
+  std::vector<std::vector<Ended>> ended_;  // by rank; empty if ranks wait for each other
   long completed_step_ = -1;
   double previous_time_s_ = 0;
   Counters previous_arrived_;

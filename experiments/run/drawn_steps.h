@@ -8,28 +8,29 @@
 
 namespace trigram {
 
-/// Pointers to those parts of a cluster's description that are drawn at random in every step, such
-/// as "/cluster/run_times".
+/// JSON pointers of the cluster's properties that are drawn at random in every step, such as
+/// "/cluster/run_times".
 std::vector<std::string> drawn_at_random(const Cluster& cluster);
 
-/// Watches how far the mean time of a step depends on the draws of a simulated run.
+/// Estimates how much the mean step time of a simulated run depends on its random draws.
 class DrawnSteps {
  public:
   explicit DrawnSteps(const Experiment& experiment);
 
-  /// Steps in order.
+  /// Records must come in the order of steps.
   void add(const StepRecord& record);
-  /// A sentence where the mean, in seconds, is known less exactly than to a tie; else empty.
+  /// A warning if the standard error of the mean step time `mean_s`, in seconds, is more than kTie
+  /// of it; otherwise empty.
   std::string warning(double mean_s) const;
-  /// The standard error of the mean time of a step by the method of batch means: from the means of
-  /// ten batches of consecutive steps, each of whole cycles of the algorithm. Infinite where there
-  /// are fewer than two batches.
+  /// Standard error of the mean step time in seconds, by the method of batch means: the steps are
+  /// split into ten batches of consecutive whole cycles of the algorithm, or as many as there are
+  /// cycles. Infinite if there are fewer than two batches.
   double standard_error_s() const;
 
  private:
   const std::vector<std::string> drawn_;
   const Cycle cycle_;
-  std::vector<double> steps_s_;  // after the warm-up
+  std::vector<double> steps_s_;  // step times after the warm-up
 };
 
 }  // namespace trigram

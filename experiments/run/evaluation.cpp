@@ -8,7 +8,8 @@
 namespace trigram {
 namespace {
 
-// Workers' own models may be as many as workers; a per cent is told apart on these.
+// There may be as many distinct models as workers; so many samples resolve about one per cent of
+// accuracy.
 constexpr std::size_t kSamplesOfWorkers = 1000;
 
 using Weights = std::vector<float>;
@@ -17,7 +18,7 @@ bool bitwise_equal(const Weights& a, const Weights& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// Distinct vectors and how many workers hold each.
+/// A distinct weight vector and the number of workers that hold it.
 struct Distinct {
   const Weights* weights;
   int workers;

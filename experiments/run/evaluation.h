@@ -9,20 +9,22 @@
 
 namespace trigram {
 
-/// What the workers' models are worth on held-out data at one step, and how far apart they are.
+/// Quality of the workers' models on held-out data after one step, and their distance from each
+/// other.
 struct Evaluation {
   double loss = 0;                 // of the mean model
-  std::optional<double> accuracy;  // of the mean model; absent where there are no classes
+  std::optional<double> accuracy;  // of the mean model; empty if the workload has no classes
   std::optional<double> worker_accuracy_mean, worker_accuracy_min;
-  /// Mean over the workers of the squared Euclidean distance between their weights and the mean.
+  /// Squared Euclidean distance between a worker's weights and the mean weights, averaged over
+  /// workers.
   double consensus_distance = 0;
 };
 
-/// Evaluates the mean of `weights` (one vector per worker) on all held-out data, and, where workers
-/// differ, every distinct one of them on its first thousand samples.
+/// Evaluates the mean of `weights` (one vector per worker) on all held-out data. If workers differ,
+/// also evaluates each distinct model on the first thousand held-out samples.
 Evaluation evaluate(Workload& workload, std::span<const std::vector<float>> weights);
 
-/// Tells apart weights that are not equal to the bit.
+/// SHA-256 of the weights; tells apart weights that differ in any bit.
 std::string weights_hash(std::span<const float> weights);
 
 }  // namespace trigram

@@ -9,8 +9,8 @@
 namespace trigram {
 namespace {
 
-constexpr double kMessage_s = 0.1;  // how long a large message should take
-constexpr std::size_t kLeast = std::size_t{16} << 10, kMost = std::size_t{16} << 20;  // elements
+constexpr double kMessage_s = 0.1;  // target duration of a large message
+constexpr std::size_t kLeast = std::size_t{16} << 10, kMost = std::size_t{16} << 20;  // in elements
 constexpr int kRoundTrips = 9, kMessages = 3;
 
 double median(std::vector<double> values) {
@@ -18,7 +18,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Rank 0 and the first rank of the next node, each with its part of the measurement.
+/// Rank 0 and the first rank of the next node. Each of the two ranks constructs its own object.
 class Pair {
  public:
   Pair(const Context& ctx, int peer, std::size_t numel)
@@ -29,7 +29,7 @@ class Pair {
     ctx.device->fill(small_, 0);
     ctx.device->fill(large_, 0);
   }
-  /// Seconds of rank 0 until `there` has arrived and `back` is here.
+  /// Seconds, on rank 0's clock, until rank 0 has sent `there` and received `back`.
   double round_trip(const Tensor& there, const Tensor& back) {
     const bool first = ctx_.world_rank == 0;
     const double began_s = ctx_.stream->now();
@@ -52,13 +52,14 @@ class Pair {
 };
 
 double median_round_trip(Pair& pair, const Tensor& there, const Tensor& back, int times) {
-  pair.round_trip(there, back);  // TCP's window opens
+  pair.round_trip(there, back);  // not measured: it opens TCP's window
   std::vector<double> taken_s;
   for (int i = 0; i < times; ++i) taken_s.push_back(pair.round_trip(there, back));
   return median(std::move(taken_s));
 }
 
-/// MPI connects two ranks at their first message, and TCP starts slowly: not in the first step.
+/// MPI connects two ranks at their first message, and TCP starts slowly. This moves both costs out
+/// of the first step.
 void connect(const Context& ctx) {
   std::vector<Transfer> batch;
   for (int peer = 0; peer < ctx.world_size; ++peer) {

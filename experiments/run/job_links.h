@@ -7,10 +7,10 @@
 
 namespace trigram {
 
-/// Measures both directions between the first two nodes, by messages with values between their
-/// first ranks while all others are silent, after all ranks have been connected: half of the round
-/// trip of a small one is the latency, the median of large ones gives the bandwidth. All processes
-/// of a world call it; rank 0 learns the result. Nothing is measured where there is one node.
+/// Connects all ranks, then measures both directions between the first two nodes, by messages with
+/// values between their first ranks while all other ranks are silent. Half the median round trip of
+/// small messages is the latency; the median of large messages gives the bandwidth. Collective over
+/// all processes of a world; only rank 0 gets the achieved values. Empty for a single node.
 std::vector<CheckedLink> check_job_links(Runtime& runtime, const Cluster& cluster);
 
 }  // namespace trigram

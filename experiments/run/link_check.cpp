@@ -19,15 +19,15 @@ namespace {
 
 constexpr std::size_t kMostLinks = 6;
 constexpr double kTolerance = 0.05;
-constexpr double kMessage_s = 0.2;  // long against the tens of microseconds of a wake-up
+constexpr double kMessage_s = 0.2;  // long against a thread's wake-up, tens of microseconds
 
 struct Pair {
   int source, destination;
-  double overhead_s;  // of the sender's software, for one message: no latency of the network
+  double overhead_s;  // the sender's software overhead per message, which is not network latency
   CheckedLink link;
 };
 
-/// One pair for each sort: place, bandwidth and latency.
+/// Returns one pair of ranks for each combination of place, bandwidth and latency.
 std::vector<Pair> pairs_to_check(const Cluster& cluster) {
   const auto network = make_network(cluster);
   const Layout layout = cluster.layout();
@@ -49,9 +49,10 @@ std::vector<Pair> pairs_to_check(const Cluster& cluster) {
   return pairs;
 }
 
-/// Seconds that a message takes from when both sides are ready, as its receiver knows; both ranks
-/// call it. The sender, whose send may be over long before, tells when it began: the clocks of all
-/// ranks begin together.
+/// Seconds from when both sides are ready until the message has arrived. Both ranks call this; the
+/// receiver gets the result and the sender gets 0. The sender sends its start time after the
+/// message, because a send may return long before the message arrives; the clocks of all ranks
+/// start together.
 double message_s(const Context& ctx, const Pair& pair, std::size_t nbytes) {
   const Tensor empty = Tensor::phantom(0, DType::u8, 0);
   const Tensor message = Tensor::phantom(nbytes, DType::u8, nbytes);
@@ -82,7 +83,7 @@ void measure(const Context& ctx, Pair& pair) {
   std::array<double, 5> empty_s;
   for (double& seconds : empty_s) seconds = message_s(ctx, pair, 0);
   std::nth_element(empty_s.begin(), empty_s.begin() + empty_s.size() / 2, empty_s.end());
-  const double latency_s = empty_s[empty_s.size() / 2];  // and the overhead
+  const double latency_s = empty_s[empty_s.size() / 2];  // includes the overhead
   const auto nbytes = static_cast<std::size_t>(kMessage_s * pair.link.configured.bandwidth_Bps);
   const double long_s = message_s(ctx, pair, nbytes);
   if (ctx.world_rank == pair.destination)
@@ -90,7 +91,7 @@ void measure(const Context& ctx, Pair& pair) {
                           latency_s - pair.overhead_s};
 }
 
-/// Relative; 0 where nothing was configured to be relative to.
+/// Relative error; 0 if the configured value is 0.
 double error(double achieved, double configured) {
   return configured > 0 ? achieved / configured - 1 : 0;
 }

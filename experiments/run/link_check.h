@@ -8,27 +8,29 @@
 
 namespace trigram {
 
-/// A link between two workers on an emulated network: as the cluster describes it, and as a message
-/// between them found it.
+/// A link between two workers on an emulated network: as the cluster describes it, and as messages
+/// between the workers measured it.
 struct CheckedLink {
   std::string name;  // such as "between nodes, 0 > 1"
   LinkSpec configured, achieved;
-  /// The larger relative error of the two, with its sign; a latency of 0 has none.
+  /// The relative error of bandwidth or latency, whichever is larger, with its sign. A configured
+  /// latency of 0 counts as exact.
   double off() const;
-  /// More than 5 % off: results are not those of the network that was asked for.
+  /// True if the link is off by more than 5 %, so that results are not those of the requested
+  /// network.
   bool warns() const;
 };
 
-/// Measures one pair of workers for each sort of link, most for kMostLinks, in the emulated world
-/// of an experiment: messages without bytes, and one that takes a fifth of a second. Throws what
-/// ends that world.
+/// Measures one pair of workers for each kind of link, and at most kMostLinks pairs, in the
+/// experiment's emulated world: with empty messages and with one that takes 0.2 s. Throws if that
+/// world fails.
 std::vector<CheckedLink> check_links(const Experiment& experiment, const WorkloadFactory& workload);
 
-/// "links" of a manifest.
+/// The "links" of a manifest.
 Json to_json(const std::vector<CheckedLink>& links);
-/// For people: configured beside achieved.
+/// A table for people that shows configured beside achieved values.
 std::string link_table(const std::vector<CheckedLink>& links);
-/// Warns on stderr of each link that is off, for the run that `run` names.
+/// Logs a warning for each link that is off. `run` names the run in the warning.
 void warn_of(const std::vector<CheckedLink>& links, const std::string& run);
 
 }  // namespace trigram

@@ -10,9 +10,10 @@
 namespace trigram {
 namespace {
 
-/// Credit has come to its lowest where it is nearer to it than this share of what was used.
+/// Credit counts as settled when it is above its minimum by at most this share of the used credit.
 constexpr double kSettled = 0.01;
-/// Links that have used up their credit save some again while they wait, less than this share.
+/// Credit below this share of the bucket's depth counts as used up, because idle links save some
+/// again.
 constexpr double kUsedUp = 0.05;
 
 std::string gigabytes(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }
@@ -39,8 +40,8 @@ std::vector<std::string> NetworkChanges::warnings() const {
   return all;
 }
 
-/// Credit that swings within a cycle of the algorithm and then begins anew changes nothing in the
-/// long run.
+/// Credit that varies within a cycle of the algorithm and then repeats does not affect long-run
+/// means.
 std::string NetworkChanges::of_credit() const {
   const double initial = std::min(links_.shaping.initial_bytes, links_.shaping.depth_bytes);
   if (least_credits_.empty() || initial <= 0) return "";
@@ -60,7 +61,7 @@ std::string NetworkChanges::of_credit() const {
                        "which was used up in step {} of {}; steps after it are slower, and "
                        "means per step are over both",
                        step, steps);
-  if (2 * step <= steps) return "";  // as much comes in as is used
+  if (2 * step <= steps) return "";  // links save as much credit as they use
   return began + fmt::format(
                      "of which {} was left after the last of {} steps; steps are slower "
                      "once it is used up, which a longer run shows",

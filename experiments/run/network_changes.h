@@ -9,17 +9,17 @@
 
 namespace trigram {
 
-/// Watches whether the network stays the same along a simulated run, whose means per step are those
-/// of one network only: links that are shaped begin with saved credit and are slower once it is
-/// used up, and a profile changes links at certain times.
+/// Detects whether the network changes during a simulated run, because means per step then mix
+/// different networks. Shaped links begin with saved credit and become slower once it is used up; a
+/// profile changes links at given times.
 class NetworkChanges {
  public:
   using Credits = std::function<std::vector<double>()>;  // World::link_credits
   NetworkChanges(const Experiment& experiment, Credits credits);
 
-  /// Steps in order, each when its last rank has ended it.
+  /// Records must come in the order of steps, each when its last rank has ended the step.
   void add(const StepRecord& record);
-  /// What changed, or would have changed in a longer run, as sentences.
+  /// Sentences that say what changed, or would have changed in a longer run.
   std::vector<std::string> warnings() const;
 
  private:
@@ -29,8 +29,8 @@ class NetworkChanges {
   const LinkSpec& links_;
   const Credits credits_;
   const bool connects_nodes_;
-  const long first_cycle_;             // steps until the algorithm has done everything once
-  std::vector<double> least_credits_;  // of any link after each step, in bytes
+  const long first_cycle_;             // steps until the algorithm has completed its first cycle
+  std::vector<double> least_credits_;  // the least credit of any link after each step, in bytes
   double end_s_ = 0;
 };
 

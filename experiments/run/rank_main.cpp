@@ -14,8 +14,8 @@
 namespace trigram {
 namespace {
 
-/// Returns when all ranks have come. They wait on the control plane, so that the watchdog sees who
-/// waits for one that never comes.
+/// A barrier over all ranks. They wait on the control plane, so that the watchdog sees which rank
+/// waits for a missing rank.
 void meet(const Context& ctx) {
   constexpr int kTag = -1;  // algorithms use tags from 0
   if (ctx.world_rank > 0) {
@@ -27,14 +27,15 @@ void meet(const Context& ctx) {
   for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kTag, 0);
 }
 
-/// Rank 0 hears of the steps that all ranks have ended since it last did, and collects them as if
-/// they had just been made. It gets the reports, by rank; the others nothing.
+/// Sends the steps that each rank has ended since the last call to rank 0, which feeds them to its
+/// collector. Collective. Rank 0 gets all reports, by rank; other ranks get nothing.
 std::vector<RankReport> tell(const Context& raw, Shared& shared, RankReport& mine,
                              Workload& workload) {
   const auto told = gather(raw, to_bytes(mine));
   std::vector<RankReport> reports;
   for (const std::string& bytes : told) reports.push_back(report_from_bytes(bytes));
-  // Of ranks that do not wait, the steps that one is ahead are to be known when the last one ends.
+  // If ranks do not wait for each other, the collector needs all steps of faster ranks before the
+  // slowest rank ends a step, so rank 0 feeds the steps rank by rank.
   const bool by_step = shared.experiment.synchronous();
   const std::size_t ranks = reports.size(), steps = mine.steps.size();
   for (std::size_t k = 0; k < ranks * steps; ++k) {
@@ -49,7 +50,7 @@ std::vector<RankReport> tell(const Context& raw, Shared& shared, RankReport& min
   return reports;
 }
 
-/// What rank 0 knows of the number of steps to be made; all ranks ask together.
+/// Returns the number of steps to make, as rank 0 knows it. Collective.
 long hear_end(const Context& ctx, const StoppingRule& stopping) {
   constexpr int kTag = -3;  // algorithms use tags from 0
   if (ctx.world_rank > 0) return static_cast<long>(ctx.control->receive(kTag)->a);
@@ -57,10 +58,10 @@ long hear_end(const Context& ctx, const StoppingRule& stopping) {
   return stopping.end();
 }
 
-/// Watches one rank from step to step.
+/// Measures and reports the steps of one rank.
 class StepWatch {
  public:
-  /// `trains`: the rank computes gradients; else it only serves, and has no loss and no delays.
+  /// `trains` is false for a rank that only serves; it has no loss and no injected delays.
   StepWatch(Shared& shared, bool trains)
       : shared_(shared),
         trains_(trains),
@@ -74,7 +75,7 @@ class StepWatch {
   }
   Steps& steps() { return steps_; }
   double began_s() const { return origin_s_; }
-  /// Of a rank that is a process: its steps.
+  /// The steps that a rank which is a process has not yet sent to rank 0.
   RankReport& report() { return report_; }
 
  private:
@@ -88,7 +89,7 @@ class StepWatch {
   }
 
   void end(long step) {
-    raw_.stream->synchronize();  // what the step issued belongs to it
+    raw_.stream->synchronize();  // attribute the operations that the step issued to it
     const double now_s = raw_.stream->now();
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = meter_->counters() - before_,
@@ -119,8 +120,9 @@ class StepWatch {
     if (shared_.stopping && step + 1 < steps_.count()) evaluate_together();
   }
 
-  /// All ranks come to the end of a step, and go on when rank 0 knows whether they shall. Waiting
-  /// for slower ranks is training where ranks do so anyway.
+  /// Synchronizes all ranks at an evaluated step; they continue when rank 0 has decided whether the
+  /// run goes on. In synchronous algorithms the wait for slower ranks counts as training time,
+  /// because ranks would wait anyway.
   void evaluate_together() {
     const double came_s = raw_.stream->now();
     meet(raw_);
@@ -139,12 +141,12 @@ class StepWatch {
   Workload* workload_ = nullptr;
   Counters before_;
   double begin_s_ = 0, origin_s_ = 0;
-  double excluded_s_ = 0;  // evaluations so far
-  double logged_s_ = 0;    // when the log last spoke of a step
+  double excluded_s_ = 0;  // spent on evaluations so far
+  double logged_s_ = 0;    // end of the last step that was logged
   RankReport report_;
 };
 
-/// Rank 0 hears all that it does not know yet of the ranks.
+/// Sends everything that rank 0 does not know yet to it: remaining steps, results and timelines.
 void tell_all(const Context& raw, Shared& shared, RankReport& mine, Workload& workload) {
   mine.result = shared.results[static_cast<std::size_t>(raw.world_rank)];
   mine.timeline = shared.timeline.rank_to_bytes(raw.world_rank);

@@ -15,31 +15,31 @@
 
 namespace trigram {
 
-/// What is left of a rank when it has ended.
+/// A rank's results at the end of the run.
 struct RankResult {
-  Counters total;            // all that it has done
-  double began_s = 0;        // its first step, by the world's clock
-  std::string weights_hash;  // empty for phantoms
+  Counters total;            // over the whole run
+  double began_s = 0;        // start of its first step on the world's clock
+  std::string weights_hash;  // empty if the workload does not learn
   std::size_t batch = 0;
-  bool trains = true;  // false: only serves
+  bool trains = true;  // false: a server that does not train
 };
 
-/// What all ranks of a run share. All parts outlive the run.
+/// State that all ranks of a run share. Everything in it must outlive the run.
 struct Shared {
   const Experiment& experiment;
   const WorkloadFactory& workload;
   const Workers& workers;
   const MachineModel* machine;
   bool simulated;
-  bool processes;  // ranks do not share this, but tell rank 0 when they have trained
+  bool processes;  // ranks are processes: they do not share this object, but send results to rank 0
   Collector& collector;
   Timeline& timeline;
-  const StoppingRule* stopping;     // null where all steps are made
-  std::vector<RankResult> results;  // one per rank; each writes its own
-  std::span<Counters> arrived;      // MeterOptions::arrived; empty where time is real
+  const StoppingRule* stopping;     // null: all steps are made
+  std::vector<RankResult> results;  // one per rank; each rank writes its own
+  std::span<Counters> arrived;      // MeterOptions::arrived; empty in real time
 };
 
-/// The main function of each rank: makes its workload, optimizer and algorithm around an
+/// The main function of each rank. Creates the rank's workload, optimizer and algorithm on an
 /// instrumented Context, trains, and reports every step to the collector. Throws DivergenceError.
 void rank_main(const Context& raw, Shared& shared);
 

@@ -109,7 +109,7 @@ std::vector<std::string> gather(const Context& ctx, const std::string& mine) {
     const auto length = ctx.control->receive(kTag);
     lengths[static_cast<std::size_t>(length->source)] = static_cast<std::size_t>(length->a);
   }
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {  // one after the other, for memory
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {  // one at a time, to bound memory
     const Transfer in{Transfer::recv, carrier(lengths[rank]), static_cast<int>(rank)};
     ctx.comm->transfer({&in, 1});
     all[rank].resize(lengths[rank]);

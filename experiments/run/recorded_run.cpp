@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kOutcome = "outcome.json";
 
-/// A file of results, which says so when it cannot be written.
+/// A result file that throws std::filesystem::filesystem_error if a write fails.
 class ResultFile {
  public:
   explicit ResultFile(std::filesystem::path path) : path_(std::move(path)), file_(path_) {
@@ -65,8 +65,8 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
   return {.summary = std::move(summary)};
 }
 
-/// The last line that the process wrote before a trace of its stack; it says why a library ended
-/// the process.
+/// The last line that the process wrote before a stack trace. If a library ended the process, this
+/// line says why.
 std::string last_words(const std::filesystem::path& log) {
   std::ifstream file(log);
   std::string last;

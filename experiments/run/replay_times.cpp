@@ -16,7 +16,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The time of one pass through one tensor.
+/// The duration of one pass through one tensor's layer, in seconds.
 template <class Pass>
 double timed(const Context& ctx, Pass pass) {
   const double begin_s = ctx.stream->now();

@@ -8,7 +8,8 @@
 
 namespace trigram {
 
-/// How long a tensor's layer takes in a profile, and how long it took here; FLOPs for the batch.
+/// The time that a tensor's layer takes in a profile, and the time measured here. FLOPs are per
+/// batch.
 struct ReplayedLayer {
   std::string tensor;
   double numel = 0;
@@ -17,11 +18,11 @@ struct ReplayedLayer {
   } forward, backward;
 };
 
-/// Replays each layer by itself, without communication, on all ranks of the experiment's world at
-/// the same time: once to warm up, then `steps` times, of which the medians are rank 0's. Every
-/// layer waits for the one before, so that the sum can be more than a training step computes.
-/// Collective, where ranks are processes; empty on others than rank 0. Throws ConfigError unless
-/// the workload is a replay.
+/// Replays each layer alone, without communication, on all ranks of the experiment's world at the
+/// same time: once as warm-up, then `steps` times. Reports the medians of rank 0. Each layer waits
+/// for the one before, so the sum can exceed the computation time of a training step. Collective if
+/// ranks are processes; the result is empty on ranks other than 0. Throws ConfigError unless the
+/// workload is a replay.
 std::vector<ReplayedLayer> replay_layers(const Experiment& experiment,
                                          const WorkloadFactory& workload, long steps);
 

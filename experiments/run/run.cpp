@@ -28,11 +28,11 @@ EvaluationPause pause_of(const Experiment& e) {
   return e.synchronous() ? EvaluationPause::rendezvous : EvaluationPause::gate;
 }
 
-/// Passes over the data set, where each rank took so many mini-batches. What is left of the data
-/// when no mini-batch of every rank can be made of it is in no pass.
+/// The number of passes over the data set, given the mini-batches that each rank took. A pass
+/// leaves out the rest of the data that is too small for one mini-batch of every rank.
 double epochs(const WorkloadFactory& workload, std::span<const RankResult> ranks,
               std::span<const double> batches) {
-  std::size_t each_one = 0;  // samples of a mini-batch of every rank
+  std::size_t each_one = 0;  // samples in one mini-batch of every rank
   double taken = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (!ranks[i].trains) continue;
@@ -42,7 +42,8 @@ double epochs(const WorkloadFactory& workload, std::span<const RankResult> ranks
   return taken / static_cast<double>(workload.samples() / each_one * each_one);
 }
 
-/// Of a network that is emulated around a job of processes, which measure it before they use it.
+/// Measures the links of a job whose processes run inside an emulated network, before it trains.
+/// Null for all other runs.
 Json checked_links(const Experiment& e, Runtime& runtime) {
   if (!e.emulates() || !e.world().processes) return nullptr;
   const std::vector<CheckedLink> links = check_job_links(runtime, e.cluster);
@@ -53,8 +54,8 @@ Json checked_links(const Experiment& e, Runtime& runtime) {
   return to_json(links);
 }
 
-/// Of workers that do not wait: whether one had made all of its steps long before the end, so that
-/// it learned no more. Null where workers wait.
+/// True if a worker had made all of its steps long before the end of the run, so that it learned no
+/// more. Null if workers wait for each other.
 Json worker_done(const Experiment& e, const Json& summary, const TargetAccuracy* target) {
   if (e.synchronous()) return nullptr;
   const bool ended_early = summary.at("steps") < e.steps;
@@ -86,7 +87,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   DrawnSteps drawn(e);
   NetworkChanges changes(e, credits);
   std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
-  std::vector<Counters> counted;  // what has arrived in the steps that count
+  std::vector<Counters> counted;  // what arrived during the steps that count
   Collector collector({.ranks = layout.ranks(),
                        .trainers = workers.count(),
                        .arrived = arrived,
@@ -117,7 +118,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
 
-  if (e.world().processes && mpi_process().rank != 0) return nullptr;  // rank 0 knows it all
+  if (e.world().processes && mpi_process().rank != 0) return nullptr;  // rank 0 has all results
   output.timeline(timeline.to_json());
   if (steady && steady->cycles_left_out() > 0)
     summary.repeat(steady->cycle(), steady->cycles_left_out());

@@ -9,17 +9,18 @@
 
 namespace trigram {
 
-/// Where the results of a run go while it is under way.
+/// Receives the results of a run while it is running.
 struct RunOutput {
   std::function<void(const StepRecord&)> step;  // in the order of steps
   std::function<void(const Json&)> timeline;    // once, after the last step
 };
 
-/// Makes one run in this process and returns its summary, with "warnings" that only show in the run
-/// and, in a job on an emulated network, its "links". Throws what ends it: DivergenceError,
-/// HangError, and whatever an algorithm, a workload or the runtime throws. A process can make one
-/// run only, since SimGrid allows one engine per process; but any number in a world of processes,
-/// where all of them call this together, and rank 0 alone writes output and gets a summary.
+/// Makes one run in this process and returns its summary, with "warnings" that only the run itself
+/// can reveal and, for a job on an emulated network, its "links". Throws DivergenceError,
+/// HangError, and whatever an algorithm, a workload or the runtime throws. In the simulated world a
+/// process can make one run only, because SimGrid allows one engine per process. In a world of
+/// processes the call is collective, any number of runs is possible, and only rank 0 writes output
+/// and gets a summary (others: null).
 Json make_run(const Experiment& experiment, const WorkloadFactory& workload,
               const RunOutput& output);
 

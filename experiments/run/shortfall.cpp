@@ -7,8 +7,8 @@
 namespace trigram {
 namespace {
 
-/// Whether the leader of a single node has nobody to exchange with, in an algorithm whose exchange
-/// is more than the mean that the node has made by then.
+/// True if a hierarchical algorithm runs on a single node, whose leader has no peer, and its
+/// exchange between leaders does more than the averaging within the node.
 bool leads_nobody(const Experiment& e) {
   const AlgorithmTraits traits = e.algorithm_entry().traits(e.algorithm);
   if (e.cluster.nodes > 1 || !traits.execution.hierarchical) return false;
@@ -17,15 +17,15 @@ bool leads_nobody(const Experiment& e) {
          trigram.centralisation == Trigram::Centralisation::decentralised;
 }
 
-/// Averages of each rank in the steps that means are over, where time alone decides about them;
-/// else as many as are enough.
+/// The number of averages of each rank in the steps that means cover, if time alone decides when
+/// averages are made; otherwise kLeastExchanges, i.e. enough.
 long completed_averages(const Experiment& e, const ExchangeSchedule& schedule,
                         const Json& summary) {
   if (!schedule.by_time) return kLeastExchanges;
   return summary.at("rates").at("updates").get<long>() / e.cluster.layout().ranks();
 }
 
-/// Why workers have not exchanged what their algorithm wants them to; empty where they have.
+/// Says why workers did not exchange what their algorithm has them exchange; empty if they did.
 std::string without_exchange(const Experiment& e, const ExchangeSchedule& schedule,
                              const Json& summary) {
   const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
@@ -65,8 +65,8 @@ long least_rated_steps(const Experiment& e) { return least_steps(e.schedule()); 
 long shown_step(const Experiment& e) {
   const ExchangeSchedule schedule = e.schedule();
   const long from = cycle_of(schedule).from, every = schedule.every;
-  constexpr long kSettled = 2;  // steps until buffers and windows are as they stay
-  const long exchanges = (kSettled + every) / every;  // the first that comes after those
+  constexpr long kSettled = 2;  // steps until buffers and windows reach their steady state
+  const long exchanges = (kSettled + every) / every;  // the first exchange after those steps
   const long chosen = e.timeline.step.value_or(from + exchanges * every - 1);
   return std::min<long>(chosen, e.steps - 1);
 }
@@ -82,7 +82,8 @@ Json shortfall(const Experiment& e, const Json& summary) {
   };
   const std::string later =
       cycle.from > 0 ? fmt::format(" after its warm-up of {}", cycle.from) : "";
-  // A warm-up is another algorithm: what it learns and costs says nothing of what comes after it.
+  // A warm-up is a different algorithm: its cost and its learning say nothing about the steps that
+  // follow.
   if (rated <= 0)
     return lacks("run", fmt::format("made {} steps, all of its warm-up of {}", steps, cycle.from));
   if (rated < every)

@@ -10,9 +10,9 @@
 namespace trigram {
 namespace {
 
-/// Of a cycle's time, and of the depth of a token bucket.
+/// Relative to a cycle's time and to the depth of a token bucket.
 constexpr double kTolerance = 1e-9;
-/// Of the cycle that algorithm and machines tell of, the longest that is looked for.
+/// The longest cycle to look for, in multiples of the common period of algorithm and machines.
 constexpr std::size_t kMultiples = 4;
 
 bool same_traffic(const Counters& a, const Counters& b) {
@@ -38,7 +38,7 @@ void SteadySteps::add(const StepRecord& record, std::span<const RankStep> ranks,
     if (!steady(multiple * cycle)) continue;
     const auto found = static_cast<long>(multiple * cycle);
     const long begun = furthest + 1;
-    const long end = begun + 2;  // the last one, begun + 1, is nobody's yet
+    const long end = begun + 2;  // no rank has begun the last step, begun + 1
     end_ = std::min(options_.steps, end + (options_.steps - end) % found);
     if (end_ < options_.steps) cycle_ = found;
     return;
@@ -69,8 +69,8 @@ bool SteadySteps::repeats(const Step& step, const Step& before, double tolerance
   return true;
 }
 
-/// Whether the last cycle took all ranks as long as the first of them, and a multiple of the clock
-/// that the algorithm goes by.
+/// True if the last cycle took all ranks equally long, and a multiple of the clock interval that
+/// the algorithm uses.
 bool SteadySteps::keeps_time(std::size_t cycle, double seconds, double tolerance_s) const {
   for (std::size_t rank = 0; rank < ended_s_.size(); ++rank) {
     double own = 0;

@@ -8,23 +8,24 @@
 
 namespace trigram {
 
-/// Watches the steps of a run, and says when it ends earlier than after all that were asked for.
+/// Watches the steps of a run and decides whether it ends before all requested steps.
 class StoppingRule {
  public:
   virtual ~StoppingRule() = default;
 
-  /// All ranks have ended the step of `record`, and some of them step `furthest`. `weights` are
-  /// those of the ranks that train, where the step is evaluated; else there are none. Steps in
-  /// order.
+  /// Called when all ranks have ended the step of `record`, in the order of steps. Some ranks may
+  /// already have ended later steps, up to `furthest`. `weights` are those of the ranks that train
+  /// if the step is evaluated; otherwise empty.
   virtual void add(const StepRecord& record, std::span<const RankStep> ranks,
                    std::span<const std::vector<float>> weights, long furthest) = 0;
 
-  /// The number of steps to be made, as is known by now. No rank has begun the last of them when
-  /// this becomes less. Any thread may ask.
+  /// The number of steps to make, as known so far. When it decreases, no rank has begun the new
+  /// last step. Any thread may call this.
   virtual long end() const = 0;
-  /// How many of them count. Those after were begun before all ranks knew.
+  /// How many of these steps count. Later ones were begun before all ranks knew of the end.
   virtual long counted() const { return end(); }
-  /// What the ranks have come to by the rule, of what they have made.
+  /// The results of the ranks as of the last step that counts, given their results at the end of
+  /// the run.
   virtual std::vector<RankResult> completed(std::span<const RankResult> made) const {
     return {made.begin(), made.end()};
   }

@@ -12,7 +12,8 @@
 namespace trigram {
 namespace {
 
-/// One hash over the weights of all ranks that train, so that worlds can be compared to the bit.
+/// One hash over the weights of all ranks that train, so that runs in different worlds can be
+/// compared bit for bit.
 Json hash_of(std::span<const RankResult> ranks) {
   Sha256 hash;
   for (const RankResult& rank : ranks) {
@@ -23,14 +24,15 @@ Json hash_of(std::span<const RankResult> ranks) {
   return hash.hex();
 }
 
-/// How fast one rank trains.
+/// The pace of one rank that trains.
 struct WorkerPace {
   double step_s, samples_per_s;
 };
 
-/// Of the ranks that train. Those that wait for each other, be it for neighbours alone, all go at
-/// the slowest one's pace in the long run, whatever lead some have at the end. One that waits for
-/// nobody is not waited for when it is done.
+/// The paces of the ranks that train. Ranks that wait for each other, even if only for their
+/// neighbours, all advance at the pace of the slowest in the long run, whatever lead some have at
+/// the end. If ranks do not wait, each has its own pace, which excludes the time after its last
+/// step.
 std::vector<WorkerPace> paces_of(std::span<const RankResult> ranks, StepSums sums, bool waits,
                                  std::optional<std::size_t> priced_batch) {
   if (waits) sums.taken_s.assign(ranks.size(), sums.time_s);
@@ -49,10 +51,11 @@ double samples_per_s(std::span<const WorkerPace> paces) {
   return sum;
 }
 
-/// Ratio of the steps' times of two workers from which on their paces are told.
+/// The summary gives paces if the slowest worker's step time is more than this multiple of the
+/// fastest's.
 constexpr double kUneven = 1.5;
 
-/// The slowest and the fastest, where they differ much.
+/// The slowest and the fastest pace if they differ by more than kUneven; otherwise null.
 Json paces_json(std::span<const WorkerPace> paces) {
   const auto [fastest, slowest] = std::ranges::minmax_element(paces, {}, &WorkerPace::step_s);
   if (!(slowest->step_s > kUneven * fastest->step_s)) return nullptr;
@@ -72,7 +75,7 @@ void count(StepSums& sums, const StepRecord& record, long times) {
     sums.batches[rank] += static_cast<double>(times * record.batches[rank]);
 }
 
-/// The steps of `all` after those of `first`.
+/// The sums over the steps of `all` that come after those of `first`.
 StepSums without(const StepSums& all, const StepSums& first) {
   if (first.steps == 0) return all;
   StepSums rest{
@@ -89,7 +92,8 @@ StepSums without(const StepSums& all, const StepSums& first) {
   return rest;
 }
 
-/// How many steps a rank that trains made, on average, while the last of them made these.
+/// The mean number of steps that the ranks that train completed while the slowest of them completed
+/// these steps.
 double steps_made(const StepSums& sums, std::span<const RankResult> ranks) {
   if (sums.made.empty()) return static_cast<double>(sums.steps);
   double steps = 0, count = 0;
@@ -122,7 +126,7 @@ void Summary::repeat(std::span<const StepRecord> cycle, long times) {
       const double taken_s = static_cast<double>(times) * record.step_s;
       sums->time_s += taken_s;
       for (double& own_s : sums->taken_s)
-        own_s += taken_s;  // a steady cycle takes all ranks as long
+        own_s += taken_s;  // a steady cycle takes all ranks equally long
       count(*sums, record, times);
     }
     note_staleness(record, times);
@@ -137,8 +141,8 @@ void Summary::note_staleness(const StepRecord& record, long times) {
 
 StepSums Summary::rated() const { return whole_.steps > 0 ? without(whole_, warm_up_) : all_; }
 
-/// The steps that tell what ranks do by themselves: without the last one where they exchange by
-/// time or chance, as such ranks often wait for everybody in it.
+/// The steps over which ranks' own times are averaged. If time or chance decides when ranks
+/// exchange, the last step is left out, because ranks often wait for all others in it.
 StepSums Summary::paced() const {
   const StepSums from = whole_.steps > 0 ? warm_up_ : StepSums{};
   return before_last_.steps > from.steps ? without(before_last_, from) : rated();
@@ -151,7 +155,7 @@ std::vector<double> Summary::batches() const {
   return taken;
 }
 
-/// Which steps means are over, and what was sent in them.
+/// The steps that the means cover, and the traffic in them.
 Json Summary::rates_json(const StepSums& rated, std::span<const RankResult> ranks) const {
   const long from = whole_.steps > 0 ? cycle_.from : 0;
   Json j = {{"from_step", from},

@@ -10,37 +10,39 @@ namespace trigram {
 /// Sums over steps.
 struct StepSums {
   long steps = 0;
-  double time_s = 0;            // from the first of them until the last rank that trains ended them
-  std::vector<double> taken_s;  // by rank, its own; empty for no steps
-  Counters mean;                // times
+  /// From the begin of the first step until the last rank that trains ended the last step.
+  double time_s = 0;
+  std::vector<double> taken_s;  // each rank's own time; empty if there are no steps
+  Counters mean;                // times only
   Counters sent;                // bytes and messages
-  long updates = 0;             // whose staleness was recorded
+  long updates = 0;             // updates with a recorded staleness
   std::vector<double> batches;  // by rank, in its own steps
-  std::vector<Made> made;       // by rank, in time_s; empty where ranks wait for each other
+  std::vector<Made> made;       // by rank, within time_s; empty if ranks wait for each other
 };
 
-/// Adds up the steps of a run. Means per step are over whole cycles of the algorithm alone, from
-/// the end of its warm-up to that of the last whole cycle: a part of a cycle costs more or less
-/// than the same part of a mean cycle. A run that has no whole cycle has means over all steps.
+/// Adds up the steps of a run. Means per step cover whole cycles of the algorithm only, from the
+/// end of the warm-up to the end of the last whole cycle, because a partial cycle may cost more or
+/// less than its share. If there is no whole cycle, means cover all steps.
 class Summary {
  public:
-  /// `waits`: ranks wait for each other, or none gets ahead of another without a bound.
+  /// `waits` is true if ranks wait for each other, or if the lead of a rank over another is
+  /// bounded.
   explicit Summary(const Cycle& cycle = {}, bool waits = true)
       : cycle_(cycle), waits_(waits), drops_last_(!waits && !cycle.exact && cycle.steps == 1) {}
   void add(const StepRecord& record);
-  /// Steps that repeat those of `cycle`, which are whole cycles of the algorithm, so many times,
-  /// without having been made. They end before the last that was.
+  /// Counts `times` more repetitions of `cycle`, which is a whole number of the algorithm's cycles,
+  /// as if they had been made before the last simulated step.
   void repeat(std::span<const StepRecord> cycle, long times);
-  /// The "summary" of a manifest: means per step and rank that trains of times, totals over ranks
-  /// and steps of bytes and messages, the last evaluation; null where a value does not apply. Times
-  /// and totals end with the last step: what ranks send after theirs is in neither.
-  /// `messages_per_s` is the speed of the simulator, empty in real time; `priced_batch` is a
-  /// worker's batch of the model that times are of, if that is another than the one that is
-  /// trained.
+  /// The "summary" of a manifest: times as means per step and per rank that trains, bytes and
+  /// messages as totals over ranks and steps, and the last evaluation. Null if a value does not
+  /// apply. Times and totals end with the last step and exclude what ranks send after it.
+  /// `messages_per_s` is the speed of the simulator in messages per second of real time, empty for
+  /// runs in real time. `priced_batch` is a worker's batch in the model that gives the times, if
+  /// that is not the model that is trained.
   Json to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s,
                std::optional<std::size_t> priced_batch = {}) const;
 
-  /// Mini-batches that each rank took until the end.
+  /// The number of mini-batches that each rank took in the run.
   std::vector<double> batches() const;
 
  private:
@@ -51,22 +53,23 @@ class Summary {
 
   Cycle cycle_;
   bool waits_;
-  bool drops_last_;  // from the means of ranks' own times
+  bool drops_last_;  // the means of ranks' own times leave out the last step
   StepSums all_;
-  StepSums before_last_;      // where ranks do not wait for each other
-  StepSums warm_up_, whole_;  // up to the end of the warm-up, and of the last whole cycle
+  StepSums before_last_;      // if ranks do not wait for each other
+  StepSums warm_up_, whole_;  // until the end of the warm-up and of the last whole cycle
   StepRecord last_;
   Steps::Staleness staleness_;
 };
 
-/// How many messages the ranks sent.
+/// The number of messages that the ranks sent.
 double messages_of(std::span<const RankResult> ranks);
 
-/// Seconds below which no network carries what has arrived of what each rank sent. Those that the
-/// ranks spent before their first steps count as little as in the time of a run.
+/// A lower bound, in seconds, on the time in which the cluster's network can carry the bytes in
+/// `arrived`, given by sending rank. Like the time of a run, it excludes the time before the ranks'
+/// first steps.
 double lower_bound(const Cluster& cluster, std::span<const Counters> arrived,
                    std::span<const RankResult> ranks);
-/// Throws InvariantError when the reported time of a simulated run is below its lower bound.
+/// Throws InvariantError if the reported time of a simulated run is below its lower bound.
 void check_lower_bound(double time_s, double bound_s);
 
 }  // namespace trigram

@@ -8,15 +8,15 @@
 namespace trigram {
 namespace {
 
-/// Workers that begin on their own have no common model before their first average; all others have
-/// one after every step.
+/// The number of steps after which workers first have a common model. Workers that begin on their
+/// own have none before their first average; all other workers have one after every step.
 long first_common_model(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
   if (cycle.from > 0 || !cycle.exact) return 1;
   return e.schedule().every;
 }
 
-/// When the first of the ranks that train ended the step.
+/// The time when the first of the ranks that train ended the step.
 double first_end_s(std::span<const RankStep> ranks) {
   double first_s = std::numeric_limits<double>::infinity();
   for (const RankStep& rank : ranks)
@@ -40,7 +40,7 @@ void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> ran
   counted_ = record.step + 1;
   worker_done_ = counted_ < steps_ && furthest + 2 >= steps_;
   const long begun = furthest + 1;
-  end_ = std::min(steps_, begun + 2);  // the last one, begun + 1, is nobody's yet
+  end_ = std::min(steps_, begun + 2);  // no rank has begun the last step, begun + 1
   for (const std::vector<float>& model : weights) hashes_.push_back(weights_hash(model));
 }
 

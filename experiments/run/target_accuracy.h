@@ -9,13 +9,12 @@
 
 namespace trigram {
 
-/// Ends a run at the first evaluation at which the mean model is as accurate as wanted. What counts
-/// is the run up to that step, as if it had been its last: workers that were ahead are not asked
-/// what they did beyond.
+/// Ends a run at the first evaluation at which the mean model reaches the target accuracy. The run
+/// counts up to that step, as if it had been the last; later steps of faster workers do not count.
 class TargetAccuracy final : public StoppingRule {
  public:
-  /// `first_model`: after so many steps the workers have a common model for the first time that has
-  /// learned something. `waits`: they wait for each other.
+  /// `first_model` is the number of steps after which workers first have a common model that has
+  /// learned something. `waits` is true if workers wait for each other.
   TargetAccuracy(double accuracy, long steps, long first_model = 1, bool waits = true)
       : accuracy_(accuracy),
         steps_(steps),
@@ -30,12 +29,13 @@ class TargetAccuracy final : public StoppingRule {
   long counted() const override { return counted_; }
   std::vector<RankResult> completed(std::span<const RankResult> made) const override;
 
-  /// For a summary: after how many steps, epochs and seconds it was reached, and until when it was
-  /// not (`after_s`): the time of the evaluation before, or, where there was none, of the first
-  /// common model; null where it was not reached. `epochs` are those of the steps that count.
+  /// For a summary: the steps, epochs and seconds after which the target was reached, and the time
+  /// until which it was not reached (`after_s`): the time of the evaluation before, or of the first
+  /// common model if there was none. Null if the target was not reached. `epochs` covers the steps
+  /// that count.
   Json to_json(double epochs) const;
-  /// Whether it was reached in fewer steps than a worker had made by then, who had made all of its
-  /// steps or was in the last: many algorithms wait there for everybody.
+  /// True if the target was reached before the last step while some worker had completed all of its
+  /// steps or was in the last, in which many algorithms wait for all workers.
   bool worker_done() const { return worker_done_; }
 
  private:
@@ -47,8 +47,9 @@ class TargetAccuracy final : public StoppingRule {
   std::optional<double> reached_s_;
   bool evaluated_ = false;
   bool worker_done_ = false;
-  double after_s_ = 0;               // before this time it was not reached
-  std::vector<std::string> hashes_;  // of the weights of those that train, when it was reached
+  double after_s_ = 0;  // the target was not reached before this time
+  /// Of the weights of the ranks that train, when the target was reached.
+  std::vector<std::string> hashes_;
 };
 
 /// Null where a run has no target.

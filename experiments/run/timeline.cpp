@@ -9,7 +9,7 @@
 namespace trigram {
 namespace {
 
-constexpr double kTouching_s = 1e-9;  // slices of computation closer than this are drawn as one
+constexpr double kTouching_s = 1e-9;  // computation slices closer than this are merged
 
 const char* name_of(Event::Kind kind) {
   switch (kind) {
@@ -19,7 +19,7 @@ const char* name_of(Event::Kind kind) {
   }
 }
 
-/// Microseconds to the picosecond: enough for any clock, and short to write.
+/// Rounds to a picosecond, which is precise enough for any clock and short to write.
 double microseconds(double seconds) { return std::round(seconds * 1e12) / 1e6; }
 
 Json metadata(const char* what, int pid, int tid, const std::string& name) {
@@ -55,7 +55,7 @@ void Timeline::note_message(Rank& rank, const Event& event, bool drawn) const {
   const int destination = is_send ? event.peer : event.rank;
   const long index = rank.counts[{event.stream, source, destination}]++;
   if (!drawn || static_cast<std::size_t>(event.peer) >= ranks_.size()) return;
-  // An arrow binds to the slice around its end, so it must not lie on the slice's edge.
+  // An arrow binds to the slice that encloses its end, so the end must not lie on the slice's edge.
   const double inset_s = (event.end_s - event.begin_s) / 1000;
   rank.flows.push_back({fmt::format("{} {}>{} #{}", event.stream, source, destination, index),
                         is_send, event.stream,

@@ -12,23 +12,24 @@
 
 namespace trigram {
 
-/// Records the events of one step of a few ranks, for trace.json: Chrome's trace-event format,
-/// which Perfetto opens. A rank is a process and each of its streams a thread, so slices nest; a
-/// message is an arrow from the slice that sends to the slice that receives.
+/// Records the events of one step of a few ranks for trace.json, in Chrome's trace-event format,
+/// which Perfetto opens. A rank is shown as a process and each of its streams as a thread, so
+/// slices nest. A message is an arrow from the sending slice to the receiving slice.
 class Timeline {
  public:
   Timeline(long step, int ranks) : step_(step), ranks_(static_cast<std::size_t>(ranks)) {}
 
-  /// The sink of a rank's events, empty for a rank that is not drawn. `steps`, which tells the step
-  /// that the rank is in, must outlive the run; so must this.
+  /// The event sink of a rank; empty if the rank is not drawn. `steps` gives the rank's current
+  /// step. It and this object must outlive the run.
   EventSink sink(int rank, const Steps& steps);
-  /// The rank's main stream was in the step from `begin_s` to `end_s`. In real time computation
-  /// leaves no events: `fill` draws it between those that there are.
+  /// The rank's main stream was in the step from `begin_s` to `end_s`. Computation in real time
+  /// leaves no events, so `fill` draws it in the gaps between the other events.
   void end_step(int rank, const std::string& stream, double begin_s, double end_s, bool fill);
   long step() const { return step_; }
 
   Json to_json() const;
-  /// What is known of a rank, for the timeline of another process; "" for one that is not drawn.
+  /// Serializes the events of a rank for the timeline in another process; "" if the rank is not
+  /// drawn.
   std::string rank_to_bytes(int rank) const;
   void rank_from_bytes(int rank, const std::string& bytes);
 
@@ -46,11 +47,11 @@ class Timeline {
     std::uint64_t bytes;
   };
   struct Rank {
-    std::mutex mutex;  // held only while one event is noted
+    std::mutex mutex;  // held only while one event is recorded
     std::map<std::string, std::vector<Slice>> streams;
     std::vector<Flow> flows;
-    /// Messages so far by (stream, source, destination): messages are first-in-first-out, so equal
-    /// counts on both sides are the same message.
+    /// Number of messages so far by (stream, source, destination). Messages arrive in
+    /// first-in-first-out order, so equal counts on both sides identify the same message.
     std::map<std::tuple<std::string, int, int>, long> counts;
   };
   void note(Rank& rank, const Event& event, bool drawn) const;

@@ -13,16 +13,16 @@ namespace {
 
 constexpr double kFont = 12, kBoxHeight = 40, kStep = 90, kLane = 22;
 
-/// The vertices of one tier; all that is inside nodes is one tier.
+/// The vertices of one tier. Everything inside nodes is one tier.
 struct Tier {
-  std::string key;   // of Vertex::tier; empty for the nodes
-  std::string name;  // of many: "edge switches"
+  std::string key;   // Vertex::tier; empty for the nodes
+  std::string name;  // plural, such as "edge switches"
   int count = 0;
 };
 
 std::string plural(const std::string& one) { return one + (one.ends_with("ch") ? "es" : "s"); }
 
-/// The links, in each direction, between two tiers that have one bandwidth.
+/// The links between two tiers that have the same bandwidth. Each direction counts as a link.
 struct Bundle {
   std::size_t a, b;
   double Bps;
@@ -78,10 +78,10 @@ class Diagram {
     return static_cast<std::size_t>(found - tiers_.begin());
   }
   static std::string label(const Tier& t) { return fmt::format("{} {}", t.count, t.name); }
-  /// Nodes at the bottom.
+  /// Nodes are at the bottom.
   static double height_of(std::size_t tier) { return -kStep * static_cast<double>(tier); }
 
-  /// By tiers; all bandwidths of two tiers together when they are many.
+  /// The links by tiers. If there are many bandwidths, the links between two tiers are combined.
   std::vector<Bundle> bundles() const {
     std::vector<Bundle> all;
     for (const auto& [key, links] : links_)
@@ -102,7 +102,7 @@ class Diagram {
     return together;
   }
 
-  /// `about`: bandwidths are means.
+  /// `about` is true if bandwidths are means.
   std::string text_of(const Bundle& bundle, bool about) const {
     const std::string of = fmt::format("{} links of {}{}", bundle.links, about ? "about " : "",
                                        short_bandwidth(bundle.Bps));
@@ -112,7 +112,7 @@ class Diagram {
   }
 
   void connect(const Bundle& bundle, double edge, double lane, int number) {
-    // Where several lanes meet a box, each has a height of its own.
+    // If several lanes end at the same box, each ends at a different height.
     const double shift = 4 * (number % 5) - 14.0;
     const double top = height_of(bundle.b) + shift;
     const double bottom = height_of(bundle.a) + shift + (bundle.a == bundle.b ? 18 : 0);

@@ -21,7 +21,7 @@ struct Shape {
   double width, height;
 };
 
-/// Bandwidths of the links, widest first, and how each is drawn.
+/// The bandwidths of the links, and the line width that stands for each.
 class LineStyles {
  public:
   void add(double Bps) { ++count_[Bps]; }
@@ -63,7 +63,7 @@ class Drawing {
   static std::string title(int node) { return fmt::format("node {}", node); }
   Point pixels(Point p) const { return {p.x * unit_.x, p.y * unit_.y}; }
 
-  /// Whatever is inside a node is drawn at the node.
+  /// Everything inside a node is drawn at the node.
   void place(const Vertex& vertex) {
     if (vertex.node >= 0) {
       shapes_.push_back({pixels(vertex.place), node_width_, node_height_});
@@ -85,7 +85,7 @@ class Drawing {
     for (const Link& link : network_.links()) {
       if (!visible(link)) continue;
       const Point a = shape(link.from).centre, b = shape(link.to).centre;
-      // Both directions, and the NICs of one node, are one line.
+      // Both directions, and all NICs of a node, share one line.
       const auto ends = std::minmax({std::pair{a.x, a.y}, std::pair{b.x, b.y}});
       if (!drawn.insert({ends.first, ends.second}).second) continue;
       const double width = styles_.width(link.bandwidth_Bps),
@@ -95,7 +95,7 @@ class Drawing {
     }
   }
 
-  /// Whether the straight line between two shapes passes the middle of a third one.
+  /// True if the straight line between two shapes passes the middle of a third shape.
   bool hits_another(Point a, Point b) const {
     const double dx = b.x - a.x, dy = b.y - a.y, length = std::hypot(dx, dy);
     return std::any_of(shapes_.begin(), shapes_.end(), [&](const Shape& s) {
@@ -142,7 +142,7 @@ class Drawing {
     return shades[index % 4];
   }
 
-  /// Below all else: what shapes and lines mean.
+  /// Draws, below everything else, what shapes and lines mean.
   void draw_legend() {
     double bottom = -1e300, left = 1e300;
     for (const Shape& s : shapes_) {
@@ -160,7 +160,7 @@ class Drawing {
       svg_.box({left + 14, row}, 26, 14, fill(tier), 7);
       entry(tier);
     }
-    // Of many bandwidths, the widest and the narrowest.
+    // If there are many bandwidths, shows only the widest and the narrowest.
     const auto& count = styles_.count();
     constexpr std::size_t kMost = 5;
     for (auto i = count.rbegin(); i != count.rend(); ++i) {

@@ -6,14 +6,15 @@
 
 namespace trigram {
 
-/// An SVG picture of a network: every node with its workers, every switch and link; or, when these
-/// are some hundreds, one box for all vertices of a tier (draw_diagram).
+/// An SVG picture of a network that shows every node with its workers, every switch and every link.
+/// A network of more than some hundred of these is drawn by draw_diagram instead.
 std::string draw(const Network& network);
 
-/// The second of these: tiers of vertices, and how many links of what bandwidth join them.
+/// An SVG picture with one box for each tier of vertices, and the number and bandwidth of the links
+/// between tiers.
 std::string draw_diagram(const Network& network);
 
-/// "100GB/s", "0.333GB/s": at most three digits, for reading.
+/// "100 GB/s", "0.3333 GB/s": rounded to at most four digits.
 std::string short_bandwidth(double Bps);
 
 }  // namespace trigram

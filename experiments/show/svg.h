@@ -6,19 +6,19 @@
 
 namespace trigram {
 
-/// A drawing, in pixels, in black on white.
+/// A black-and-white drawing; coordinates are in pixels.
 class Svg {
  public:
   /// `dashes` as in SVG, such as "4 2"; empty for a solid line.
   void line(Point from, Point to, double width, const std::string& dashes = "");
-  /// A curve that leaves the straight line by `bend` pixels in its middle.
+  /// A curve whose middle is `bend` pixels away from the straight line.
   void curve(Point from, Point to, double bend, double width, const std::string& dashes = "");
-  /// A rectangle around `centre`, with rounded corners.
+  /// A rectangle around `centre` with rounded corners.
   void box(Point centre, double width, double height, const std::string& fill, double rounding,
            double border = 1);
   enum class Anchor { start, middle };
   void text(Point at, const std::string& words, double size, Anchor anchor);
-  /// The document, whose extent is that of what has been drawn.
+  /// The whole document; its size fits everything drawn so far.
   std::string document() const;
 
  private:
@@ -27,7 +27,7 @@ class Svg {
   Point least_{1e300, 1e300}, most_{-1e300, -1e300};
 };
 
-/// Pixels that words take, generously.
+/// A generous estimate of the width of a text, in pixels.
 double text_width(const std::string& words, double size);
 
 }  // namespace trigram

@@ -9,11 +9,11 @@
 
 namespace trigram {
 
-/// How far the runs of a sweep are: a bar with the time that is left on a terminal, a line for each
-/// ended run everywhere.
+/// Shows the progress of a sweep: on a terminal, a bar with the remaining time; everywhere, a line
+/// for each run that has ended.
 class Progress {
  public:
-  /// `steps`: how many each run has; their counters are written by the runs.
+  /// `steps` is the number of steps of each run. The runs count their own steps in `counter`.
   Progress(std::vector<long> steps, bool quiet);
 
   std::atomic<long>& counter(std::size_t run) { return counters_[run]; }
@@ -21,7 +21,7 @@ class Progress {
   void ended(std::size_t run, const std::string& label, const std::string& error, double wall_s);
   void note(const std::string& line);
   void clear() { printer_.clear(); }
-  /// How many runs were made, and how long all of them took together.
+  /// Prints how many runs were made and how long they took in total.
   void finish();
 
  private:

@@ -7,16 +7,16 @@
 
 namespace trigram {
 
-/// One of the parts into which the jobs of an array divide a sweep.
+/// One of the equal parts of a sweep that the tasks of a job array make.
 struct Shard {
   std::size_t number = 1, of = 1;
 };
 
-/// From "I/N" with 1 <= I <= N. Throws ConfigError at "--shard".
+/// Parses "I/N" with 1 <= I <= N. Throws ConfigError at "--shard".
 Shard shard_from(const std::string& text);
 
-/// Leaves the runs I, I + N, ... of a plan, in its order; none where there are fewer than I. All
-/// shards together are the plan, and no run is in two of them.
+/// Keeps the runs I, I + N, ... of a plan in their order; none if there are fewer than I. All
+/// shards together make up the plan, and no run is in two of them.
 void keep_shard(Plan& plan, const Shard& shard);
 
 }  // namespace trigram

@@ -28,13 +28,13 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-/// A run under way.
+/// A run in progress.
 struct SweepRunner::Active {
   Active(const std::filesystem::path& experiment, const std::string& id) : folder(experiment, id) {}
   RunFolder folder;
   Period period{utc_now(), "", 0};
   Clock::time_point began = Clock::now();
-  Json links;  // of an emulated network
+  Json links;  // measured links of an emulated network
 };
 
 void check_writable(const std::filesystem::path& folder) {
@@ -67,8 +67,8 @@ void SweepRunner::print_results() const {
   fmt::print("results: {}\nreport:  trigram report {}\n", folder_.string(), folder_.string());
 }
 
-/// Whether the run is to be made; says so when a stale result stands in its way. One that is there,
-/// made when the sweep was another, is told its place in this one.
+/// True if the run has to be made. Complains if a stale result prevents it. A finished run that was
+/// made by a different sweep gets its coordinates in this sweep.
 bool SweepRunner::wanted(const PlannedRun& run) {
   if (options_.force) return true;
   const StoredRun existing = stored(run);
@@ -100,8 +100,8 @@ Job SweepRunner::job(const PlannedRun& run, std::size_t index) {
           .ended = [this, &run, index](int status) { finish(run, index, status); }};
 }
 
-/// Prints them, and hands back what the manifest says of them. A world that cannot carry messages
-/// shows in the run itself.
+/// Measures and prints the links of the run's network, and returns them for the manifest. Only
+/// warns about errors, because a world that cannot carry messages fails in the run itself.
 Json SweepRunner::measured_links(const PlannedRun& run) {
   try {
     const auto links = check_links(run.experiment, *run.workload);
@@ -131,7 +131,7 @@ void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_stat
                    active->period.wall_s);
 }
 
-/// `steps` are those of the runs to be made.
+/// `steps` has one entry for each run to be made.
 void SweepRunner::begin_progress(std::vector<long> steps, bool quiet) {
   const std::size_t finished = plan_.runs.size() - steps.size() - static_cast<std::size_t>(stale_);
   progress_ = std::make_unique<Progress>(std::move(steps), quiet);
@@ -157,7 +157,7 @@ int SweepRunner::run() {
   }
   begin_progress(std::move(steps), quiet_);
   const bool completed = queue.run([this] { progress_->tick(); });
-  active_.clear();  // removes what was not finished
+  active_.clear();  // removes unfinished folders
   if (!completed) {
     progress_->clear();
     complain("interrupted; finished runs are kept, the same command goes on");
@@ -167,13 +167,13 @@ int SweepRunner::run() {
   return exit_code();
 }
 
-/// Errors of runs are recorded in results. Other errors, such as a full disk, are of this process
-/// alone, and end the job.
+/// Errors of a run are recorded in its results. Any other error, such as a full disk, may concern
+/// this process only, so it aborts the whole job.
 int SweepRunner::run_in_job() {
   try {
     return make_all_in_job();
   } catch (const std::exception& error) {
-    active_.clear();  // removes what was not finished
+    active_.clear();  // removes unfinished folders
     mpi_abort(printable(error.what()), kRunFailed);
   }
 }
@@ -207,13 +207,13 @@ int SweepRunner::make_all_in_job() {
 
 void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
   const Job::Started started = job(run, index).start();
-  // What is for a log file would come between the lines.
+  // Log messages would otherwise appear between the progress lines.
   spdlog::default_logger()->sinks().front()->set_level(spdlog::level::warn);
   const int code = started.body();
   finish(run, index, W_EXITCODE(code, 0));
 }
 
-/// What fails, fails on rank 0 as well, which says so.
+/// A run that fails here also fails on rank 0, which reports the error.
 void SweepRunner::join_run(const PlannedRun& run) {
   try {
     make_run(run.experiment, *run.workload, {});

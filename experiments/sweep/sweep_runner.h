@@ -13,32 +13,32 @@
 
 namespace trigram {
 
-/// Throws ConfigError at "--output" where results of runs could not be written to `folder`.
+/// Throws ConfigError at "--output" if results cannot be written to `folder`.
 void check_writable(const std::filesystem::path& folder);
 
-/// Makes those runs of a plan that its results folder lacks, each in a process of its own, or in
-/// the processes of a job.
+/// Makes the runs of a plan that are missing in its results folder, each in its own child process,
+/// or together in the processes of a job.
 class SweepRunner {
  public:
   struct Options {
     std::filesystem::path output = "results";
-    int jobs = 0;        // simulations at a time; 0: as many as cores
-    bool force = false;  // finished runs are made again
+    int jobs = 0;        // simulations at a time; 0: one per core
+    bool force = false;  // make finished runs again
   };
   SweepRunner(const Plan& plan, Options options, bool quiet);
 
-  /// Returns an exit code: kOk, kRunFailed when a run failed or a stale one was left, kBadInput
-  /// when all that failed were refused, kWatchdog when the only run hung, kInterrupted.
+  /// Returns an exit code: kOk; kRunFailed if a run failed or a stale run was skipped; kBadInput if
+  /// all failures were refused runs; kWatchdog if the only run hung; kInterrupted.
   int run();
 
-  /// A table of the runs that are there, and where.
+  /// Prints a table of the finished runs and the path of the results.
   void print_results() const;
 
   StoredRun stored(const PlannedRun& run) const;
   StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
 
-  /// The same in a job: all its processes call it, make every run together, and rank 0 alone reads
-  /// and writes results; to the others, `plan` is all that matters.
+  /// Like run, but collective over all processes of a job, which make every run together. Only rank
+  /// 0 reads and writes results; the other ranks use only `plan`.
   int run_in_job();
 
  private:

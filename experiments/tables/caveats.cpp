@@ -35,8 +35,8 @@ Json common(const Runs& some) {
   return shared;
 }
 
-/// What tells `some` of the runs from the others: the fewest of their common coordinates that do,
-/// or the places of the first of them. Empty where they are all.
+/// The swept values that identify `some` among all runs: as few of their common coordinates as
+/// suffice, or else the points of the first few of them. Empty if `some` are all runs.
 std::string told_apart(const Runs& some, const std::vector<Json>& all) {
   if (some.size() == all.size()) return "";
   const Json shared = common(some);

@@ -7,11 +7,11 @@
 
 namespace trigram {
 
-/// A line for each warning and each assumption of these runs. A sentence that only some runs have
-/// is followed by the swept values that tell those runs from the others.
+/// A line for each warning and each assumption of these runs. A sentence that applies to some runs
+/// only is followed by the swept values that identify them.
 std::string caveats(const std::vector<Json>& manifests);
 
-/// Which of these runs took simulated time and which real time, as a line; empty where all are
+/// A line that says which of these runs took simulated time and which real time; empty if all are
 /// simulated.
 std::string kinds_of_time(const std::vector<Json>& manifests);
 

@@ -24,15 +24,15 @@
 namespace trigram {
 namespace {
 
-/// What repeats a run: axes.py takes the same for reports.
+/// Runs that differ only in these are repetitions. axes.py uses the same list for reports.
 constexpr const char* kSeeds[] = {"/seed", "/cluster/jitter_seed"};
 
-/// Runs that differ in seeds alone.
+/// Runs that differ only in seeds.
 struct Row {
   Json coordinates;  // without seeds
   std::string algorithm;
   std::vector<Json> summaries;
-  std::string incomparable;  // why it cannot be first; empty: it can
+  std::string incomparable;  // why it cannot win; empty if it can
   bool wins = false;
   bool oversubscribed = false;  // more ranks than cores
 };
@@ -42,7 +42,8 @@ struct Column {
   const char* key;  // pointer in the summary
   double scale;
   const char* format;
-  const char* from = nullptr;  // where the value is the end of an interval: of its begin
+  // Pointer to the begin of the interval that ends with the value, if any.
+  const char* from = nullptr;
 };
 constexpr Column kColumns[] = {
     {"step [ms]", "step_s", 1e3, "{:.2f}"},
@@ -65,7 +66,7 @@ Json::json_pointer pointer_to(const char* key) {
   return Json::json_pointer(std::string("/") + key);
 }
 
-/// Mean and sample standard deviation of a value, where all runs have it.
+/// Mean and sample standard deviation of a value. Empty unless all runs have it.
 Statistics statistics(const Row& row, const char* key) {
   std::vector<double> values;
   for (const Json& s : row.summaries)
@@ -97,7 +98,7 @@ std::vector<Row> rows_of(const std::vector<Json>& manifests) {
   return rows;
 }
 
-/// Where a row lies, its algorithm and the algorithm's options aside.
+/// The row's coordinates without the algorithm and its options.
 std::string setting_of(const Row& row) {
   Json setting = row.coordinates;
   for (const auto& [pointer, value] : row.coordinates.items())
@@ -127,7 +128,7 @@ void arrange(std::vector<Row>& rows) {
   }
 }
 
-/// Names the options of algorithms that their names alone do not tell apart.
+/// Adds options to the names of algorithms that would otherwise look the same.
 void name_options(std::vector<Row>& rows) {
   std::map<std::string, int> uses;
   const auto key = [](const Row& row) {
@@ -143,7 +144,7 @@ void name_options(std::vector<Row>& rows) {
   }
 }
 
-/// The interval in which the value of a column lies; empty where the value is known exactly.
+/// The interval that contains the value of a column; empty if the value is known exactly.
 std::optional<Reached> interval(const Row& row, const Column& column) {
   if (!column.from || statistics(row, column.from).count == 0) return std::nullopt;
   return Reached{statistics(row, column.from).mean, statistics(row, column.key).mean};
@@ -154,7 +155,7 @@ bool is_coarse(const Row& row, const Column& column) {
   return within && within->coarse();
 }
 
-/// The paces of the slowest and of the fastest worker; empty where no run reports uneven paces.
+/// The paces of the slowest and the fastest worker; empty if no run reports uneven paces.
 std::string paces(const Row& row) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   double slowest = kNone, fastest = 0;
@@ -188,7 +189,7 @@ std::string cell(const Row& row, const Column& column) {
   return text;
 }
 
-/// Whether some run has it, or was to have it: a target that none reaches is worth a column.
+/// True if a run has the value. Also true for a target that no run reaches.
 bool applies(const Column& column, const std::vector<Row>& rows) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     return statistics(row, column.key).count > 0 ||
@@ -196,10 +197,9 @@ bool applies(const Column& column, const std::vector<Row>& rows) {
   });
 }
 
-/// Lines that say which steps the means are over, where that is not all, and how to read uneven
-/// paces.
+/// Lines that say which steps the means cover, if not all, and how to read uneven paces.
 std::string parts_of_runs(const std::vector<Row>& rows) {
-  std::map<std::string, std::set<std::string>> over;  // whose
+  std::map<std::string, std::set<std::string>> over;  // steps -> algorithms
   bool uneven = false;
   for (const Row& row : rows) {
     uneven = uneven || !paces(row).empty();
@@ -216,8 +216,7 @@ std::string parts_of_runs(const std::vector<Row>& rows) {
   return text;
 }
 
-/// The label of each row for a swept pointer. Values that share a name are shown with their
-/// options.
+/// The label of each row for a swept pointer. Values with equal names are shown with their options.
 std::vector<std::string> labels_at(const std::string& pointer, const std::vector<Row>& rows) {
   std::map<std::string, std::set<Json>> alike;
   for (const Row& row : rows)

@@ -7,13 +7,12 @@
 
 namespace trigram {
 
-/// An aligned table of finished runs, given their manifests: a row for each point of the sweep,
-/// runs that differ in the seed alone as mean and spread. Within each group of rows that differ in
-/// the algorithm alone, the shortest step is marked with '*'.
-/// Runs that show no exchange of their algorithm are marked with '!' and never with '*'; lines
-/// below say why, which steps means are over where steps were left out, and what the runs do not
-/// take into account or take for granted. Where workers' paces differ much, those of the slowest
-/// and the fastest stand beside the sum of all.
+/// An aligned table of finished runs, given their manifests. It has a row for each point of the
+/// sweep; runs that differ only in seeds are combined into mean and spread. In each group of rows
+/// that differ only in the algorithm, '*' marks the shortest step. '!' marks runs that do not show
+/// their algorithm's cost; they never get '*'. Lines below say why, which steps the means cover if
+/// not all, and what the runs assume or do not take into account. If workers' paces differ much,
+/// those of the slowest and the fastest follow the sum over all workers.
 std::string comparison_table(const std::vector<Json>& manifests);
 
 }  // namespace trigram

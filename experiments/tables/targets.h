@@ -8,19 +8,19 @@
 
 namespace trigram {
 
-/// Shows a number of a column.
+/// Formats a number of a column.
 using Show = std::function<std::string(double)>;
 
-/// What runs that differ in seeds alone come to at `key`, a pointer in their summaries, where some
-/// of them reach the target accuracy and others never do: the range of those that do, and how many
-/// they are, as "3.62–10.9 with 3 of 4 seeds". Intervals begin at the pointer `from`, null where
-/// the values are known exactly. Empty where all reach it, or none does: a mean is of all seeds.
-/// analysis/trigram_analysis/accuracy.py does the same.
+/// For runs that differ only in seeds, if some of them reach the target accuracy and others do not:
+/// the range of the values at `key`, a pointer in their summaries, and how many runs have one, as
+/// in "3.62–10.9 with 3 of 4 seeds". `from` points to the begin of each interval; null if values
+/// are known exactly. Empty if all or no runs reach the target, because a mean must cover all
+/// seeds. analysis/trigram_analysis/accuracy.py applies the same rule.
 std::string reached_by_some(const std::vector<Json>& summaries, const char* key, const char* from,
                             const Show& show);
 
-/// A line below a table that explains the cells which have no time to the target accuracy; empty
-/// where every run reaches the target, and where runs have none.
+/// A line below a table that explains cells without a time to the target accuracy; empty if every
+/// run reaches its target or if runs have no target.
 std::string target_legend(const std::vector<Json>& summaries);
 
 }  // namespace trigram

@@ -16,7 +16,7 @@ std::string value_at(const Json& flat, const std::string& pointer) {
   return flat.contains(pointer) ? flat.at(pointer).dump() : "absent";
 }
 
-/// Options of the command line are called as they are given there.
+/// Command-line options keep their name, "--iters" rather than "/--iters".
 std::string name_of(const std::string& pointer) {
   return pointer.starts_with("/--") ? pointer.substr(1) : pointer;
 }
@@ -42,7 +42,7 @@ std::string fields_apart(const Json& theirs, const Json& on_rank_0) {
 }
 
 std::string by_ranks(const std::vector<std::string>& texts) {
-  std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;  // alike, by their ranks
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;  // each text and its ranks
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     if (texts[rank].empty()) continue;
     auto group = std::find_if(groups.begin(), groups.end(),

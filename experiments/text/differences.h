@@ -6,16 +6,16 @@
 
 #include "core/config/option_type.h"
 
-// How it is said that processes of a job, which should all be told the same, were not.
+// Describes how the ranks' inputs differ.
 
 namespace trigram {
 
 /// The first fields in which two objects differ, with both values: "/steps is 5 there, 4 on rank
-/// 0". Empty where they are the same.
+/// 0". Empty if the objects are equal.
 std::string fields_apart(const Json& theirs, const Json& on_rank_0);
 
-/// By rank, what is to be said of each; nothing of those whose text is empty. Ranks of which the
-/// same is to be said stand together: "rank 1 3: one text; rank 2: another".
+/// Joins the texts of all ranks. Ranks with the same text are listed together, "rank 1 3: one text;
+/// rank 2: another"; ranks with an empty text are left out.
 std::string by_ranks(const std::vector<std::string>& texts);
 
 }  // namespace trigram

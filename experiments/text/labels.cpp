@@ -12,9 +12,10 @@
 namespace trigram {
 namespace {
 
-constexpr std::size_t kLongestList = 40;  // in characters: a matrix is no label
+// In characters; a longer list, such as a matrix, is abbreviated.
+constexpr std::size_t kLongestList = 40;
 
-/// A topology: its kind, and those of its options that are short.
+/// A topology: its kind and its short options.
 std::string label_of_kind(const Json& value) {
   constexpr std::size_t kShort = 20;
   std::string label = printable(value["kind"].get<std::string>());

@@ -6,16 +6,17 @@
 
 namespace trigram {
 
-/// A value of a sweep in a word: a component by its name, with its mode where it has one
-/// ("decentralized/ring"); a topology by its kind and its short options; a file of a description by
-/// its name alone, "pytorch_ddp"; another text without quotes.
+/// A short label of a swept value: a component's name, with its mode if it has one
+/// ("decentralized/ring"); a topology's kind and its short options; the name of a description file
+/// without folder and extension ("pytorch_ddp"); any other text without quotes.
 std::string label_of(const Json& value);
 
-/// What the algorithm of a run is called in tables: a system by the file that its sweep names.
+/// The name of a run's algorithm in tables. If the sweep gives the algorithm as a string, e.g. a
+/// file that describes a system, that string is the label.
 std::string algorithm_label(const Json& manifest);
 
-/// "algorithm=bytegrad hierarchical=true, cluster/inter/bandwidth=10Gbps", or "one run" without a
-/// sweep.
+/// "algorithm=bytegrad hierarchical=true, cluster/inter/bandwidth=10Gbps", or "one run" if there is
+/// no sweep.
 std::string describe(const Json& coordinates);
 
 }  // namespace trigram

@@ -5,16 +5,16 @@
 
 namespace trigram {
 
-/// Prints progress: on a terminal, status lines overwrite one another; elsewhere only lasting lines
-/// are printed. After ninja's class of this name.
+/// Prints progress. On a terminal, status lines overwrite one another; elsewhere only permanent
+/// lines are printed. Modelled on ninja's class of the same name.
 class LinePrinter {
  public:
   explicit LinePrinter(std::FILE* out);
-  /// A line that the next one overwrites; nothing when `out` is no terminal.
+  /// Prints a line that the next line overwrites; does nothing if `out` is not a terminal.
   void status(const std::string& line);
-  /// A line that stays.
+  /// Prints a permanent line.
   void line(const std::string& line);
-  /// Removes the status line.
+  /// Erases the status line.
   void clear();
 
  private:

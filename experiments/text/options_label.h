@@ -6,8 +6,8 @@
 
 namespace trigram {
 
-/// The options that a component of a sweep is given, its mode aside, which is of its name
-/// (label_of): "codec=sign hierarchical=true". Empty for what has no name.
+/// The options that a sweep gives to a component: "codec=sign hierarchical=true". The mode is left
+/// out, because label_of shows it with the name. Empty for values without a name.
 std::string options_label(const Json& value);
 
 }  // namespace trigram
