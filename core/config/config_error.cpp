@@ -11,8 +11,7 @@
 namespace trigram {
 namespace {
 
-constexpr std::size_t kEdit =
-    2;  // cost of an insertion, deletion or replacement; a change of case costs half
+constexpr std::size_t kEdit = 2;  // cost of an edit; a change of case costs half
 
 bool same_but_for_case(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));

@@ -12,8 +12,7 @@ namespace trigram {
 /// destroyed. Thread-safe. The pool lives until the device and all its blocks are gone.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  static constexpr std::size_t kAlignment =
-      64;  // a cache line, which is also the widest vector register
+  static constexpr std::size_t kAlignment = 64;  // one cache line; the widest vector register
 
   static std::shared_ptr<MemoryPool> create() { return std::make_shared<MemoryPool>(); }
   ~MemoryPool();
