@@ -27,8 +27,8 @@ struct Generator {
   static constexpr std::uint32_t kMultiplier0 = 0xD2511F53u, kMultiplier1 = 0xCD9E8D57u;
   static constexpr int kRounds = 10;
 
-  // Common values that are combined with the varying words in round 0 (word 2) and round 1 (all
-  // words).
+  // Values common to all counters. round0_2 is combined with word 2 in round 0, round1_0 and
+  // round1_2 with words 0 and 2 in round 1; round1_3 is word 3 after round 1.
   hn::Vec<D> round0_2, round1_0, round1_2, round1_3;
   hn::Vec<D> keys0[kRounds], keys1[kRounds];
 

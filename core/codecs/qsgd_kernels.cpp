@@ -23,9 +23,9 @@ using fixed_sums::HWY_NAMESPACE::FixedSums;
 using philox_lanes::HWY_NAMESPACE::Generator;
 using philox_lanes::HWY_NAMESPACE::Words;
 
-// Elements per loop iteration, which use eight blocks of random numbers. Element 16 k + 2 j + i (k
-// = 0 .. 3, j = 0 .. 7, i = 0, 1) gets 15 bits of word (k mod 2) + 2 i of block j: the lowest bits
-// if k < 2, else the highest. A vector of elements so gets its bits without a shuffle.
+// Elements per loop iteration, which use eight blocks of random numbers. Element 16 k + 2 j + i,
+// for k = 0 .. 3, j = 0 .. 7, i = 0, 1, gets 15 bits of word (k mod 2) + 2 i of block j: the lowest
+// bits if k < 2, else the highest. A vector of elements thus gets its bits without a shuffle.
 constexpr std::size_t kGroup = 64;
 
 using F32 = hn::CappedTag<float, 16>;

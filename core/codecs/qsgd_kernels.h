@@ -30,7 +30,7 @@ struct Format {
   }
 };
 
-/// The norm as written to the wire: 0 if it is so small that s / norm is not finite.
+/// The norm as written to the wire: 0 if it is below 2^-100, so that s / norm is always finite.
 constexpr float wire_norm(float norm) { return norm < 0x1p-100f ? 0 : norm; }
 
 /// Element by element: code = floor(x * scale + s + u), where u is uniform on [0, 1), in fixed
