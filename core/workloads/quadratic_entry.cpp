@@ -29,7 +29,8 @@ FieldTable<Options> make_fields() {
 }
 
 const FieldTable<Options>& fields() {
-  static const FieldTable<Options> made = make_fields();  // a sweep parses thousands of times
+  static const FieldTable<Options> made =
+      make_fields();  // cached, because a sweep parses thousands of times
   return made;
 }
 
