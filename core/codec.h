@@ -63,8 +63,8 @@ class Codec {
   /// Encodes several vectors, in this order.
   virtual void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs);
   virtual void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires);
-  /// Encodes every x with error feedback, where e is its tensor in `residuals`: v = x + e;  wire =
-  /// C(v);  e = v - D(wire).
+  /// Encodes every x with error feedback, where e is its tensor in `residuals`:
+  /// v = x + e;  wire = C(v);  e = v - D(wire).
   virtual void encode_each_with_feedback(Device& device, std::span<const Tensor> wires,
                                          std::span<const Tensor> xs,
                                          std::span<const Tensor> residuals);

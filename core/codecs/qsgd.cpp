@@ -52,14 +52,15 @@ using qsgd::Options;
 //                             that the mean of x^ is x
 //
 // Rounding is in fixed point with steps of 2^-15 and uses 15 random bits per element. The mean of
-// x^ is exact for s x / norm rounded to a multiple of 2^-15, so the bias is at most norm / s *
-// 2^-16, plus rounding in f32. The random bits of an element depend on the codec's key and on the
-// number of elements before it.
+// x^ is exact for s x / norm rounded to a multiple of 2^-15, so the bias is at most
+// norm / s * 2^-16, plus rounding in f32. The random bits of an element depend on the codec's key
+// and on the number of elements before it.
 //
 // For an element between levels l and l + 1, at fraction p of the way, the mean squared error is
-// (norm/s)^2 p(1 - p). Summed over n elements it is at most n/(4 s^2) ||x||^2 for l2 (all at p =
-// 1/2), and less than ||x||^2 for max while n < 8 s^2 (one element at the norm, all others at p =
-// 1/4). So the codec is a contraction only if there are enough levels for the bucket size.
+// (norm/s)^2 p(1 - p). Summed over n elements it is at most n/(4 s^2) ||x||^2 for l2, where all are
+// at p = 1/2, and less than ||x||^2 for max while n < 8 s^2, where one element is at the norm and
+// all others at p = 1/4. So the codec is a contraction only if there are enough levels for the
+// bucket size.
 //
 // A bucket with a NaN, an infinity, or a norm beyond f32 decodes to NaN everywhere, so that a
 // diverged run stays visible; a bucket whose norm is below 2^-100 decodes to zeros.

@@ -15,8 +15,7 @@
 namespace trigram::last_words {
 namespace {
 
-constexpr std::size_t kLongest =
-    3000;  // a full message stays below 4096 bytes, which a pipe takes as one piece
+constexpr std::size_t kLongest = 3000;  // stays below 4096 bytes in all, one atomic pipe write
 
 struct Text {
   std::array<char, kLongest> bytes;
