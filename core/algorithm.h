@@ -99,7 +99,7 @@ struct Run {
 struct Cycle {
   long from = 0;       // first step of the periodic part, such as the first step after a warm-up
   long steps = 1;      // the period, in steps
-  double clock_s = 0;  // if > 0, also periodic in time: a cycle's duration must be a multiple
+  double clock_s = 0;  // if > 0, a cycle repeats only if its duration is a multiple of this
   bool exact = true;   // false: time or chance matter too, so cycles are equal only on average
 };
 

@@ -60,8 +60,8 @@ class CollectivePricer {
   virtual ~CollectivePricer() = default;
   /// Runs `messages`, whose transfers follow `pattern`. A pricer either calls `messages(true)`, or
   /// models the collective as a whole: it then calls `messages(false)` if the messages carry
-  /// values, and does not call it otherwise. All members must pass the same pattern and numbers of
-  /// rounds.
+  /// values, and does not call it otherwise. All members must call it for the same collective, with
+  /// the same numbers of rounds.
   virtual void price(const CollectivePattern& pattern, const Messages& messages) = 0;
 };
 

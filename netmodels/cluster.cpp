@@ -208,8 +208,7 @@ FieldTable<Cluster> cluster_fields() {
 }
 
 Cluster parse_cluster(const Json& j, const std::string& pointer) {
-  static const FieldTable<Cluster> fields =
-      cluster_fields();  // built once, in milliseconds, for all points of a sweep
+  static const FieldTable<Cluster> fields = cluster_fields();  // built once: it takes milliseconds
   const Cluster cluster = fields.parse(j, pointer);
   if (cluster.nodes * cluster.workers_per_node > kMaxRanks)
     throw ConfigError(child(pointer, "workers_per_node"),

@@ -31,8 +31,7 @@ struct IntraSpec {
   double bridge_Bps = 0;               // of the host bridge; 0: as a port
   bool gpudirect = true;  // NICs access accelerator memory; false: host memory, via the bridge
   double bridge_bandwidth() const { return bridge_Bps > 0 ? bridge_Bps : bandwidth_Bps; }
-  /// True if messages between nodes pass the ports of their workers and the host bridges of both
-  /// nodes.
+  /// True if messages between nodes pass their workers' ports and both nodes' host bridges.
   bool staged() const { return kind == IntraKind::pcie && !gpudirect; }
 };
 
@@ -57,8 +56,8 @@ struct Accelerator {
   std::string name;                        // empty: unknown
   double flops_per_s = 0, memory_Bps = 0;  // 0: unknown
   double launch_overhead_s = 5e-6;
-  /// From the end of an operation that the host waits for to the next launch; negative: as a
-  /// launch.
+  /// Seconds from the end of an operation that the host waits for to the next launch; negative: the
+  /// launch overhead.
   double synchronize_overhead_s = -1;
   /// Memory traffic, read and written, in bytes per second for each kind of operation; 0: priced by
   /// the roofline model.
@@ -79,10 +78,9 @@ struct SlowWorker {
   double factor = 1;
 };
 
-/// Workers that are delayed: `count` different workers in every step, drawn anew each time. If
+/// Workers that are delayed: `count` different workers, drawn anew for every step. If
 /// `independent`, each worker instead draws `count` times from all workers and is delayed if it
-/// draws itself; on average that delays slightly fewer than `count`, since a worker may draw itself
-/// twice.
+/// draws itself; the mean is then slightly below `count`, since a worker may draw itself twice.
 struct Stragglers {
   std::int64_t count = 0;
   double delay_s = 0;
@@ -136,8 +134,8 @@ struct Cluster {
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
   int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }
 
-  /// Bytes per second, each way, of a NIC (of a node, or of a worker if each has one) and a
-  /// worker's port.
+  /// Bytes per second, in each direction, of a NIC (of a node, or of a worker if each has its own)
+  /// and of one worker's port.
   double nic_bandwidth(int index) const;
   double port_bandwidth(int rank) const;
   /// Bytes per second for a rank's messages to itself.

@@ -47,7 +47,7 @@ class HRelation {
     int source, destination;
     std::array<double, 2> nbytes = {};  // [1]: answers, which have their own window
     double busy_s = 0;
-    double longest_s = 0;  // of a message that is slower than the connection
+    double longest_s = 0;  // of the slowest single message
   };
   double fullest_s(const std::vector<double>& load) const;
   double connection_s(const Connection& connection, double start_s,

@@ -50,8 +50,8 @@ struct TcpPath {
   double busy_s = 0;        // per message, before its bytes leave
 };
 
-/// The window of one connection and how far it is open. It is the sum over all streams of the
-/// connection, over which a message is split evenly.
+/// The window of one connection and how far it is open. It models all streams of the connection
+/// together, over which a message is split evenly.
 ///
 /// Bytes leave at the rate of the path while the window has room. Then they wait for the
 /// acknowledgement of the window's first byte, one round trip after it left, which opens the next

@@ -13,8 +13,8 @@ namespace trigram {
 /// operating system when the call returns, so that it survives any end of the process.
 namespace rank_log {
 
-/// Appends to `file` from now on; spdlog's default logger also appends to it, at any level. Throws
-/// std::runtime_error if the file cannot be written.
+/// Appends to `file` from now on; so does spdlog's default logger, whatever its other sinks show.
+/// Throws std::runtime_error if the file cannot be written.
 void open(const std::filesystem::path& file);
 bool is_open();
 void write(std::string_view line);
