@@ -7,7 +7,8 @@
 
 namespace trigram {
 
-/// An execution world. One instance per process and launch.
+/// An execution world, such as the simulator, threads or MPI processes. One instance per process
+/// and launch.
 class Runtime {
  public:
   virtual ~Runtime() = default;

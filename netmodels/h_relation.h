@@ -61,10 +61,9 @@ class HRelation {
   std::vector<double> all_, between_;
   bool any_between_ = false;
   double overhead_s_ = 0;
-  std::vector<Connection> connections_;  // only between nodes, if limited
-  std::unordered_map<int, std::size_t>
-      place_;                  // scratch: index in connections_ by destination, for one source
-  std::vector<LinkId> route_;  // scratch
+  std::vector<Connection> connections_;         // only between nodes, if limited
+  std::unordered_map<int, std::size_t> place_;  // scratch: connection index by destination
+  std::vector<LinkId> route_;                   // scratch
 };
 
 }  // namespace trigram
