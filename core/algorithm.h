@@ -39,23 +39,23 @@ class Steps {
   Iterator begin() { return Iterator(*this); }
   End end() { return {}; }
 
-  /// How many there are. It can become less while the run goes on, but not in the last iteration.
+  /// The number of iterations. It can shrink during the run, but not during the last iteration.
   long count() const { return count_; }
-  /// Ends the run after iteration `count - 1`, which has not begun on any rank. Called by the
+  /// Ends the run after iteration `count - 1`, which must not have begun on any rank. Called by
   /// hooks.
   void end_after(long count) { count_ = count; }
-  /// The iteration that the main stream is in; safe to ask from other streams of the rank.
+  /// The current iteration of the main stream; safe to call from other streams of the rank.
   long current() const { return current_.load(std::memory_order_relaxed); }
   /// Records that an update was `steps` iterations old when it was applied. Any stream may call it.
   void record_staleness(long steps);
   struct Staleness {
     long updates = 0, sum = 0, max = 0;
   };
-  /// What was recorded since the last call.
+  /// Returns what was recorded since the last call, and resets it.
   Staleness take_staleness();
-  /// Records that the iteration took so many mini-batches of the rank; one if nothing is recorded.
+  /// Records that the iteration used `batches` mini-batches of this rank; 1 if nothing is recorded.
   void record_batches(long batches) { batches_ = batches; }
-  /// What was recorded since the last call, or one.
+  /// Returns the number recorded since the last call, or 1, and resets it.
   long take_batches() { return std::exchange(batches_, 1); }
 
  private:
@@ -77,11 +77,11 @@ class Steps {
 struct Execution {
   bool overlap = true;                   // O: exchange a bucket as soon as it is ready
   std::size_t bucket_bytes = 10u << 20;  // F: fuse tensors into buckets; 0: one bucket per tensor
-  std::optional<std::size_t> first_bucket_bytes = {};  // F: of the first bucket, where it differs
-  std::optional<std::size_t> model_bucket_bytes = {};  // F of methods that exchange weights, if any
+  std::optional<std::size_t> first_bucket_bytes = {};  // F: size of the first bucket, if it differs
+  std::optional<std::size_t> model_bucket_bytes = {};  // F: for algorithms that exchange weights
   bool hierarchical = false;      // H: reduce in the node, exchange between leaders
-  std::size_t segment_bytes = 0;  // inside a node longer tensors go in such pieces; 0: none does
-  bool synchronize = false;       // the host waits for each exchange, then sends the next
+  std::size_t segment_bytes = 0;  // splits longer tensors inside a node into pieces; 0: does not
+  bool synchronize = false;       // the host waits for each exchange before it launches the next
   BucketSizes buckets() const {
     return {model_bucket_bytes.value_or(bucket_bytes), first_bucket_bytes};
   }
@@ -92,31 +92,34 @@ struct Run {
   Optimizer& optimizer;
   Steps& steps;
   Execution execution;
-  std::uint64_t seed = 0;  // of what algorithms draw, the same on all ranks
+  std::uint64_t seed = 0;  // seeds the random choices of algorithms; the same on all ranks
 };
 
-/// When what the ranks of an algorithm do repeats itself: the same computation, the same messages.
+/// The period after which an algorithm's ranks repeat the same computation and the same messages.
 struct Cycle {
-  long from = 0;   // the first step that is one of many alike, such as the first after a warm-up
-  long steps = 1;  // after so many steps it begins anew
-  double clock_s = 0;  // what comes at multiples of this time does so too, if a cycle is a multiple
-  bool exact = true;  // false: time or chance decide the rest, so cycles are alike only in the mean
+  long from = 0;       // first step of the periodic part, such as the first step after a warm-up
+  long steps = 1;      // the period, in steps
+  double clock_s = 0;  // if > 0, a cycle repeats only if its duration is a multiple of this
+  bool exact = true;   // false: time or chance matter too, so cycles are equal only on average
 };
 
-/// When the ranks of an algorithm exchange, and when their work repeats itself.
+/// When the ranks of an algorithm exchange, and when their work repeats.
 struct ExchangeSchedule {
-  /// Empty where no number of steps is known after which everything begins anew, as when time or
-  /// chance decide what is sent. Times per step are means over whole cycles. Timing runs may end
-  /// early where a cycle is exact, so an exact cycle must hold for all streams of all ranks.
+  /// The algorithm's period; empty if no number of steps makes its behaviour repeat, for example
+  /// because time or chance decide what is sent. Times per step are means over whole cycles. If the
+  /// cycle is exact, a timing run may end early, so an exact cycle must hold for all streams of all
+  /// ranks.
   std::optional<Cycle> cycle = Cycle{};
-  /// Steps from one exchange between ranks to the next, or their mean, where steps decide when
-  /// ranks exchange: a shorter run leaves out what the algorithm costs. 1 if every step exchanges.
+  /// Steps (or the mean number of steps) from one exchange between ranks to the next, if the step
+  /// number decides when ranks exchange. A shorter run does not include the cost of an exchange. 1
+  /// if every step exchanges something.
   long every = 1;
-  /// True where time alone decides when ranks exchange, so that a run may end before they have.
-  /// Such an algorithm records each completed exchange as an update (Steps::record_staleness).
+  /// True if time alone decides when ranks exchange, so that a run may end before its first
+  /// exchange. Such an algorithm records each completed exchange as an update
+  /// (Steps::record_staleness).
   bool by_time = false;
-  /// For asynchronous algorithms: true where no rank gets ahead of another without a bound, so that
-  /// all ranks progress at the pace of the slowest one in the long run.
+  /// For an asynchronous algorithm: true if the lead of any rank over another is bounded, so that
+  /// in the long run all ranks go at the pace of the slowest.
   bool bounds_lead = false;
 };
 

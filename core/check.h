@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// A broken promise inside the program (never bad user input, which is a ConfigError).
+/// A violated invariant of the program. Bad user input is a ConfigError instead.
 class InvariantError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

@@ -13,68 +13,69 @@ namespace trigram {
 
 class Device;
 
-/// Which codec: its name and its options, resolved (core/codecs/registry.h).
+/// Selects a codec by name, with its resolved options (core/codecs/registry.h).
 struct CodecSpec {
   std::string name = "minmax_uint8";
   nlohmann::json options = nlohmann::json::object();
 };
 
-/// What the random numbers of a stochastic codec depend on. Every use of a codec has its own key:
-/// one that differs in `use` draws independent numbers.
+/// Keys the random numbers of a stochastic codec. Every use of a codec has its own key: keys that
+/// differ only in `use` give independent numbers.
 struct CodecKey {
   std::uint64_t seed = 0;
   int rank = 0;
   long use = 0;
 };
 
-/// How many operations an accelerator launches for a codec, as a cost model counts them. A call
-/// that has one vector, or several, launches `..._call` and, for each vector, `..._vector`.
+/// How many kernels an accelerator launches for a codec, as the cost model counts them. A call
+/// launches `..._call` kernels, plus `..._vector` kernels for each of its vectors.
 struct CodecLaunches {
   int encode_call = 0, encode_vector = 1;
   int decode_call = 0, decode_vector = 1;
-  /// The mean of several decoded vectors is one operation that reads all of them, instead of a sum
-  /// that they are added to one by one.
+  /// True if one kernel reads all decoded vectors and writes their mean; false if vectors are added
+  /// to a sum one by one.
   bool mean_at_once = false;
 };
 
-/// A lossy code for vectors of f32. The wire size depends on the length alone, so that phantoms can
-/// be priced. What a codec does depends on its key, and on how many vectors it has encoded, not on
-/// their values before: error feedback lives outside it.
+/// A lossy code for f32 vectors. The wire size depends on the length alone, so that phantoms can be
+/// priced. The result depends on the key and on how many vectors the codec has encoded before, but
+/// not on the values of those vectors: error feedback is kept outside the codec.
 class Codec {
  public:
   virtual ~Codec() = default;
   /// Bytes on the wire for `numel` elements.
   virtual std::size_t wire_bytes(std::size_t numel) const = 0;
-  /// What these count as, and take of a simulated network: fewer where the wire holds in fixed
-  /// places what would travel in a form whose length depends on the values.
+  /// Bytes that the traffic counters and the simulated network charge for `numel` elements. Fewer
+  /// than `wire_bytes` for a codec whose real format has a length that depends on the values, but
+  /// which is held here in a layout of fixed size.
   virtual std::size_t priced_bytes(std::size_t numel) const { return wire_bytes(numel); }
-  /// What its price is made of, whoever implements it.
+  /// Kernel launches that the cost model charges, however the codec is implemented.
   virtual CodecLaunches launches() const { return {}; }
   /// Writes the code of `x` (f32) to `wire` (u8, `wire_bytes(x.numel())` long).
   virtual void encode(const Tensor& wire, const Tensor& x) = 0;
-  /// Writes the vector that `wire` stands for to `x`.
+  /// Decodes `wire` into `x`.
   virtual void decode(const Tensor& x, const Tensor& wire) = 0;
 
-  // What algorithms do with codes beyond that, each in terms of the two above and of `device`, on
-  // which the tensors are. A codec overrides one where its device can do it in fewer passes over
-  // memory; the values are the same to the last bit.
+  // Operations on codes that algorithms need beyond encode and decode. The defaults use only these
+  // two and `device`, which holds the tensors. A codec overrides one if its device can do it in
+  // fewer passes over memory; the values are the same to the last bit.
 
   /// Encodes several vectors, in this order.
   virtual void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs);
   virtual void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires);
-  /// Encodes with error feedback:  v = x + e;  wire = C(v);  e = v - D(wire),  for every x with its
-  /// e of `residuals`.
+  /// Encodes every x with error feedback, where e is its tensor in `residuals`:
+  /// v = x + e;  wire = C(v);  e = v - D(wire).
   virtual void encode_each_with_feedback(Device& device, std::span<const Tensor> wires,
                                          std::span<const Tensor> xs,
                                          std::span<const Tensor> residuals);
-  /// x = the mean of what the wires, at least one, stand for, added in this order.
+  /// x = the mean of the decoded wires, of which there is at least one, added in this order.
   virtual void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires);
-  /// The code of that mean, with feedback if there is a residual. `mean` is room for it, and may
-  /// hold anything afterwards.
+  /// Encodes that mean, with error feedback if `residual` is not null. `mean` is scratch space for
+  /// it and holds unspecified values afterwards.
   virtual void encode_mean(Device& device, const Tensor& wire, std::span<const Tensor> wires,
                            const Tensor& mean, const Tensor* residual);
 
-  /// An uninitialised wire tensor for the code of `x`, real and priced lengths both.
+  /// An uninitialised wire tensor for the code of `x`; sets both the real and the priced length.
   Tensor empty_wire(Device& device, const Tensor& x) const;
 };
 

@@ -11,52 +11,56 @@
 
 namespace trigram {
 
-/// The messages of a collective, as one rank sees them: rounds, in each of which a rank sends at
-/// most one message, receives at most one, and then computes; or a single round in which any rank
-/// sends to any others (Valiant's h-relation). Only data orders the rounds of different ranks: a
-/// rank sends in round j what it has received in round j - 1, wherever the other ranks are.
+/// The messages of a collective, as one rank sees them. Either a sequence of rounds, in each of
+/// which a rank sends at most one message, receives at most one, and then computes; or a single
+/// round in which any rank sends to any others (Valiant's h-relation). Only data orders the rounds
+/// of different ranks: a rank sends in round j what it received in round j - 1, whatever round the
+/// other ranks are in.
 struct CollectivePattern {
   enum Shape {
-    ring,        // in every round rank r sends to r + 1, and the last rank to the first
-    chain,       // the same from some first rank on, but the last rank sends to nobody
+    ring,        // in every round rank r sends to r + 1, and the last rank sends to the first
+    chain,       // the same, starting at some first rank, but the last rank sends nothing
     h_relation,  // in one round rank r sends all of `sent` at once
   } shape = ring;
-  /// Rounds after each of which this rank computes for at most `each`, and at whose end it computes
-  /// for `after`. A chain has one round for each of its pieces.
+  /// A number of rounds. This rank computes for at most `each` after every round, and for `after`
+  /// at the end of the phase. A chain has one round per piece.
   struct Phase {
     int rounds = 0;
     Cost each = {}, after = {};
   };
   std::array<Phase, 2> phases = {};
-  /// Priced bytes of the parts that travel around a ring, of which the member at place p of P sends
-  /// part (p + first_part - j) mod P in round j; or of the pieces of a chain, in order.
+  /// For a ring: priced bytes of the parts that travel around it; the member at position p of P
+  /// sends part (p + first_part - j) mod P in round j. For a chain: priced bytes of its pieces, in
+  /// order.
   std::function<std::size_t(std::size_t part)> part_nbytes = {};
   int first_part = 0;
-  /// How much this rank sends in all, and to whom; an h-relation has one entry for each message.
+  /// Total messages and bytes that this rank sends to rank `to`. An h-relation has one entry per
+  /// message.
   struct Sent {
     int to;
     std::uint64_t messages, bytes;
-    bool answers = false;  // on the connection of TrafficClass::answer
+    bool answers = false;  // sent on the connection for TrafficClass::answer
   };
   std::span<const Sent> sent = {};
   TrafficClass traffic = TrafficClass::collective;
-  /// The messages carry values, so they have to be made although their time is modelled.
+  /// True if the messages carry values; they must then be sent even if their time is modelled.
   bool valued = false;
-  /// The ranks of the communicator that take part; empty for all of them.
+  /// The ranks of the communicator that take part; empty means all of them.
   std::span<const int> members = {};
 };
 
-/// Prices collectives as a whole, in worlds whose time is modelled: one event stands for all
-/// messages of a collective, which is much faster to simulate.
+/// Prices a collective as a whole, in worlds whose time is modelled: one event stands for all of
+/// its messages, which is much faster to simulate.
 class CollectivePricer {
  public:
-  /// The messages of a collective. `timed`: whether they take the time of ordinary messages.
+  /// Sends the messages of a collective. If `timed`, they take the time of ordinary messages; else
+  /// none.
   using Messages = std::function<void(bool timed)>;
 
   virtual ~CollectivePricer() = default;
-  /// Makes a collective whose messages are as `pattern` says. Either calls `messages(true)`, or
-  /// prices the whole: then the messages take no time, so `messages(false)` is called if they carry
-  /// values, and nothing is called if they do not. All members call it with the same pattern and
+  /// Runs `messages`, whose transfers follow `pattern`. A pricer either calls `messages(true)`, or
+  /// models the collective as a whole: it then calls `messages(false)` if the messages carry
+  /// values, and does not call it otherwise. All members must call it for the same collective, with
   /// the same numbers of rounds.
   virtual void price(const CollectivePattern& pattern, const Messages& messages) = 0;
 };

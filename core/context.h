@@ -8,15 +8,15 @@
 
 namespace trigram {
 
-/// All that an algorithm sees of its world, from the point of view of one stream of one rank. Cheap
-/// to copy: it refers, it does not own.
+/// Everything an algorithm sees of its world, from the point of view of one stream of one rank.
+/// Cheap to copy, because it holds references and owns nothing.
 struct Context {
   Stream* stream = nullptr;
   Communicator* comm = nullptr;
   Control* control = nullptr;
   Device* device = nullptr;
   const Layout* layout = nullptr;
-  int world_rank = 0;  // random numbers and data are keyed by it, whatever `comm` is
+  int world_rank = 0;  // keys random numbers and data, whatever `comm` is
   int world_size = 0;
 
   /// The same stream within a subset of the ranks.

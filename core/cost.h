@@ -2,22 +2,22 @@
 
 namespace trigram {
 
-/// Memory traffic and arithmetic of one operation, in bytes and floating-point operations. What it
-/// costs in seconds is the accelerator's matter (its rates, launch overhead).
+/// Memory traffic and arithmetic of one operation, in bytes and floating-point operations. The
+/// accelerator's model (rates, launch overhead) turns a cost into seconds.
 struct Cost {
-  /// What kinds of operations accelerators may have rates of their own for: a codec's encoding and
-  /// decoding; sums, means and maxima of vectors; copies; that the host waits for the accelerator;
-  /// and what passes the host's memory on its way between accelerator and network.
+  /// Kinds of operations for which an accelerator can have separate rates: encoding and decoding of
+  /// codecs; sums, means and maxima of vectors; copies; waits of the host for the accelerator;
+  /// passes through host memory on the way between accelerator and network.
   enum class Kind { other, codec, reduction, copy, synchronization, host };
   double bytes = 0;
   double flops = 0;
   Kind kind = Kind::other;
-  int launches = 1;  // of the accelerator, each of which costs its overhead
-  /// Nothing is launched for nothing.
+  int launches = 1;  // kernel launches, each of which costs the launch overhead
+  /// True for a no-op, which also skips the launch overhead.
   bool nothing() const { return bytes == 0 && flops == 0; }
 };
 
-/// Takes note of what operations cost.
+/// Receives the costs of operations.
 class CostSink {
  public:
   virtual ~CostSink() = default;

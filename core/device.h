@@ -50,15 +50,15 @@ class Device {
   /// An uninitialised tensor. Cheap after the first use of a size: memory is pooled.
   virtual Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) = 0;
   virtual void fill(const Tensor& x, float value) = 0;
-  /// x = numbers of mean 0 and variance 1, in the order in which Philox::normal draws them.
+  /// x = numbers with mean 0 and variance 1, in the order in which Philox::normal draws them.
   virtual void fill_normal(const Tensor& x, Philox random) = 0;
   /// dst = src, converted when the element types differ (rounding to nearest even).
   virtual void copy(const Tensor& dst, const Tensor& src) = 0;
-  /// y = a * x + b * y, in f32, f16 or bf16 (rounded once per element). With b = 0, y is not read.
+  /// y = a * x + b * y, in f32, f16 or bf16 (rounded once per element). If b = 0, y is not read.
   virtual void axpby(float a, const Tensor& x, float b, const Tensor& y) = 0;
   /// y = max(x, y), element by element.
   virtual void maximum(const Tensor& x, const Tensor& y) = 0;
-  /// x = 0 where |x| < magnitude. A NaN stays.
+  /// x = 0 where |x| < magnitude. NaNs stay.
   virtual void cut_below(float magnitude, const Tensor& x) = 0;
   virtual void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) = 0;
   virtual void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
@@ -66,7 +66,8 @@ class Device {
   /// The Euclidean norm; blocks the host. NaN for a phantom.
   virtual double norm2(const Tensor& x) = 0;
 
-  /// dst = as many bytes of host memory, which may be used again at once.
+  /// Copies host memory to `dst`, which has the same number of bytes. `values` may be reused at
+  /// once.
   virtual void upload(const Tensor& dst, std::span<const std::byte> values) = 0;
   /// Copies the bytes of a tensor to host memory; blocks the host.
   virtual void download(std::span<std::byte> values, const Tensor& src) = 0;
@@ -77,12 +78,12 @@ class Device {
   virtual NnOps& nn() = 0;
 
   std::unique_ptr<Codec> codec(const CodecSpec& spec) { return codec(spec, {}); }
-  /// The same with values; nothing for a phantom.
+  /// Uploads typed values; does nothing for a phantom.
   template <class T>
   void upload(const Tensor& dst, const std::vector<T>& values) {
     if (!dst.is_phantom()) upload(dst, std::as_bytes(std::span(values)));
   }
-  /// The values of a tensor, in host memory; none for a phantom.
+  /// The values of a tensor, copied to host memory; empty for a phantom.
   template <class T = float>
   std::vector<T> download(const Tensor& src) {
     if (src.is_phantom()) return {};

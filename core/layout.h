@@ -4,13 +4,13 @@
 
 namespace trigram {
 
-/// The machine as a communication library reads it from the system before it runs: speeds of
-/// devices in bytes per second and each direction, not what a message gets in the end.
+/// The machine's hardware as a communication library detects it at start-up: nominal device speeds
+/// in bytes per second per direction, not the throughput that a message reaches.
 struct Fabric {
   double nic_Bps = 12.5e9;
   int nics_per_node = 1;
   double worker_Bps = 150e9;  // between workers of a node
-  bool nvlink = true;         // inside nodes; PCIe otherwise
+  bool nvlink = true;         // inside nodes: NVLink; false: PCIe
 };
 
 /// Which ranks share a node. The first rank of a node is its leader.
@@ -23,14 +23,14 @@ class Layout {
   int ranks() const { return static_cast<int>(node_of_.size()); }
   int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
   bool same_node(int a, int b) const { return node_of(a) == node_of(b); }
-  /// The ranks of the node that `rank` lives on, leader first.
+  /// The ranks of the node of `rank`, leader first.
   const std::vector<int>& node_members(int rank) const {
     return nodes_[static_cast<std::size_t>(node_of(rank))];
   }
   const std::vector<std::vector<int>>& nodes() const { return nodes_; }
   const std::vector<int>& leaders() const { return leaders_; }
   bool is_leader(int rank) const { return node_members(rank).front() == rank; }
-  /// The same on all ranks; that of the default cluster where nothing is described.
+  /// The same on all ranks. The default cluster's values if no machine is described.
   const Fabric& fabric() const { return fabric_; }
 
  private:

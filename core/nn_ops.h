@@ -14,22 +14,23 @@ struct Window {
   std::size_t out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
 };
 
-/// The shape of C[m,n] = op(A)[m,k] * op(B)[k,n]; op transposes where asked. Row-major.
+/// The shape of C[m,n] = op(A)[m,k] * op(B)[k,n], where op transposes if the flag is set.
+/// Row-major.
 struct Gemm {
   std::size_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
 };
 
-/// Operations on matrices and of small neural networks, dimensions explicit, tensors row-major f32.
-/// Ordered on the device's stream; in the simulator each is priced by its flops and bytes.
+/// Operations on matrices and of small neural networks. Dimensions are explicit; tensors are
+/// row-major f32. Ordered on the device's stream. The simulator prices each by its flops and bytes.
 class NnOps {
  public:
   virtual ~NnOps() = default;
-  /// c = op(a) * op(b) + beta * c. With beta = 0, c is not read.
+  /// c = op(a) * op(b) + beta * c. If beta = 0, c is not read.
   virtual void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
                     const Tensor& c) = 0;
-  /// Makes the `count` vectors x[count, length] orthonormal, each against those before it (modified
-  /// Gram-Schmidt); one that depends on them becomes zero.
+  /// Makes the `count` vectors x[count, length] orthonormal by modified Gram-Schmidt, each against
+  /// those before it. A vector that depends linearly on those before it becomes zero.
   virtual void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) = 0;
   /// x[r, c] += bias[c].
   virtual void bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) = 0;
@@ -42,13 +43,14 @@ class NnOps {
   virtual void relu_grad(const Tensor& y, const Tensor& dx) = 0;
   /// columns[(b, oy, ox), (c, ky, kx)] = the padded image under the window at (oy, ox).
   virtual void im2col(const Window& window, const Tensor& images, const Tensor& columns) = 0;
-  /// The transpose of im2col: images = the sum of the columns that cover each pixel.
+  /// The transpose of im2col: each pixel of `images` is the sum of the column elements that cover
+  /// it.
   virtual void col2im(const Window& window, const Tensor& columns, const Tensor& images) = 0;
-  /// y[b, c, oy, ox] = max under the window (unpadded); argmax[...] (f32) = its pixel within (b,
-  /// c).
+  /// y[b, c, oy, ox] = the maximum under the window (unpadded). argmax[...] (f32) = the index of
+  /// its pixel within (b, c).
   virtual void max_pool(const Window& window, const Tensor& x, const Tensor& y,
                         const Tensor& argmax) = 0;
-  /// dx = 0 except that each dy goes to the pixel that max_pool chose.
+  /// dx = 0, except that each dy is added to the pixel that max_pool chose.
   virtual void max_pool_grad(const Window& window, const Tensor& dy, const Tensor& argmax,
                              const Tensor& dx) = 0;
   /// Mean cross-entropy of softmax(logits[rows, classes]) against labels[rows] (u8), written to

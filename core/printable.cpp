@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-/// A code point and how many bytes it takes; 0 bytes where there is no UTF-8.
+/// A code point and its length in bytes; 0 bytes if the text does not begin with valid UTF-8.
 struct Decoded {
   std::uint32_t code = 0;
   std::size_t bytes = 0;

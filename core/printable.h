@@ -5,9 +5,9 @@
 
 namespace trigram {
 
-/// `text` as one line that cannot control a terminal: control characters, line breaks and marks of
-/// the direction of writing are escaped as in JSON (\n, \u001b), bytes that are not UTF-8 as \xff.
-/// For all text that comes from an input and is printed.
+/// Returns `text` as one line that cannot control a terminal: control characters, line breaks and
+/// text-direction marks are escaped as in JSON (\n, \u001b), bytes that are not UTF-8 as \xff. Use
+/// it for all text that comes from an input and is printed.
 std::string printable(std::string_view text);
 
 }  // namespace trigram

@@ -7,19 +7,21 @@
 
 namespace trigram {
 
-/// An execution world. One instance per process and launch.
+/// An execution world, such as the simulator, threads or MPI processes. One instance per process
+/// and launch.
 class Runtime {
  public:
   virtual ~Runtime() = default;
   /// Calls `rank_main` once for each rank that this process hosts, on that rank's main stream, and
-  /// returns when all have ended. An exception on any stream of any rank ends the world on all
-  /// ranks and is rethrown here; so is a hang, as a HangError that names who waits for whom.
+  /// returns when all calls have ended. An exception on any stream of any rank ends the world on
+  /// all ranks and is rethrown here. A hang is reported in the same way, as a HangError that names
+  /// who waits for whom.
   virtual void launch(const Layout& layout, const Task& rank_main) = 0;
-  /// What the world has to say of itself after a launch, for the result: names and values.
+  /// Names and values that the world adds to the result after a launch.
   virtual Json notes() const { return Json::object(); }
 };
 
-/// No rank can go on: `what()` says "rank 3 waits for ...", one line per waiting stream.
+/// No rank can make progress: `what()` says "rank 3 waits for ...", one line per waiting stream.
 class HangError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

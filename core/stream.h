@@ -13,19 +13,19 @@ struct Context;
 struct OneWay;
 using Task = std::function<void(Context)>;
 
-/// A submitted task. Kept alive by whoever may still wait for it.
+/// A submitted task. Shared by everyone who may still wait for it.
 class Work {
  public:
   virtual ~Work() = default;
   virtual bool done() const = 0;
 };
 
-/// First-come-first-served. Locked and unlocked by tasks of the streams of one rank.
+/// Serves lockers in the order of their calls. Tasks on the streams of one rank lock and unlock it.
 class Mutex {
  public:
   virtual ~Mutex() = default;
   virtual void lock() = 0;
-  /// Never blocks, never switches context: destructors call it.
+  /// Never blocks and never switches context, because destructors call it.
   virtual void unlock() noexcept = 0;
 };
 
@@ -37,49 +37,54 @@ struct Lock {
   Mutex& mutex;
 };
 
-/// A point of a stream's past on an accelerator, which the stream may not have come to.
+/// The time of an accelerator event that may not have fired yet.
 class EventTime {
  public:
   virtual ~EventTime() = default;
   virtual bool known() const = 0;
-  /// In the seconds of Stream::now(); once known. Any thread may ask.
+  /// In seconds on the clock of Stream::now(). Only valid once `known`. Any thread may ask.
   virtual double seconds() const = 0;
 };
 
 /// One ordered stream of operations of one rank: an actor, a thread, or a thread with a CUDA
-/// stream. Its destructor closes it: receivers wake, nothing throws, nothing switches context.
+/// stream. The destructor closes the stream: receivers wake; it neither throws nor switches
+/// context.
 class Stream : public CostSink {
  public:
   virtual std::string_view name() const = 0;
-  /// Seconds since the world started, simulated or of the steady clock.
+  /// Seconds since the world started, simulated or on the steady clock.
   virtual double now() const = 0;
-  /// Where the stream is behind all that it has issued, if it issues to an accelerator, which will
-  /// tell the time later. Null where that is now().
+  /// An event after everything issued so far; null if operations complete synchronously, so that
+  /// now() is their time.
   virtual std::unique_ptr<EventTime> mark() { return nullptr; }
   virtual void sleep_for(double seconds) = 0;
-  /// Advances simulated time by what the operation costs on the accelerator; nothing in real time.
+  /// Advances simulated time by the operation's cost on the accelerator; does nothing in real time.
   void charge(const Cost& cost) override = 0;
-  /// Computation of a known length, such as a profile's layer: simulated, or slept.
+  /// Computes for a known time, such as that of a profile's layer: advances simulated time, or
+  /// sleeps.
   virtual void compute(double seconds) = 0;
-  /// Another stream of this rank. Collective over the ranks, in one order, at start-up.
+  /// Creates another stream of this rank. Collective: all ranks fork the same streams in the same
+  /// order, at start-up.
   virtual std::unique_ptr<Stream> fork(const std::string& name) = 0;
-  /// Two more streams of this rank, for messages that go one way: what a rank sends on its `out`, a
-  /// peer receives on its `in`, so that the sends of a rank never wait for its receives. `out`
-  /// receives nothing, `in` sends nothing, and neither takes part in collectives. Only in worlds
-  /// that buffer what ranks send (Communicator::buffered); throws InvariantError elsewhere.
-  /// Collective over the ranks, as `fork` is.
+  /// Creates two more streams of this rank, for one-way messages: what a rank sends on its `out`, a
+  /// peer receives on its `in`, so that a rank's sends never wait for its receives. `out` cannot
+  /// receive, `in` cannot send, and neither takes part in collectives. Requires a world that
+  /// buffers sends (Communicator::buffered); throws InvariantError elsewhere. Collective over the
+  /// ranks, like `fork`.
   virtual OneWay fork_one_way(const std::string& name) = 0;
-  /// Runs `task` on *this* stream after all that `after` has issued, and after earlier tasks.
+  /// Runs `task` on *this* stream, after everything that `after` has issued and after earlier
+  /// tasks.
   virtual std::shared_ptr<Work> submit(const Context& after, Task task) = 0;
-  /// Orders this stream's future after `work`, and rethrows what its task threw.
+  /// Orders everything this stream does from now on after `work`, and rethrows the task's
+  /// exception.
   virtual void wait(Work& work) = 0;
-  /// Blocks the host until this stream's past is complete.
+  /// Blocks the host until everything issued on this stream is complete.
   virtual void synchronize() = 0;
-  /// A mutex for the streams of this rank.
+  /// Creates a mutex for the streams of this rank.
   virtual std::unique_ptr<Mutex> make_mutex() = 0;
 };
 
-/// The two ends that a rank has of a one-way channel.
+/// A rank's two ends of a one-way channel.
 struct OneWay {
   std::unique_ptr<Stream> out, in;
 };

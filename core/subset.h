@@ -6,10 +6,11 @@
 
 namespace trigram {
 
-/// The members of `parent` as a communicator of their own: it translates ranks, exchanges nothing,
-/// and making one is not collective. Groups and the levels of a hierarchy are subsets. `members`
-/// (parent ranks, in the order of the new ranks) must outlive the subset and contain the calling
-/// rank. Traffic that is `collective` within the subset is of the class `collective` in the parent.
+/// Some members of `parent` as a communicator of their own. It only translates ranks: it exchanges
+/// nothing, and creating it is not collective. Groups and the levels of a hierarchy are subsets.
+/// `members` (parent ranks, in the order of the new ranks) must outlive the subset and contain the
+/// calling rank. Traffic of the class `collective` within the subset gets the class that the
+/// argument `collective` names in the parent.
 class Subset final : public Communicator {
  public:
   Subset(Communicator& parent, std::span<const int> members,
@@ -17,13 +18,14 @@ class Subset final : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(members_.size()); }
   void transfer(std::span<const Transfer> batch) override;
-  /// The parent's own, if the subset has all of its ranks in their order; none otherwise.
+  /// Uses the parent's native collective if the subset holds all of its ranks in the same order;
+  /// else returns false.
   bool native(const Collective& collective) override;
   std::int64_t buffered(std::size_t nbytes) const override { return parent_.buffered(nbytes); }
   CollectivePricer* pricer() override { return pricer_.exists() ? &pricer_ : nullptr; }
 
  private:
-  /// Prices with the parent's pricer, in the parent's ranks.
+  /// Translates the pattern to the parent's ranks and calls the parent's pricer.
   class Pricer final : public CollectivePricer {
    public:
     explicit Pricer(const Subset& subset) : subset_(subset), parent_(subset.parent_.pricer()) {}

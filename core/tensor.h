@@ -14,10 +14,10 @@ constexpr std::size_t size_of(DType type) {
 
 /// A flat, one-dimensional tensor: length, element type, shared storage. Copying copies the handle.
 ///
-/// Three kinds share this type. A *valued* tensor has storage. A *phantom* has none: it has a size,
-/// hence a price on wires and memory buses, but no values. A *priced* tensor carries a second
-/// length, `priced_numel`, which is what wires and clocks see: a small real model can thus be
-/// trained with the timing of a large one. Unless stated otherwise `priced_numel == numel`.
+/// There are three kinds. A *valued* tensor has storage. A *phantom* has no storage: it has a size,
+/// and so a price on wires and memory buses, but no values. A *priced* tensor carries a second
+/// length, `priced_numel`, which networks and clocks see: a small real model can thus be trained
+/// with the timing of a large one. Unless stated otherwise `priced_numel == numel`.
 class Tensor {
  public:
   Tensor() = default;
@@ -38,25 +38,25 @@ class Tensor {
   /// True when there are no values. A valued tensor of length 0 still has (empty) storage.
   bool is_phantom() const { return storage_ == nullptr; }
 
-  /// Null when phantom; an address of the device that made the tensor otherwise.
+  /// Null for a phantom; otherwise an address on the device that created the tensor.
   std::byte* data() const { return storage_.get(); }
 
-  /// The values of a tensor in host memory; empty when phantom.
+  /// The values of a tensor in host memory; empty for a phantom.
   template <class T>
   std::span<T> values() const {
     return {reinterpret_cast<T*>(data()), is_phantom() ? 0 : numel_};
   }
   std::span<float> floats() const { return values<float>(); }
 
-  /// A view of `count` elements from `begin`, priced as `priced_count` elements.
+  /// A view of `count` elements starting at `begin`, priced as `priced_count` elements.
   Tensor slice(std::size_t begin, std::size_t count, std::size_t priced_count) const;
   /// A view of an unpriced tensor (`priced_numel == numel`); throws InvariantError for a priced
   /// one.
   Tensor slice(std::size_t begin, std::size_t count) const;
 
-  /// The parts [first, last) of a cut into `of` nearly equal parts. Real and priced lengths are
-  /// cut independently at floor(length * i / of), so parts telescope: they cover the tensor without
-  /// gaps, and the longest has ceil(length / of) elements.
+  /// Cuts the tensor into `of` nearly equal parts and returns the parts [first, last) as one view.
+  /// Real and priced lengths are each cut at floor(length * i / of), so that the parts cover the
+  /// tensor without gaps and the longest has ceil(length / of) elements.
   Tensor parts(std::size_t first, std::size_t last, std::size_t of) const;
   Tensor part(std::size_t i, std::size_t of) const { return parts(i, i + 1, of); }
 

@@ -35,7 +35,7 @@ class Descriptor {
   int fd_;
 };
 
-/// Anonymous pipes are in a file system of their own, named ones in that of their folder.
+/// Anonymous pipes are in pipefs; named pipes are in the file system of their folder.
 bool is_anonymous_pipe(int fd) {
   struct statfs where {};
   return fstatfs(fd, &where) == 0 && where.f_type == PIPEFS_MAGIC;

@@ -6,12 +6,12 @@
 
 namespace trigram {
 
-/// In bytes; more than any description, profile or manifest has.
+/// In bytes. No description, profile or manifest is as long.
 inline constexpr std::size_t kLongestText = std::size_t{64} << 20;
 
-/// The content of a regular file, or of an anonymous pipe such as /dev/stdin may be. Refuses
-/// devices and named pipes, which may never end, and files longer than kLongestText. Throws
-/// std::runtime_error, whose message does not name the file.
+/// The content of a regular file or of an anonymous pipe, such as /dev/stdin. Refuses devices and
+/// named pipes, which may never end, and files longer than kLongestText. Throws std::runtime_error,
+/// whose message does not name the file.
 std::string read_text_file(const std::filesystem::path& path);
 
 }  // namespace trigram

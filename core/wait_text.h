@@ -9,8 +9,8 @@
 
 namespace trigram {
 
-/// What a blocked stream waits for. Every runtime describes its waits with it, so that a hang reads
-/// the same in all worlds.
+/// What a blocked stream waits for. Every runtime reports its waits in this form, so that a hang
+/// reads the same in all worlds.
 struct Wait {
   enum Kind : unsigned char {
     none,         // not blocked
@@ -18,13 +18,13 @@ struct Wait {
     receiver,     // `peer` to take a message
     control,      // a control message with `tag`
     work,         // a task of stream `other`
-    mutex,        // its turn
+    mutex,        // its turn to lock a mutex
     stream_end,   // the last task of stream `other`
     fork,         // the other ranks to fork stream `other`
-    collective,   // the other ranks, in a collective of the library's own
-    bootstrap,    // what another rank puts under the key `other`
+    collective,   // the other ranks, in a native collective
+    bootstrap,    // the value that another rank puts under the key `other`
     accelerator,  // the stream's own accelerator
-    connection,   // the other ranks to connect stream `other`: may take long, has its own deadline
+    connection,   // the other ranks to connect stream `other`; may be long, has its own deadline
   } kind = none;
   int peer = -1;
   int tag = 0;
@@ -34,7 +34,7 @@ struct Wait {
 /// One line, such as "rank 3 waits for a message from rank 2 on stream comm".
 std::string wait_text(int rank, std::string_view stream, const Wait& wait);
 
-/// The error for a world in which no stream can go on; one line per blocked stream.
+/// The error for a world in which no stream can make progress; one line per blocked stream.
 HangError hang_error(std::span<const std::string> lines);
 
 /// Checks on receipt that both halves of a message agree: lengths, priced lengths, element types,
@@ -42,13 +42,13 @@ HangError hang_error(std::span<const std::string> lines);
 void check_match(const Tensor& sent, int source, const Tensor& received, int destination,
                  std::string_view stream);
 
-/// Checks that a rank forks the stream that the other ranks fork at the same place.
+/// Checks that this rank forks the same stream as the other ranks at this point.
 void check_fork_name(int rank, std::string_view name, std::string_view expected);
 
-/// Checks that a peer is a rank of the world.
+/// Checks that `peer` is a rank of the world.
 void check_peer(int rank, int peer, int world_size, std::string_view stream);
 
-/// Checks that a stream's communicator, control plane or clock is used on that stream alone.
+/// Checks that only the stream itself uses its communicator, control plane or clock.
 void check_owner(bool is_owner, int rank, std::string_view stream);
 
 }  // namespace trigram

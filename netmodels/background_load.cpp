@@ -11,17 +11,17 @@
 namespace trigram {
 namespace {
 
-/// All pairs of NICs are looked at.
+/// The check visits all pairs of NICs.
 constexpr int kMostNics = 4096;
-/// Each flow is an event or more: beyond this a simulated second takes minutes.
-constexpr double kMostFlowsPerSecond = 1e6;  // of a NIC
+/// Each flow is at least one event: above this a simulated second takes minutes.
+constexpr double kMostFlowsPerSecond = 1e6;  // per NIC
 
-/// Bytes per second that a link moves in the long run, when it is at its worst.
+/// The bandwidth of a link in the long run, at its worst, in bytes per second.
 double least_bandwidth(const Link& link, double least_factor) {
   return std::min(link.bandwidth_Bps * (link.varies ? least_factor : 1), link.credit_Bps);
 }
 
-/// Bytes per second that the traffic of others asks of each link.
+/// Bytes per second that the background traffic asks of each link.
 std::vector<double> asked_of(const Network& network, const Cluster& cluster) {
   const int step = cluster.nics == Nics::shared ? static_cast<int>(cluster.workers_per_node) : 1;
   const double nics = cluster.ranks() / step, per_node = nics / static_cast<double>(cluster.nodes);
@@ -69,7 +69,7 @@ void check_background(const Cluster& cluster, const std::string& pointer) {
   for (const LinkChange& change : network->profile())
     least_factor = std::min(least_factor, change.bandwidth_factor);
   const std::vector<double> asked = asked_of(*network, cluster);
-  double most = 0;  // share of a link
+  double most = 0;  // fraction of a link's bandwidth
   LinkId where = 0;
   for (std::size_t id = 0; id < asked.size(); ++id) {
     const double share = asked[id] / least_bandwidth(network->links()[id], least_factor);

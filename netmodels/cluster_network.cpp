@@ -90,13 +90,13 @@ class ClusterNetwork final : public Network {
             destination % workers_};
   }
   bool capped() const { return transport_.node_cap_Bps != Transport::kNone; }
-  // The link out; the one in comes after it.
+  // The outgoing link of a port; the incoming link has the next id.
   LinkId port(int rank) const { return ports_ + 2 * rank; }
-  /// Which NIC a rank uses.
+  /// The index of the NIC that a rank uses.
   int nic_of(int rank) const { return shared_nic_ ? rank / workers_ : rank; }
   LinkId nic(int rank) const { return nics_ + 2 * nic_of(rank); }
   LinkId bridge(int rank) const { return bridges_ + rank / workers_; }
-  /// From a worker to its NIC.
+  /// Appends the links from a worker to its NIC.
   void leave(int rank, std::vector<LinkId>& links) const {
     if (staged_) links.insert(links.end(), {port(rank), bridge(rank), reach_ + 2 * nic_of(rank)});
     else if (shared_nic_) links.push_back(reach_ + 2 * rank);
@@ -121,7 +121,7 @@ class ClusterNetwork final : public Network {
     return {kind, tier, std::to_string(index), node, {}};
   }
 
-  /// Inside the nodes: ports into a crossbar, or to both ends of a bridge.
+  /// Adds the fabrics inside the nodes: ports into a crossbar, or to both ends of a bridge.
   void add_fabrics(const Cluster& cluster) {
     std::vector<VertexId>&out = fabric_in_, &in = fabric_out_;
     for (int node = 0; node < nodes(); ++node) {
@@ -144,8 +144,9 @@ class ClusterNetwork final : public Network {
 
   int node_of_nic(int index) const { return shared_nic_ ? index : index / workers_; }
 
-  /// The inner ends of NICs, each a vertex of its own but where a worker is one. Workers reach them
-  /// without a limit, or host bridges do.
+  /// Adds the inner ends of NICs: a separate vertex for each NIC, or the worker itself if each
+  /// worker has a NIC and nothing is staged. Workers, or host bridges if staged, reach them over
+  /// unlimited links.
   std::vector<VertexId> add_nics() {
     std::vector<VertexId> ends;
     const int count = shared_nic_ ? nodes() : ranks();
@@ -174,7 +175,7 @@ class ClusterNetwork final : public Network {
       graph_.links[id].bandwidth_Bps *= transport_.goodput;
       graph_.links[id].varies = !profile_.empty();
     }
-    std::vector<VertexId> exits;  // of nodes: where their NICs end
+    std::vector<VertexId> exits;  // per node: the vertex that its NICs connect to
     caps_ = next_link();
     for (int node = 0; node < nodes(); ++node) {
       exits.push_back(topology_->attach(node));
@@ -202,7 +203,8 @@ class ClusterNetwork final : public Network {
       if (vertex.node >= 0) vertex.place = topology_->place(vertex.node);
   }
 
-  /// What a token bucket counts is on the wire, headers included.
+  /// A token bucket counts bytes on the wire, including headers, so its values are scaled by
+  /// goodput.
   void shape(Link& link, const Shaping& shaping) const {
     if (!shaping.exists()) return;
     const double rate_Bps = transport_.goodput * shaping.rate_Bps;
@@ -216,7 +218,7 @@ class ClusterNetwork final : public Network {
     }
   }
 
-  /// What the software of half of the nodes moves, of the slower half.
+  /// Total throughput of the software of the slower half of the nodes.
   double slowest_half_Bps() const {
     std::vector<double> swiftness;
     for (int node = 0; node < nodes(); ++node)
@@ -226,7 +228,7 @@ class ClusterNetwork final : public Network {
            std::accumulate(swiftness.begin(), swiftness.begin() + nodes() / 2, 0.0);
   }
 
-  /// Bytes per second that a node hands to its NICs by way of the host.
+  /// Bytes per second from a node to its NICs through the host.
   double host_Bps(const Cluster& cluster) const {
     return std::min(workers_ * cluster.intra.bandwidth_Bps, cluster.intra.bridge_bandwidth());
   }
@@ -257,8 +259,8 @@ class ClusterNetwork final : public Network {
   std::vector<LinkChange> profile_;
   int workers_;  // per node
   bool shared_nic_, bridged_, staged_;
-  std::vector<VertexId> fabric_in_, fabric_out_;  // by node; the same but where there is a bridge
-  LinkId reach_ = 0, nics_ = 0, caps_ = 0, ports_ = 0, bridges_ = 0;  // the first of each sort
+  std::vector<VertexId> fabric_in_, fabric_out_;  // by node; equal if there is no bridge
+  LinkId reach_ = 0, nics_ = 0, caps_ = 0, ports_ = 0, bridges_ = 0;  // the first link of each kind
   std::unique_ptr<Topology> topology_;
   Bisection bisection_;
 };

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-/// More nodes than this send from this many of them.
+/// Above this number of nodes, only some nodes are used as sources.
 constexpr int kMostSources = 2048, kSampledSources = 64;
 
 struct Limit {
@@ -18,8 +18,7 @@ struct Limit {
   std::string by;
 };
 
-/// The narrowest link of a route. Links that are wider for bursts count as they are in the long
-/// run.
+/// The narrowest link of a route. A link with a token bucket counts with its long-run bandwidth.
 Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
   Limit narrowest{std::numeric_limits<double>::infinity(), "links"};
   for (const LinkId id : route) {
@@ -30,7 +29,8 @@ Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
   return narrowest;
 }
 
-/// The lowest of all limits of one connection: by what the network says, named by what says it.
+/// The lowest of all limits of one connection. The network gives the value; the limit's own formula
+/// gives the name.
 Limit limit_of(const Cluster& cluster, const Network& network, int source, int destination,
                std::span<const LinkId> route, TrafficClass traffic) {
   const auto per_node = static_cast<int>(cluster.workers_per_node);

@@ -13,40 +13,40 @@
 
 namespace trigram {
 
-/// The ways of the messages of a ring, chain or h-relation among some ranks of a network: the edges
-/// from each member to the next, and the links that all of them pass together.
+/// The routes of the messages of a ring, chain or h-relation among some ranks of a network: the
+/// edges from each member to the next, and all links that the messages use.
 ///
-/// An h-relation has links and a latency only; `HRelation` gives its time.
+/// An h-relation has only links and a latency; `HRelation` computes its time.
 class CoupledRounds {
  public:
-  /// `members` are ranks of the network, in the order of the pattern; a chain starts at `first` of
-  /// them. `traffic` is what their messages are.
+  /// `members` are ranks of the network, in the order of the pattern; a chain starts at position
+  /// `first`. `traffic` is the class of the messages.
   CoupledRounds(const Network& network, const Cluster& cluster, CollectivePattern::Shape shape,
                 TrafficClass traffic, std::span<const int> members, std::size_t first);
 
-  /// Of a ring or chain, from member `first` on. Messages of one round that pass the same link
-  /// share it evenly.
+  /// For a ring or chain: the edges, starting at member `first`. Messages of one round that use the
+  /// same link share it evenly.
   std::span<const PipelineEdge> edges() const { return edges_; }
 
-  /// Of an h-relation: each link so many times, where a flow that passes one `most` times takes all
-  /// of the slowest.
+  /// For an h-relation: repeats link i `times_by_link[i]` times; `most` repetitions saturate the
+  /// slowest link.
   CoupledRounds repeated(std::span<const int> times_by_link, int most) const;
 
-  /// All links that the messages pass, as often as messages of one round do.
+  /// All links that messages of one round use, repeated as often as they are used.
   std::span<const LinkId> links() const { return links_; }
-  /// Bytes per second at which all messages go on together, with nothing else on their links.
+  /// Bytes per second at which all messages proceed together if nothing else uses their links.
   double bandwidth() const { return bandwidth_Bps_; }
-  /// The same at which long messages go on, where windows bind.
+  /// The same for long messages, for which windows may be the limit.
   double sustained_bandwidth() const { return std::min(bandwidth_Bps_, sustained_Bps_); }
-  /// These rounds at that pace.
+  /// A copy of these rounds that runs at sustained_bandwidth().
   CoupledRounds sustained() const;
-  /// Share of the links' bandwidth that traffic of this pattern gets: each byte takes as much of
-  /// them as 1 / share bytes do.
+  /// The fraction of the links' bandwidth that this traffic pattern reaches: each byte takes the
+  /// bandwidth of 1 / share bytes.
   double share() const { return share_; }
-  /// The ends of a message that is no faster.
+  /// Source and destination of a slowest message.
   int slowest_source() const { return slowest_source_; }
   int slowest_destination() const { return slowest_destination_; }
-  /// Whether messages take exactly the time of the edges: no two of them pass the same link.
+  /// True if messages take exactly the time of the edges, because no two of them use the same link.
   bool exact() const { return exact_; }
 
  private:
@@ -64,11 +64,11 @@ class CoupledRounds {
   bool exact_ = true;
 };
 
-/// Whether a cluster is one whose rounds take what `CoupledRounds` says: its links do not change
-/// with time, and computation does not suffer from messages.
+/// True if rounds on this cluster take the time that `CoupledRounds` computes: links do not change
+/// with time, and messages do not slow computation down.
 bool foreseeable(const Cluster& cluster);
-/// Whether its collectives can be coupled flows all the same: how long one takes on NICs with token
-/// buckets is for the simulator to find out.
+/// True if collectives on this cluster can be coupled flows, even if not foreseeable: the simulator
+/// computes how long a flow takes on NICs with token buckets.
 bool can_couple(const Cluster& cluster);
 
 }  // namespace trigram

@@ -11,43 +11,43 @@
 
 namespace trigram {
 
-/// What a network has to carry when ranks send any messages to any others, all at once: Valiant's
-/// h-relation ("A bridging model for parallel computation", CACM 33(8), 1990), whose time is that
-/// of the rank with the most to send or to receive; here, of the link.
+/// The load on a network when ranks send any messages to any others, all at once: Valiant's
+/// h-relation ("A bridging model for parallel computation", CACM 33(8), 1990). Valiant's time is
+/// that of the rank with the most to send or receive; here it is that of the most loaded link.
 ///
-/// The fullest link is taken to be busy until the end. Where messages share links by max-min
-/// fairness, it may have to wait for flows that others hold up, which takes a little longer.
+/// The model assumes that the most loaded link is busy until the end. Under max-min fairness it may
+/// have to wait for flows that other links hold up, which takes slightly longer.
 class HRelation {
  public:
-  /// Of messages that are part of `traffic`. The caller keeps the network and the cluster.
+  /// For messages of the class `traffic`. The caller owns the network and the cluster.
   HRelation(const Network& network, const Cluster& cluster, TrafficClass traffic);
-  /// The messages of `source`.
+  /// Adds the messages of `source`.
   void add(int source, std::span<const CollectivePattern::Sent> sent);
 
-  /// One flow for all messages, and its bytes: it passes each link of `all`, of
-  /// CollectivePattern::h_relation, as many times as make up what the link has to carry, to a 128th
-  /// of the fullest and never less. Where any message passes between nodes, those inside are left
-  /// out.
+  /// A single flow that stands for all messages, and its bytes. It passes each link of `all` (of
+  /// shape CollectivePattern::h_relation) as often as its load requires, rounded up to a 128th of
+  /// the most loaded link's. If any message goes between nodes, messages inside nodes are left out.
   struct Flow {
     CoupledRounds links;
     double bytes;
   };
   Flow flow(const CoupledRounds& all) const;
-  /// Seconds before messages move: what the rank with the most messages spends on them.
+  /// Seconds before messages move: the overhead of the rank with the most messages.
   double overhead_s() const { return overhead_s_; }
-  /// The window of the connection that leads from one rank to another, or has its answers.
+  /// The window of the connection from one rank to another; `answers` selects the connection for
+  /// answers.
   using WindowOf = std::function<TcpWindow&(int source, int destination, bool answers)>;
-  /// Seconds that they move at least when they start at this date: for every link as it is
-  /// described, and every connection, with its window.
+  /// The least time in seconds that the messages need if they start at `start_s`: over all links as
+  /// described, and all connections with their windows.
   double least_s(double start_s, const WindowOf& window_of) const;
 
  private:
-  /// What one rank sends to another.
+  /// Traffic from one rank to another.
   struct Connection {
     int source, destination;
-    std::array<double, 2> nbytes = {};  // answers are the second, which have windows of their own
+    std::array<double, 2> nbytes = {};  // [1]: answers, which have their own window
     double busy_s = 0;
-    double longest_s = 0;  // of a message that is slower than the connection
+    double longest_s = 0;  // of the slowest single message
   };
   double fullest_s(const std::vector<double>& load) const;
   double connection_s(const Connection& connection, double start_s,
@@ -56,13 +56,13 @@ class HRelation {
   const Network& network_;
   const Cluster& cluster_;
   const TrafficClass traffic_;
-  // Bytes by link, with those that the pattern's efficiency adds: of all messages, and of those
-  // between nodes.
+  // Bytes by link, divided by the pattern's efficiency: of all messages, and of those between
+  // nodes.
   std::vector<double> all_, between_;
   bool any_between_ = false;
   double overhead_s_ = 0;
-  std::vector<Connection> connections_;         // of limited ones between nodes
-  std::unordered_map<int, std::size_t> place_;  // scratch: of a source's connections among them
+  std::vector<Connection> connections_;         // only between nodes, if limited
+  std::unordered_map<int, std::size_t> place_;  // scratch: connection index by destination
   std::vector<LinkId> route_;                   // scratch
 };
 

@@ -10,8 +10,8 @@
 namespace trigram {
 namespace {
 
-/// All links out of the switches that one node alone is joined to, as a link; of others, nothing is
-/// known of how much goes on to other switches.
+/// For every switch that only one node is attached to: all of its links to other switches, combined
+/// into one link. For other switches it is unknown how much traffic goes on to other switches.
 class Exits {
  public:
   explicit Exits(const Network& network) : switches_(network.vertices().size()) {
@@ -36,7 +36,7 @@ class Exits {
       all.varies = link.varies;
     }
   }
-  /// Of what arrives by `last`, to other nodes; null if that is not known.
+  /// The combined exit link for messages to other nodes that arrive over `last`; null if unknown.
   const Link* beyond(const Link& last) const {
     const Switch& at = switches_[static_cast<std::size_t>(last.to)];
     return at.node >= 0 && at.out.bandwidth_Bps > 0 ? &at.out : nullptr;
@@ -52,7 +52,7 @@ class Exits {
   std::vector<Switch> switches_;  // by vertex
 };
 
-/// What the links that messages pass first must carry.
+/// The load on the links that messages pass first.
 class Injection {
  public:
   Injection(const Network& network, double start_s)
@@ -82,7 +82,7 @@ class Injection {
   }
 
  private:
-  /// When a link can have carried `bytes` at the earliest, from `start_s` on.
+  /// The earliest time at which a link can have carried `bytes`, starting at `start_s`.
   double end_s(const Link& link, double start_s, double bytes) const {
     if (link.varies) return varying_end_s(link.bandwidth_Bps, start_s, bytes);
     const double burst_end_s = start_s + bytes / link.bandwidth_Bps;
@@ -116,7 +116,7 @@ class Injection {
   static constexpr double kUnused = std::numeric_limits<double>::infinity();
   struct Load {
     double bytes = 0;
-    double latency_s = kUnused;  // the least of those who send over the link
+    double latency_s = kUnused;  // the least latency of all senders that use the link
   };
   static void add(Load& load, std::uint64_t bytes, double latency_s) {
     load.bytes += static_cast<double>(bytes);

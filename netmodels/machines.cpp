@@ -9,8 +9,8 @@
 namespace trigram {
 namespace {
 
-/// Whether `rank` is among `count` of `ranks`, drawn for `step` (Floyd's sampling: Bentley and
-/// Floyd, "A sample of brilliance", CACM 30(9), 1987, doi:10.1145/30401.315746).
+/// True if `rank` is among the `count` of `ranks` that are drawn for `step` (Floyd's sampling:
+/// Bentley and Floyd, "A sample of brilliance", CACM 30(9), 1987, doi:10.1145/30401.315746).
 bool is_drawn(int rank, const Stragglers& stragglers, std::size_t ranks, long step) {
   Philox random(static_cast<std::uint64_t>(stragglers.seed), 0, step, Purpose::machine_delay);
   std::vector<std::uint32_t> drawn;
@@ -23,7 +23,7 @@ bool is_drawn(int rank, const Stragglers& stragglers, std::size_t ranks, long st
   return std::find(drawn.begin(), drawn.end(), static_cast<std::uint32_t>(rank)) != drawn.end();
 }
 
-/// Whether `rank` draws itself in one of `count` draws of its own.
+/// True if `rank` draws itself in one of its own `count` draws.
 bool draws_itself(int rank, const Stragglers& stragglers, std::size_t ranks, long step) {
   Philox random(static_cast<std::uint64_t>(stragglers.seed), rank, step, Purpose::machine_delay);
   bool drawn = false;

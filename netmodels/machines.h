@@ -8,13 +8,14 @@
 
 namespace trigram {
 
-/// The machines of a cluster. All differ by `worker_variation`, and ranks named in `slow_workers`
-/// compute that many times more slowly besides, at every step; `run_times` are drawn for each rank
-/// and step. Those drawn as `stragglers` of a step, and all by their `skew`, are held up before it.
+/// Creates the machine model of a cluster. All workers differ by `worker_variation`; ranks in
+/// `slow_workers` are slower by their factor in every step, too; `run_times` are drawn for each
+/// rank and step. The `stragglers` drawn for a step, and all ranks by their `skew`, are delayed
+/// before it.
 std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster);
 
-/// After how many steps all ranks compute at the same speeds, and are held up as long, as before;
-/// empty where that is drawn for every step.
+/// The number of steps after which the speeds and delays of all ranks repeat; empty if they are
+/// drawn for every step.
 std::optional<long> machine_period(const Cluster& cluster);
 
 }  // namespace trigram

@@ -15,96 +15,96 @@ namespace trigram {
 using VertexId = std::int32_t;
 using LinkId = std::int32_t;
 
-/// Where a vertex is drawn: x to the right, y down; 1 is the room that a node of one worker takes.
+/// Where a vertex is drawn: x to the right, y down. A node of one worker takes 1 x 1.
 struct Point {
   double x = 0, y = 0;
 };
 
-/// An end of links.
+/// An endpoint of links.
 struct Vertex {
   enum class Kind { worker, fabric, nic, network_switch };
   Kind kind = Kind::network_switch;
-  std::string tier;  // what it is, such as "edge switch": those alike are drawn as one if many
+  std::string tier;  // such as "edge switch"; many of one tier are drawn as one
   std::string name;  // within its tier, such as "0.1"
-  int node = -1;     // the node that it is inside of; -1 for what joins nodes
+  int node = -1;     // the node that contains it; -1 for parts that connect nodes
   Point place;
 };
 
-/// One direction of a connection. A message of n bytes that has it for itself passes it in latency
-/// + n / bandwidth.
+/// One direction of a connection. A message of n bytes that has the link to itself takes latency +
+/// n / bandwidth.
 struct Link {
   VertexId from = 0, to = 0;
-  double bandwidth_Bps = 0;  // infinite: it is never what limits a message
+  double bandwidth_Bps = 0;  // infinite: never the bottleneck
   double latency_s = 0;
-  /// Where this is less than the bandwidth, that is for bursts: what passes is paid with credit,
-  /// which comes in at this rate, up to a depth; some is there at the start.
+  /// Token bucket: if this is below the bandwidth, the bandwidth is for bursts only. Bytes consume
+  /// credit, which accumulates at this rate up to a depth and has an initial value.
   double credit_Bps = std::numeric_limits<double>::infinity();
   double credit_depth_bytes = 0, credit_initial_bytes = 0;
-  bool varies = false;  // with the profile of its network
+  bool varies = false;  // according to the network's profile
   bool shaped() const { return credit_Bps < bandwidth_Bps; }
   bool unlimited() const { return bandwidth_Bps == std::numeric_limits<double>::infinity(); }
 };
 
-/// Vertices and directed links, in the order in which they are added.
+/// Vertices and directed links, in the order of insertion.
 struct Graph {
   std::vector<Vertex> vertices;
   std::vector<Link> links;
 
   VertexId add(Vertex vertex);
   LinkId add(const Link& link);
-  /// Two links: the one from `a` to `b`, whose number is returned, and after it the one back.
+  /// Adds two links: one from `a` to `b`, whose id is returned, and after it the reverse link.
   LinkId add_duplex(VertexId a, VertexId b, double bandwidth_Bps, double latency_s);
 };
 
 /// Bytes per second, in one direction, between two halves of the nodes.
 struct Bisection {
   double bandwidth_Bps = 0;
-  std::string cut;  // which halves these are
+  std::string cut;  // describes the halves
 };
 
-/// A network: a graph, and for any two workers the links between them. The one description from
-/// which simulated platforms, predictions and drawings are made.
+/// A network: a graph, and a route for any two workers. Simulated platforms, predictions and
+/// drawings are all made from it.
 ///
-/// Routes are computed when they are asked for, so memory is linear in the number of links; they
-/// are the same whenever one asks.
+/// Routes are computed on request, so that memory is linear in the number of links. A route is
+/// always the same.
 class Network {
  public:
   virtual ~Network() = default;
 
-  /// Appends the links that a message passes, in order; none from a worker to itself.
+  /// Appends the links of a message's route, in order; none from a worker to itself.
   virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
-  /// Appends the links that what others send between the NICs of two workers passes: not those of
-  /// our own software.
+  /// Appends the links that background traffic passes between the NICs of two workers; it does not
+  /// pass the links that model our own software.
   virtual void route_of_others(int source, int destination, std::vector<LinkId>& links) const {
     route(source, destination, links);
   }
-  /// Appends the links that whatever `rank` sends passes first: to workers of its own node
-  /// (`inside`), or to those of other nodes.
+  /// Appends the links that every message of `rank` passes first: to workers of its own node
+  /// (`inside`), or of other nodes.
   virtual void injection(int rank, bool inside, std::vector<LinkId>& links) const = 0;
-  /// The least bandwidth between two halves of the nodes (of the workers, where there is one node),
-  /// in the closed form of the topology.
+  /// The least bandwidth between two halves of the nodes (of the workers if there is one node), as
+  /// the topology's closed form.
   virtual Bisection bisection() const = 0;
 
-  /// Whether messages inside a node and between nodes share links, by whatever latencies they
-  /// leave.
+  /// True if messages inside nodes share links with messages between nodes, which have other
+  /// latencies.
   virtual bool mixes_levels() const { return false; }
-  /// Bytes per second that all messages under way from one worker to another move together at most,
-  /// whatever their links could; infinite where there is no such limit. What is not of a collective
-  /// may have a lower limit, each message for itself.
+  /// Most bytes per second of all messages in flight from one worker to another together, whatever
+  /// their links allow; infinite if there is no such limit. For traffic that is not a collective,
+  /// the limit may be lower and applies to each message.
   virtual double connection_cap(int, int, TrafficClass = TrafficClass::collective,
                                 Rate = Rate::sustained) const {
     return std::numeric_limits<double>::infinity();
   }
-  /// Bytes per second that one message of so many bytes moves at most by its connection.
+  /// Most bytes per second of one message of `nbytes` on its connection.
   virtual double message_cap(int source, int destination, TrafficClass traffic, double /*nbytes*/,
                              Rate rate) const {
     return connection_cap(source, destination, traffic, rate);
   }
-  /// How links that vary change with time, in order.
+  /// How links that vary change, in order of time.
   virtual std::span<const LinkChange> profile() const { return {}; }
-  /// By how much links that vary are at most wider than they are described; 1 where none is.
+  /// The largest bandwidth factor of links that vary; 1 if none exceeds its described bandwidth.
   double widest_factor() const;
-  /// Whether any connection has a limit.
+  /// True if any connection has a limit.
   virtual bool caps_connections(Rate) const { return false; }
 
   int ranks() const { return ranks_; }
@@ -113,30 +113,30 @@ class Network {
   const std::vector<Link>& links() const { return graph_.links; }
   const Link& link(LinkId id) const { return graph_.links[static_cast<std::size_t>(id)]; }
   const Vertex& vertex(VertexId id) const { return graph_.vertices[static_cast<std::size_t>(id)]; }
-  /// The vertex that a worker is.
+  /// The vertex of a worker.
   VertexId worker(int rank) const { return rank; }
   /// "edge switch 0.1 > worker 3".
   std::string name(LinkId id) const;
 
-  /// Bytes per second that a rank gives to messages to itself.
+  /// Bytes per second for a rank's messages to itself.
   double loopback_bandwidth() const { return loopback_Bps_; }
-  /// Seconds from first byte sent to first byte received; 0 from a worker to itself.
+  /// Seconds from the first byte sent to the first byte received; 0 from a worker to itself.
   double latency(int source, int destination) const;
   double latency(std::span<const LinkId> route) const;
-  /// While links that vary have so many times the latency that is described.
+  /// The same with `factor` times the described latency on links that vary.
   double latency(std::span<const LinkId> route, double factor) const;
-  /// Of links that vary, at a date, as the profile says.
+  /// The latency factor of links that vary, at a date, from the profile.
   double latency_factor(double date_s) const;
-  /// Bytes per second of the narrowest link between two workers when nothing else uses it, or of
+  /// Bytes per second of the narrowest link between two workers if nothing else uses it, or of
   /// their connection if that is less.
   double bandwidth(int source, int destination, Rate rate = Rate::sustained) const;
-  /// Seconds that one message takes when nothing else uses its links.
+  /// Seconds that one message takes if nothing else uses its links.
   double message_time(int source, int destination, double nbytes) const;
 
  protected:
   Network(int ranks, int nodes, double loopback_Bps)
       : ranks_(ranks), nodes_(nodes), loopback_Bps_(loopback_Bps) {}
-  Graph graph_;  // workers are the first vertices, by rank
+  Graph graph_;  // the first vertices are the workers, by rank
 
  private:
   int ranks_, nodes_;

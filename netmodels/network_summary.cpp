@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-/// More nodes than this send from this many of them.
+/// Above this number of nodes, only some nodes are used as sources.
 constexpr int kMostSources = 2048, kSampledSources = 64;
 
 void count_links(const Network& network, NetworkSummary& s) {
@@ -18,8 +18,8 @@ void count_links(const Network& network, NetworkSummary& s) {
   }
 }
 
-/// Workers of a node have alike routes to other nodes: its first one stands for all; the second one
-/// for routes inside.
+/// The workers of a node have equivalent routes to other nodes, so the first represents them all;
+/// the route from the first to the second represents routes inside nodes.
 void follow_routes(const Network& network, NetworkSummary& s) {
   const int per_node = s.workers / s.nodes;
   s.sampled = s.nodes > kMostSources;

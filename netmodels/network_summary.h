@@ -4,15 +4,15 @@
 
 namespace trigram {
 
-/// A network in numbers. Links are counted in each direction; those that are never what limits a
-/// message, as between a worker and the NIC of its node, do not count.
+/// A network in numbers. Each direction of a link counts. Links that are never the bottleneck, such
+/// as between a worker and the NIC of its node, do not count.
 struct NetworkSummary {
   int workers = 0, nodes = 0, switches = 0, links = 0;
-  double narrowest_Bps = 0, widest_Bps = 0;  // of the links; 0 when there are none
+  double narrowest_Bps = 0, widest_Bps = 0;  // over the links; 0 if there are none
   Bisection bisection;
-  int diameter = 0;              // links of the longest route
-  double longest_latency_s = 0;  // from end to end
-  bool sampled = false;          // the last two are of routes from some of the nodes
+  int diameter = 0;              // number of links of the longest route
+  double longest_latency_s = 0;  // end to end
+  bool sampled = false;          // diameter and longest latency use routes from some nodes only
 };
 
 NetworkSummary summarize(const Network& network);

@@ -11,10 +11,10 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// The edges of a ring or chain, and the dates of the messages along them.
+/// The edges of a ring or chain, and the times of messages along them.
 class Edges {
  public:
-  /// Of a collective, of which the edges may be a part that stands for all.
+  /// `edges` may be one period of the collective's edges that represents all of them.
   Edges(const Pipeline& pipeline, std::span<const PipelineEdge> edges, const Transport& transport,
         std::span<PipelineConnection> connections)
       : transport_(transport),
@@ -25,7 +25,7 @@ class Edges {
         arrive_s_(edges.size(), kNever) {}
 
   double overhead_s(std::size_t p) const { return edges_[p].overhead_s; }
-  /// Member p hands a message over at `at_s`. Returns when the transport has taken it.
+  /// Member p hands over a message at `at_s`. Returns when the transport has taken it.
   double send(std::size_t p, double at_s, double nbytes) {
     const PipelineEdge& edge = edges_[p];
     PipelineConnection& connection = connections_[p];
@@ -43,11 +43,11 @@ class Edges {
   }
   /// When the last message of member p arrives.
   double arrive_s(std::size_t p) const { return arrive_s_[p]; }
-  /// The last message of member p has been received.
+  /// Records that the last message of member p was received at `at_s`.
   void received(std::size_t p, double at_s) { connections_[p].held.back().received_s = at_s; }
 
  private:
-  /// When there is room for a message that is handed over at `at_s`.
+  /// Returns when there is room for a message that is handed over at `at_s`, and adds the message.
   double take_s(PipelineConnection& connection, double at_s, double nbytes) const {
     auto& held = connection.held;
     while (!held.empty() &&
@@ -78,18 +78,18 @@ bool repeats(std::span<const T> all, std::size_t period, Same same) {
   return true;
 }
 
-/// The members of a ring that stand for all, since everything repeats after them, as after the
-/// workers of a node; and their parts.
+/// The shortest period of a ring, such as the workers of one node, and the parts of its members.
+/// Every member of the ring behaves like the member one period before it.
 struct Period {
   std::size_t members;
   std::vector<double> nbytes;
 };
 
-/// All members where nothing repeats. In a long ring, parts that differ by an element count as the
-/// longest.
+/// Finds the period of a ring; all members if nothing repeats. In a long ring, parts that differ by
+/// one element are rounded up to the longest.
 Period period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
                  std::span<const PipelineConnection> connections) {
-  constexpr std::size_t kFew = 256;  // rings for which it is not worth the rounding of parts
+  constexpr std::size_t kFew = 256;  // up to this size, rounding the parts is not worthwhile
   constexpr double kAlike = 0.999;
   const std::size_t P = edges.size();
   const auto [shortest, longest] =
@@ -128,7 +128,7 @@ std::vector<double> ring_ends_s(const Pipeline& pipeline, std::span<const Pipeli
   const std::size_t members = edges.size();
   auto [P, nbytes] = period_of(pipeline, edges, connections);
   Edges ring(pipeline, edges.first(P), transport, connections);
-  nbytes.insert(nbytes.end(), nbytes.begin(), nbytes.end());  // so that places need no remainder
+  nbytes.insert(nbytes.end(), nbytes.begin(), nbytes.end());  // avoids a modulo for positions
   std::vector<double> ready_s(pipeline.starts_s.begin(),
                               pipeline.starts_s.begin() + static_cast<std::ptrdiff_t>(P));
   std::vector<double> taken_s(P);
@@ -169,7 +169,7 @@ std::vector<double> chain_ends_s(const Pipeline& pipeline, std::span<const Pipel
                                  std::span<PipelineConnection> connections) {
   const std::size_t last = edges.size();
   Edges chain(pipeline, edges, transport, connections);
-  // A member receives a message in one batch with the sending of the message before.
+  // A member receives a message in the same batch in which it sends the previous message.
   std::vector<double> called_s = pipeline.starts_s, taken_s = pipeline.starts_s;
   const Pipeline::Phase& phase = pipeline.phases[0];
   for (std::size_t j = 0; j < static_cast<std::size_t>(phase.messages); ++j)

@@ -13,7 +13,7 @@ namespace {
 
 using Shape = RunTimes::Shape;
 
-/// A lognormal variable of this mean and standard deviation.
+/// A lognormal variable with this mean and standard deviation.
 double lognormal(double mean, double deviation, Philox& random) {
   const double variance = log_portable(1 + deviation * deviation / (mean * mean));
   const double z = random.normal();
@@ -57,7 +57,7 @@ auto of(Shape kind) {
   return [kind](const RunTimes& times) { return times.kind == kind; };
 }
 
-/// Refuses what is not smallest < mean < largest, with a deviation.
+/// Throws ConfigError unless smallest < mean < largest and the deviation is positive.
 void check_bounds(double smallest, double mean, double largest, double deviation,
                   const std::string& mean_pointer) {
   if (!(smallest < mean && mean < largest))
@@ -124,7 +124,7 @@ FieldTable<RunTimes> run_times_fields() {
 }
 
 RunTimes parse_run_times(const Json& j, const std::string& pointer) {
-  static const FieldTable<RunTimes> fields = run_times_fields();  // costly to make
+  static const FieldTable<RunTimes> fields = run_times_fields();  // costly, so built once
   const RunTimes times = fields.parse(j, pointer);
   switch (times.kind) {
     case Shape::constant: break;
@@ -172,7 +172,8 @@ RunTimeDraws::RunTimeDraws(const RunTimes& times) : times_(resolved(times)) {
     case Shape::bounded:
     case Shape::sequences: break;
   }
-  // The cut, and the longest of a batch, have no closed form: the mean of draws that no run makes.
+  // The cut, and the longest of a batch, have no closed form, so average over draws that no run
+  // uses.
   constexpr int kDraws = 1 << 14;
   double sum = 0;
   for (int i = 0; i < kDraws; ++i) sum += draw(Philox(0, i, 0, Purpose::run_time_mean));

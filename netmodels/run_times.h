@@ -9,31 +9,31 @@
 
 namespace trigram {
 
-/// A point of a distribution function: so much of the mass lies below so many seconds.
+/// A point of a distribution function: the fraction `share` of the mass is below `seconds`.
 struct Quantile {
   double share = 0;
   double seconds = 0;
 };
 
-/// How the time of a step's computation varies from worker to worker and from step to step, as
-/// sequences of uneven length, environments of uneven speed and shared machines make it. What is
-/// drawn is divided by the distribution's mean: a workload's own time is taken for the mean.
+/// The variation of a step's computation time between workers and steps, as caused by sequences of
+/// uneven length, environments of uneven speed, and shared machines. Draws are divided by the
+/// distribution's mean: the workload's own time is taken as the mean.
 struct RunTimes {
   enum class Shape { constant, lognormal, bounded, quantiles, sequences, published };
   Shape kind = Shape::constant;
   std::int64_t seed = 0;
-  /// lognormal: standard deviation over mean.
+  /// lognormal: standard deviation divided by mean.
   double variation = 0;
-  /// bounded: `smallest_s` plus a lognormal time, cut at `largest_s`, such that the mean and the
-  /// standard deviation without the cut are these.
+  /// bounded: `smallest_s` plus a lognormal time, cut off at `largest_s`. Mean and standard
+  /// deviation are those without the cut.
   double smallest_s = 0, largest_s = 0, mean_s = 0, deviation_s = 0;
-  /// quantiles: from share 0 to share 1, linear in between.
+  /// quantiles: points from share 0 to share 1, linear in between.
   std::vector<Quantile> quantiles;
-  /// sequences: a step takes as long as the longest of `batch` lengths, which are bounded as above
-  /// (in tokens or frames), and a share of it does not depend on them.
+  /// sequences: a step takes as long as the longest of `batch` lengths (in tokens or frames), each
+  /// bounded as above; the fraction `fixed_share` of the time does not depend on them.
   double shortest = 0, longest = 0, mean = 0, deviation = 0, fixed_share = 0;
   std::int64_t batch = 1;
-  /// published: one of `published_run_times`.
+  /// published: a name in `published_run_times`.
   std::string name;
 };
 
@@ -45,7 +45,7 @@ struct PublishedRunTimes {
 const std::vector<PublishedRunTimes>& published_run_times();
 
 FieldTable<RunTimes> run_times_fields();
-/// The fields, and what they cannot check alone.
+/// Parses the fields and checks relations between them.
 RunTimes parse_run_times(const Json& j, const std::string& pointer);
 
 /// Draws factors on the time of a step's computation; their mean is 1.
@@ -57,7 +57,7 @@ class RunTimeDraws {
  private:
   double draw(Philox random) const;
   RunTimes times_;
-  double mean_ = 1;  // of what is drawn
+  double mean_ = 1;  // mean of the undivided draws
 };
 
 }  // namespace trigram

@@ -10,37 +10,37 @@
 
 namespace trigram {
 
-/// How nodes are joined beyond their NICs: switches, the links between them, and routes.
+/// How nodes are connected beyond their NICs: switches, links between them, and routes.
 class Topology {
  public:
   virtual ~Topology() = default;
-  /// The switch that the NICs of a node lead to.
+  /// The switch that the NICs of a node connect to.
   virtual VertexId attach(int node) const = 0;
-  /// Appends the links from the switch of one node to that of another.
+  /// Appends the links from the switch of one node to the switch of another.
   virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
-  /// The least bandwidth between two halves of the nodes, each of which has NICs of `node_Bps` in
-  /// all. A closed form: of the cut that it names, which is the least one where the topology is
-  /// regular (docs/networks.md).
+  /// The least bandwidth between two halves of the nodes, each node having NICs of `node_Bps` in
+  /// total. It is a closed form for the cut that it names, which is the least cut if the topology
+  /// is regular (docs/networks.md).
   virtual Bisection bisection(double node_Bps) const = 0;
   /// Where a node is drawn.
   virtual Point place(int node) const = 0;
 };
 
-/// A kind of topology, as configurations name it.
+/// A kind of topology that configurations select by name.
 struct TopologyEntry {
   std::string kind;
   std::string doc;
   Json schema;  // of the options, without "kind"
-  /// Checks options strictly and fills in the defaults.
+  /// Checks the options strictly and fills in defaults.
   std::function<Json(const Json& options, const std::string& pointer)> resolve;
-  /// Throws ConfigError when resolved options do not fit the cluster.
+  /// Throws ConfigError if the resolved options do not fit the cluster.
   std::function<void(const Json& resolved, const Cluster&, const std::string& pointer)> check;
-  /// Makes it, adding its switches and links to `graph`.
+  /// Creates the topology and adds its switches and links to `graph`.
   std::function<std::unique_ptr<Topology>(const Json& resolved, const Cluster&, Graph&)> make;
 };
 
-/// A kind whose options are the struct S with this field table; T{options, cluster, graph} is the
-/// topology.
+/// The entry of a kind whose options are the struct S with this field table. T{options, cluster,
+/// graph} constructs the topology.
 template <class T, class S, class Check>
 TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> table, Check check) {
   return {std::move(kind),
@@ -57,26 +57,26 @@ TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> ta
           }};
 }
 
-/// A link between switches, as options of a topology say it.
+/// A link between switches, as given in a topology's options.
 struct SwitchLink {
-  double bandwidth_Bps = 0;  // 0: that of a NIC
-  double latency_s = 0;      // beside the latency of `inter`, which is end to end
+  double bandwidth_Bps = 0;  // 0: as a NIC
+  double latency_s = 0;      // added to the end-to-end latency of `inter`
   double bandwidth(const Cluster& cluster) const {
     return bandwidth_Bps > 0 ? bandwidth_Bps : cluster.inter.bandwidth_Bps;
   }
 };
 
-/// "bandwidth" and "latency" of such links, with a prefix: "global_bandwidth".
+/// The options "bandwidth" and "latency" of such links, with a prefix, as in "global_bandwidth".
 FieldTable<SwitchLink> switch_link_fields(const std::string& prefix, const std::string& which);
 
-/// The least bandwidth between halves of `nodes`, when r of `switches` alike, of `per_switch` nodes
-/// each, stand on one side of cut(r) bytes per second; nodes that this leaves on the wrong side are
-/// cut at their NICs. Over all r. `name` is that of the cut, if it is not the NICs of half of the
-/// nodes.
+/// The least bandwidth between halves of `nodes`, over all r: r of the `switches` equal switches,
+/// with `per_switch` nodes each, are on one side of a cut of cut(r) bytes per second, and nodes
+/// that are then on the wrong side are cut at their NICs. The result is named `name`, unless
+/// cutting the NICs of half of the nodes is no wider.
 Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,
                     const std::function<double(int)>& cut, const std::string& name);
 
-/// `cut`, or that at the NICs of half of the nodes if it is no wider.
+/// Returns `cut`, or the cut at the NICs of half of the nodes if that is no wider.
 Bisection or_at_nics(const Bisection& cut, int nodes, double node_Bps);
 
 /// A switch of a topology.

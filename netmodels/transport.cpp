@@ -8,13 +8,13 @@
 namespace trigram {
 namespace {
 
-/// A limit that is not written where there is none.
+/// A limit that is not dumped if it is infinite.
 OptionType<double> limit(Dimension dimension) {
   return written_where(quantity(dimension, true),
                        [](double value) { return std::isfinite(value); });
 }
 
-/// Libraries of parameter servers queue what they send in their own memory.
+/// Parameter-server libraries queue their sends in their own memory, so these sends never block.
 bool is_queued(TrafficClass traffic) {
   return traffic == TrafficClass::server || traffic == TrafficClass::answer;
 }

@@ -10,129 +10,130 @@
 
 namespace trigram {
 
-/// Share of the bandwidth of links between nodes that traffic of a pattern gets, where rings and
-/// other collectives over all workers of nodes get 1. Fair sharing of links alone does not make
-/// such differences; flows that collide in switches' buffers and at receivers do.
+/// Fraction of the bandwidth of inter-node links that a traffic pattern reaches, relative to rings
+/// and other collectives over all workers of nodes, which reach 1. Fair sharing of links alone does
+/// not explain such differences; colliding flows in switch buffers and at receivers do.
 struct Efficiency {
   double leaders = 1, all_to_all = 1, point_to_point = 1, server = 1;
   double of(TrafficClass traffic) const;
-  /// Whether any pattern gets less than all.
+  /// True if any pattern reaches less than 1.
   bool matters() const;
 };
 
-/// What protocols and their software take of the network between nodes, and the limits that they
-/// set to it. By default nothing. Messages inside a node are free of it.
+/// Overheads and limits that protocols and their software impose on the network between nodes. By
+/// default there are none. Messages inside a node are exempt.
 struct Transport {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
-  /// When a send is over.
+  /// When a send completes.
   ///
   /// eager: as soon as the transport has taken the message, which it does while what it holds of
-  /// the connection, sent and not yet received, leaves room for it. Messages of a connection leave
-  /// one after another, whether their receiver has asked for them or not. It is what NCCL does over
-  /// sockets: a send is done when the kernel has its bytes (src/transport/net_socket.cc), receives
-  /// are posted ahead (src/transport/net.cc), and a channel has a buffer of 8 slots. Open MPI sends
-  /// so what fits its eager limit (btl_tcp_eager_limit).
+  /// the connection (sent but not yet received) leaves room for it. Messages of a connection leave
+  /// one after another, whether their receives are posted or not. NCCL does this over sockets: a
+  /// send completes when the kernel has its bytes (src/transport/net_socket.cc), receives are
+  /// posted ahead (src/transport/net.cc), and a channel has a buffer of 8 slots. Open MPI sends
+  /// messages up to its eager limit like this (btl_tcp_eager_limit).
   ///
-  /// rendezvous: when the message has been delivered; bytes flow once both sides are there. It is
-  /// what MPI does with long messages, whose receives algorithms do not post ahead.
+  /// rendezvous: when the message has been delivered; bytes flow once send and receive are posted.
+  /// MPI does this with long messages, whose receives algorithms do not post ahead.
   ///
-  /// open_mpi: as soon as the kernel has the message, which is at once up to its eager limit.
-  /// Beyond that Open MPI over TCP announces the message, its receiver asks for it when it has a
-  /// receive for it, and then the data goes as a whole (mca_pml_ob1_send_request_start_rdma,
-  /// mca_pml_ob1_recv_request_schedule and mca_btl_tcp_put of Open MPI 4.1). All of this goes
-  /// in order on the one socket that two ranks have, so a request waits behind data that goes the
-  /// same way (mca_btl_tcp_endpoint_send).
+  /// open_mpi: as soon as the kernel has the message, which is at once up to the eager limit. Above
+  /// it Open MPI over TCP announces the message, its receiver requests it when the receive is
+  /// posted, and then the data are sent as a whole (mca_pml_ob1_send_request_start_rdma,
+  /// mca_pml_ob1_recv_request_schedule and mca_btl_tcp_put of Open MPI 4.1). All of this goes in
+  /// order over the one socket between two ranks, so a request waits behind data in the same
+  /// direction (mca_btl_tcp_endpoint_send).
   enum class Protocol { eager, rendezvous, open_mpi } protocol = Protocol::eager;
-  /// Of open_mpi: the longest message that is sent without being asked for, with Open MPI's header
+  /// For open_mpi: the longest message that is sent without a request, including Open MPI's header
   /// (btl_tcp_eager_limit).
   double eager_limit_bytes = 65'536;
-  /// The longest header of Open MPI's messages, which it takes off the limit whatever header a
-  /// message has (mca_pml_ob1_send_request_start_btl: btl_eager_limit - sizeof(mca_pml_ob1_hdr_t)).
-  /// So a message of 64 KiB is longer than a limit of 64 KiB allows.
+  /// The longest header of Open MPI's messages, which it subtracts from the limit for every message
+  /// (mca_pml_ob1_send_request_start_btl: btl_eager_limit - sizeof(mca_pml_ob1_hdr_t)). So a
+  /// message of 64 KiB exceeds a limit of 64 KiB.
   static constexpr double kOpenMpiHeader_bytes = 56;
-  /// What an eager transport holds of a connection: bytes for each channel, and messages. A message
-  /// that is longer than the buffer is taken when nothing else is held. The default is NCCL's
-  /// buffer of a channel (NCCL_BUFFSIZE, 4 MiB).
+  /// What an eager transport holds of a connection: bytes per channel, and messages. A message
+  /// longer than the buffer is taken when nothing else is held. The default is the buffer of an
+  /// NCCL channel (NCCL_BUFFSIZE, 4 MiB).
   double buffer_bytes = 4.0 * 1024 * 1024;
-  std::int64_t slots = 0;  // 0: no limit on their number
-  /// Share of every link's bandwidth that is left for payload, after headers.
+  std::int64_t slots = 0;  // 0: unlimited
+  /// Fraction of every link's bandwidth that is left for payload after headers.
   double goodput = 1;
-  /// Bytes per second, in each direction, that a node's software moves, whatever its NICs could.
+  /// Most bytes per second, in each direction, that a node's software moves, whatever its NICs can
+  /// do.
   double node_cap_Bps = kNone;
-  /// Bytes per second that one connection moves: all messages under way from one worker to another.
+  /// Bytes per second of one connection: all messages in flight from one worker to another.
   double connection_cap_Bps = kNone;
-  /// Streams (sockets) that a connection has. Every message is split evenly over them, or into
-  /// slices no shorter than `slice_bytes`, which the streams take in turns, from one message to the
-  /// next (Bagua-Net, rust/bagua-net/src/utils.rs `chunk_size`): a message of one slice has one
-  /// stream, and as many messages as there are streams travel beside one another.
+  /// Streams (sockets) per connection. Every message is split evenly over them, or, with
+  /// `slice_bytes`, into slices no shorter than that, which go to the streams in turn, continuing
+  /// from message to message (Bagua-Net, rust/bagua-net/src/utils.rs `chunk_size`). A message of
+  /// one slice then uses one stream, and as many messages as there are streams travel side by side.
   std::int64_t streams = 1;
   double slice_bytes = 0;
-  /// Connections between two workers over which a message of a ring or tree is split evenly, as
-  /// over NCCL's channels; all other patterns use one of them.
+  /// Connections between two workers over which a message of a ring or tree is split evenly, like
+  /// NCCL's channels; all other patterns use one of them.
   std::int64_t channels = 1;
-  /// Bytes per second that one stream moves.
+  /// Bytes per second of one stream.
   double stream_cap_Bps = kNone;
-  /// How unlike connections are, and the software of nodes: the standard deviation of the logarithm
-  /// of what each moves at most, the same at all times. The caps are those of the median one.
+  /// Variation of connections and of node software: the standard deviation of the logarithm of
+  /// their caps, constant in time. The caps are those of the median.
   double variation = 0;
-  /// The windows of streams; by default none, as over RDMA.
+  /// The windows of streams; by default there are none, as over RDMA.
   Tcp tcp = {};
-  /// Share of packets that are lost. A stream moves no more than loss_constant / sqrt(loss)
-  /// segments per round trip (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP
+  /// Fraction of packets that are lost. A stream moves at most loss_constant / sqrt(loss) segments
+  /// per round trip (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP
   /// congestion avoidance algorithm", CCR 27(3), 1997, doi:10.1145/263932.264023). The constant
-  /// depends on how losses come and packets are acknowledged: sqrt(3/2) for losses evenly apart and
-  /// every packet.
+  /// depends on the pattern of losses and acknowledgements: sqrt(3/2) for evenly spaced losses and
+  /// an acknowledgement per packet.
   double loss = 0, loss_constant = 1.22;
   double segment_bytes = 1448;  // Ethernet's 1,500 less headers with timestamps
   /// Seconds that the sender's stream is busy with each batch of messages that are sent together (a
   /// stage of a collective), before they leave.
   double stage_overhead_s = 0;
-  /// Seconds that a connection is busy with each message before its bytes leave; and besides with
-  /// each part of a message that is split: who sends on one stream alone need not deal out parts
-  /// and wait for all of them. A rendezvous spends them as the sender's
-  /// stream.
+  /// Seconds that a connection is busy with each message before its bytes leave; and, additionally,
+  /// with each part of a split message, since a sender with one stream need not distribute parts
+  /// and wait for all of them. With rendezvous the sender's stream spends this time.
   double message_overhead_s = 0, stream_overhead_s = 0;
 
   Efficiency efficiency = {};
 
-  /// What a message of a pattern moves at most on this connection, where its route has this
-  /// latency: the limit of all messages between two workers, or of one connection of several.
+  /// Most bytes per second for a pattern's messages on this connection, if its route has this
+  /// latency: all messages between two workers together, or one of several connections.
   double connection_Bps(const NodeConnection& connection, double latency_s, TrafficClass traffic,
                         Rate rate) const;
-  /// Streams that carry one message of so many bytes: as many as it has slices.
+  /// Number of streams that carry one message of `nbytes`: one per slice.
   std::int64_t streams_of(double nbytes) const;
-  /// What one message of so many bytes moves at most on this connection: its longest slice is a
-  /// stream's alone. `connection_Bps` limits it as well, together with the messages beside it.
+  /// Most bytes per second of one message of `nbytes` on this connection, whose longest slice uses
+  /// a single stream. `connection_Bps` also limits it, together with concurrent messages.
   double message_Bps(const NodeConnection& connection, double latency_s, TrafficClass traffic,
                      double nbytes, Rate rate) const;
-  /// Whether a message may be slower than its connection.
+  /// True if a message may be slower than its connection.
   bool limits_messages() const { return streams > 1 && slice_bytes > 0; }
-  /// Whether there is any such limit.
+  /// True if there is any such limit.
   bool limits_connections(Rate rate) const;
-  /// Streams of all the connections that traffic of a pattern has between two workers.
+  /// Streams of all connections that a traffic pattern has between two workers.
   std::int64_t all_streams(TrafficClass traffic) const;
-  /// Whether messages are sent on connections, and the sender does not wait for their delivery.
+  /// True if messages are sent on connections and the sender does not wait for their delivery.
   bool has_connections() const { return protocol != Protocol::rendezvous; }
-  /// Whether the receiver of a message between nodes has to ask for it.
+  /// True if the receiver of a message between nodes has to request it.
   bool announces(double nbytes) const {
     return protocol == Protocol::open_mpi && nbytes + kOpenMpiHeader_bytes > eager_limit_bytes;
   }
-  /// Bytes of a socket that the kernel takes before they leave, on a route of this rate and
-  /// latency: twice the congestion window (tcp_sndbuf_expand, net/ipv4/tcp_input.c), which is here
-  /// as wide as fills the route, at least as wide as it begins and no wider than the window.
+  /// Bytes that the kernel buffers of a socket before they leave, on a route of this rate and
+  /// latency: twice the congestion window (tcp_sndbuf_expand, net/ipv4/tcp_input.c). The congestion
+  /// window is assumed to fill the route, within the bounds of the initial and the full window.
   double send_buffer_bytes(double rate_Bps, double latency_s) const;
-  /// Whether an eager connection that holds so many messages and bytes takes one more of `nbytes`.
+  /// True if an eager connection that holds so many messages and bytes takes another one of
+  /// `nbytes`.
   bool takes(std::int64_t held_messages, double held_bytes, double nbytes,
              TrafficClass traffic) const;
-  /// Messages of `nbytes` that an eager connection holds at most.
+  /// The most messages of `nbytes` that an eager connection holds.
   std::int64_t held_at_once(double nbytes, TrafficClass traffic) const;
   /// Seconds that a connection is busy with each message before its bytes leave.
   double per_message_s() const;
-  /// Seconds that the sender's stream is busy with so many messages that leave together.
+  /// Seconds that the sender's stream is busy with `messages` messages that leave together.
   double overhead_s(int messages) const;
 
  private:
-  /// Connections between two workers that traffic of a pattern has.
+  /// Number of connections between two workers that a traffic pattern uses.
   std::int64_t channels_of(TrafficClass traffic) const {
     return is_collective(traffic) ? channels : 1;
   }

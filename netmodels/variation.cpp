@@ -9,7 +9,8 @@ namespace trigram {
 namespace {
 
 constexpr double kGolden = 0.6180339887498949;  // (sqrt(5) - 1) / 2
-// Of other differences between two connections: irrational, and no multiples of each other.
+// For other differences between two connections: irrational numbers that are not multiples of each
+// other.
 constexpr double kShift = 0.7548776662466927, kSource = 0.5698402909980532,
                  kDestination = 0.4142135623730951;
 
@@ -44,7 +45,7 @@ double node_swiftness(double variation, int node) {
 
 double connection_swiftness(double variation, const NodeConnection& c) {
   if (variation == 0) return 1;
-  // All hops of a ring, the one that closes it too, are by as many nodes.
+  // All hops of a ring, including the closing hop, advance by the same number of nodes.
   const int hop = (c.destination_node - c.source_node + c.nodes) % c.nodes;
   const double first =
       0.25 + kShift * (hop - 1) + kSource * c.source_worker + kDestination * c.destination_worker;

@@ -4,8 +4,9 @@
 
 namespace trigram {
 
-// Eight codes of 1 to 8 bits each, one per byte, and the same codes side by side: code i at bits
-// i * bits. In three steps pairs, then fours, then all eight move together or apart.
+// Converts eight codes of 1 to 8 bits each between one code per byte and a dense layout with code i
+// at bit i * bits. In three steps first pairs, then fours, then all eight codes move together or
+// apart.
 
 constexpr std::uint64_t pack_eight(std::uint64_t bytes, int bits) {
   constexpr std::uint64_t kEven8 = 0x00FF00FF00FF00FF, kEven16 = 0x0000FFFF0000FFFF;
@@ -14,7 +15,7 @@ constexpr std::uint64_t pack_eight(std::uint64_t bytes, int bits) {
   return (bytes & 0xFFFFFFFF) | bytes >> 32 << 4 * bits;
 }
 
-/// Bits of `packed` above the codes do not matter.
+/// Ignores the bits of `packed` above the codes.
 constexpr std::uint64_t unpack_eight(std::uint64_t packed, int bits) {
   const std::uint64_t four = 0xFFFFFFFFu >> (32 - 4 * bits);
   const std::uint64_t two = (0xFFFFu >> (16 - 2 * bits)) * 0x0000000100000001;

@@ -7,19 +7,19 @@
 namespace trigram::elias {
 namespace {
 
-// With a_i = s |x_i| / |x|, so sum a_i^2 = s^2, the level l_i is one of the integers around a_i,
-// and a_i on average. Used below, log being that to base 2:
+// Let a_i = s |x_i| / |x|, so that sum a_i^2 = s^2. The level l_i is one of the two integers around
+// a_i, with mean a_i. The bounds below follow, with log to base 2:
 //
 //   sum P(l_i > 0) <= sum min(1, a_i) <= min(n, s sqrt n) = N
 //
 //   sum E log(1 + l_i) <= sum log(1 + a_i) <= n log(1 + s / sqrt n), as log(1 + sqrt t) is concave
 //
-//   sum E log l_i, where l_i > 0, <= sum of log a_i where a_i > 1 <= M/2 log(s^2 / M) for some
-//   number M <= n of such elements, which is largest for M = s^2 / e
+//   sum of E log l_i over l_i > 0 <= sum of log a_i over a_i > 1 <= M/2 log(s^2 / M), where M <= n
+//   is the number of elements with a_i > 1; this is largest for M = s^2 / e
 //
-// K distances, which add up to at most n, have logarithms that add up to K log(n / K) at most. With
-// sign and level that is 3 K + 2 K log(n / K) bits, which grow with K up to n and are concave, so
-// for the mean they may be taken at N.
+// The logarithms of K distances that add up to at most n add up to at most K log(n / K). With sign
+// and level that makes 3 K + 2 K log(n / K) bits, which is concave and grows with K up to n, so the
+// mean is bounded by the value at N.
 
 double not_zero(double s, double n) { return std::min(n, s * std::sqrt(n)); }
 

@@ -10,8 +10,8 @@
 
 namespace trigram {
 
-/// The entry of a codec with the given options, which is a contraction where `contracts`; always,
-/// when that is empty.
+/// The entry of a codec with the given options. `contracts` tells whether the codec is a
+/// contraction with some options; if it is empty, the codec always is.
 template <class Options, class Make>
 CodecEntry codec_entry(std::string name, std::string doc, FieldTable<Options> fields, Make make,
                        std::type_identity_t<std::function<bool(const Options&)>> contracts = {}) {
@@ -21,7 +21,7 @@ CodecEntry codec_entry(std::string name, std::string doc, FieldTable<Options> fi
           }};
 }
 
-// One function per codec file; the table is in registry.cpp.
+// Each codec file defines one of these functions; registry.cpp has the table.
 CodecEntry minmax_uint8_codec_entry();
 CodecEntry fp16_codec_entry();
 CodecEntry bf16_codec_entry();

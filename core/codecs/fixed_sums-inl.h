@@ -1,5 +1,5 @@
-// Sums over floats that do not depend on the width of the vectors. Without an include guard: a
-// kernels file includes it once for each target it is compiled for.
+// Sums of floats whose result does not depend on the vector width. There is no include guard,
+// because a kernels file includes this file once for each target it is compiled for.
 
 #include <cstddef>
 
@@ -10,8 +10,8 @@ HWY_BEFORE_NAMESPACE();
 namespace trigram::fixed_sums::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The order of core/codecs/fixed_sums.h. The square of an f32 is exact in f64, so that fused and
-// separate arithmetic agree. The sums overflow for no finite f32s.
+// Sums in the order of core/codecs/fixed_sums.h. The square of an f32 is exact in f64, so that
+// fused and separate multiply-adds agree. The sums do not overflow for finite f32s.
 class FixedSums {
  public:
   static constexpr std::size_t kWidth = kLanes;
@@ -32,7 +32,7 @@ class FixedSums {
     }
     Count();
   }
-  // Adds those of kWidth floats that are not below zero, and those that are.
+  // These two add only the non-negative, or only the negative, of kWidth floats.
   HWY_INLINE void AddPositives(const float* x) {
     for (std::size_t i = 0; i < kVectors; ++i) {
       const auto v = Load(x + i * kVector);

@@ -2,15 +2,15 @@
 
 #include <cstddef>
 
-/// The order in which codecs sum over a chunk, in f64: one that vectors of any width and thousands
-/// of threads can keep alike. A chunk is cut into tiles of kTile elements. Within a tile, lane l
-/// adds up the elements l, l + 16, l + 32 ..., and the lanes are added as a tree; the sums of the
-/// tiles are added in the same way, tile t by lane t mod 16.
+/// The order in which codecs sum over a chunk, in f64. Vectors of any width and thousands of
+/// threads can follow it. A chunk is cut into tiles of kTile elements. Within a tile, lane l adds
+/// the elements l, l + 16, l + 32 ..., and the lanes are added as a tree. The sums of the tiles are
+/// added in the same way: lane t mod 16 adds tile t.
 namespace trigram::fixed_sums {
 
 inline constexpr std::size_t kLanes = 16, kTile = 1024;
 
-/// The sum of the lanes, as a tree.
+/// The sum of the lanes, added as a tree.
 constexpr double tree_sum(const double (&lanes)[kLanes]) {
   double sums[kLanes] = {};
   for (std::size_t i = 0; i < kLanes; ++i) sums[i] = lanes[i];

@@ -44,7 +44,7 @@ std::uint32_t Largest(const float* x, std::size_t n) {
   return result;
 }
 
-// Bit i is set where the magnitude of x[i] is above `below`, for 64 elements.
+// For 64 elements: bit i is set if the magnitude of x[i] is above `below`.
 HWY_INLINE std::uint64_t AboveOf64(hn::Vec<I32> below, const float* x) {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < 64; i += kLanes) {

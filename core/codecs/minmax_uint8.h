@@ -4,27 +4,27 @@
 
 namespace trigram {
 
-/// MinMaxUInt8, the 8-bit code of BAGUA (arXiv 2107.01499; bagua_kernels.cu), on host memory. With
-/// min and max of the chunk, which is all that one call encodes, in f32 arithmetic:
+/// MinMaxUInt8, the 8-bit code of BAGUA (arXiv 2107.01499; bagua_kernels.cu), on host memory. A
+/// chunk is the input of one call. With its min and max, in f32 arithmetic:
 ///
 ///   scale = 255 / (max - min + 1e-7)
 ///   upper = rint(max * scale)    lower = upper - 255          (rint: to nearest, ties to even)
 ///   code  = clamp(min(rint(x * scale), upper) - lower, 0, 255)
 ///   x^    = (code + lower) / scale
 ///
-/// The clamp at 0 and 255 is ours: without it a constant or narrow chunk overflows its code. The
-/// grid is made of multiples of 1/scale, so zero is exact, and |x^ - x| <= (max - min + 1e-7) / 510
-/// but for rounding.
+/// The clamp to 0 .. 255 is our addition: without it a constant or narrow chunk overflows its code.
+/// The grid points are multiples of 1/scale, so zero is exact, and |x^ - x| <= (max - min + 1e-7) /
+/// 510 up to rounding.
 ///
-/// What the formula leaves open: a chunk with a NaN or an infinity, or whose max - min overflows,
-/// decodes to NaN everywhere, so that a diverged run stays visible; a constant chunk so large that
-/// max * scale overflows (beyond 1.3e29) decodes to its value.
+/// Cases that the formula does not define: a chunk with a NaN or an infinity, or whose max - min
+/// overflows, decodes to NaN everywhere, so that a diverged run stays visible; a constant chunk so
+/// large that max * scale overflows (beyond 1.3e29) decodes to its value.
 ///
-/// Launches: those of BAGUA's code (`compress_float_to_uint8_host`, `array_min_max`,
-/// `decompress_uint8_to_float_host`, `reduce_chunk_inplace_host` of bagua_kernels.cu), in every
-/// algorithm that uses this codec: to encode, two of cub's reductions for each chunk, from a loop
-/// on the host, then one kernel over all chunks; to decode, one kernel over all chunks; one more
-/// for their mean.
+/// Launches are those of BAGUA's code (`compress_float_to_uint8_host`, `array_min_max`,
+/// `decompress_uint8_to_float_host`, `reduce_chunk_inplace_host` of bagua_kernels.cu) in every
+/// algorithm that uses this codec. Encoding launches two cub reductions per chunk, from a loop on
+/// the host, then one kernel over all chunks. Decoding launches one kernel over all chunks, and one
+/// more for their mean.
 ///
 /// Wire: min and max as f32, 24 zero bytes, then the codes, padded with zeros to a multiple of 32.
 class MinMaxUInt8 final : public Codec {

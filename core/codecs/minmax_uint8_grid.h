@@ -2,13 +2,13 @@
 
 #include <limits>
 
-/// The scalar arithmetic of MinMaxUInt8 (minmax_uint8.h), for hosts and accelerators alike.
+/// The scalar arithmetic of MinMaxUInt8 (minmax_uint8.h), for hosts and accelerators.
 namespace trigram::minmax_uint8 {
 
 constexpr bool is_finite(float x) { return x - x == 0; }
 
-/// Half-even rounding without libm: from 2^23 on every f32 is an integer, below it the sum with
-/// 2^23 has none but integer bits.
+/// Rounds half to even without libm. From 2^23 on every f32 is an integer; below, adding 2^23
+/// leaves only integer bits.
 constexpr float round_half_even(float x) {
   constexpr float kIntegers = 0x1p23f;
   if (!(x < kIntegers && x > -kIntegers)) return x;
@@ -17,10 +17,11 @@ constexpr float round_half_even(float x) {
 
 struct Range {
   float min = 0, max = 0;
-  bool finite = true;  // no NaN, no infinity
+  bool finite = true;  // no NaN and no infinity
 };
 
-/// What the wire says of a range: NaN where there is a NaN or an infinity, or no f32 difference.
+/// The range as written to the wire: NaN if there is a NaN or an infinity, or if max - min
+/// overflows.
 constexpr Range wire_range(Range range) {
   if (range.finite && is_finite(range.max - range.min)) return range;
   range.min = range.max = std::numeric_limits<float>::quiet_NaN();
@@ -29,23 +30,23 @@ constexpr Range wire_range(Range range) {
 
 struct Grid {
   float scale, upper, lower;
-  /// All grid points are integers within f32's exact ones, and all codes lie in 0 .. 255 before
-  /// they are clamped: plain integer arithmetic then gives what the formula gives.
+  /// True if all grid points are integers that f32 represents exactly and all codes are in 0 .. 255
+  /// before the clamp. Plain integer arithmetic then gives the same result as the formula.
   bool exact;
 
-  /// Not so for NaN, or a constant too large for the grid: all codes are 0 and stand for the
-  /// range's maximum.
+  /// False for NaN, or for a constant too large for the grid: all codes are then 0 and decode to
+  /// the range's maximum.
   constexpr bool has_codes() const { return is_finite(upper); }
 };
 
-/// The grid of a range as the wire says it.
+/// The grid of a range that was read from the wire.
 constexpr Grid grid_of(const Range& range) {
   constexpr float kExact = 0x1p21f;
   Grid grid{};
   grid.scale = 255.0f / (range.max - range.min + 1e-7f);
   grid.upper = round_half_even(range.max * grid.scale);
   grid.lower = grid.upper - 255.0f;
-  // As rounding is monotonic, the codes of minimum and maximum bound all others.
+  // Rounding is monotonic, so the codes of the minimum and the maximum bound all others.
   grid.exact = grid.upper <= kExact && grid.lower >= -kExact &&
                round_half_even(range.min * grid.scale) >= grid.lower;
   return grid;

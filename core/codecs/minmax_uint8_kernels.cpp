@@ -17,7 +17,7 @@ using I32 = hn::RebindToSigned<F32>;
 using U32 = hn::RebindToUnsigned<F32>;
 using U8 = hn::Rebind<std::uint8_t, F32>;
 
-// One of several independent reductions, so that none waits for the last result of another.
+// One of several independent reductions, so that none waits for the latency of another.
 struct Partial {
   hn::Vec<F32> lo, hi, sum;
   HWY_INLINE void Add(hn::Vec<F32> v) {
@@ -56,18 +56,18 @@ Range FindRange(const float* x, std::size_t n) {
     range.max = std::max(range.max, x[i]);
     sum += x[i];
   }
-  // -0 + 0 = +0: which of two zeros is the minimum depends on the order.
+  // -0 + 0 = +0; without this the sign of a zero minimum would depend on the order.
   range.min += 0.0f;
   range.max += 0.0f;
-  // A finite sum has finite terms; another one may have overflowed, and the terms must be looked
-  // at.
+  // If the sum is finite, all terms are. Otherwise the sum may just have overflowed, so check each
+  // term.
   const auto is_finite = [](float v) { return v - v == 0; };
   range.finite = is_finite(sum) || std::all_of(x, x + n, is_finite);
   return range;
 }
 
-// The codes of one vector. With `kExact` (see Grid) the addition of 1.5 * 2^23, whose neighbours
-// are the integers, does the rounding, and the integer appears in the low bits of the sum.
+// The codes of one vector. If `kExact` (see Grid), adding 1.5 * 2^23, near which floats are
+// integers, does the rounding, and the integer appears in the low bits of the sum.
 template <bool kExact>
 HWY_INLINE hn::Vec<U32> Code(const Grid& grid, const float* x) {
   const F32 d;

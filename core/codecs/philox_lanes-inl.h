@@ -1,5 +1,5 @@
-// Philox on vectors. Without an include guard: a kernels file includes it once for each target it
-// is compiled for.
+// Philox on vectors. There is no include guard, because a kernels file includes this file once for
+// each target it is compiled for.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,22 +11,24 @@ HWY_BEFORE_NAMESPACE();
 namespace trigram::philox_lanes::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Philox4x32-10 on half as many counters as there are lanes, each word in the lower half of a
-// 64-bit lane. What is in the upper halves does not matter: only lower halves are multiplied, only
-// products shifted.
+// Philox4x32-10 on half as many counters as there are 32-bit lanes; each word is in the lower half
+// of a 64-bit lane. The upper halves may hold anything: only lower halves are multiplied and only
+// products are shifted.
 template <class D>
 struct Words {
   hn::Vec<D> w0, w1, w2, w3;
 };
 
-// Counters that differ in word 0 only, so that in the first two rounds half of the products are
-// the same for all: they are computed once. The keys of the other rounds, in vectors.
+// Encrypts counters that differ in word 0 only. Half of the products of the first two rounds are
+// then the same for all counters and are computed once. The keys of the other rounds are kept as
+// vectors.
 template <class D>
 struct Generator {
   static constexpr std::uint32_t kMultiplier0 = 0xD2511F53u, kMultiplier1 = 0xCD9E8D57u;
   static constexpr int kRounds = 10;
 
-  // What varies is combined with it in round 0 (word 2) and round 1 (words 0 and 2).
+  // Values common to all counters. round0_2 is combined with word 2 in round 0, round1_0 and
+  // round1_2 with words 0 and 2 in round 1; round1_3 is word 3 after round 1.
   hn::Vec<D> round0_2, round1_0, round1_2, round1_3;
   hn::Vec<D> keys0[kRounds], keys1[kRounds];
 
@@ -48,7 +50,7 @@ struct Generator {
     round1_2 = hn::Xor(High(p0), keys1[1]);
     round1_3 = hn::BitCast(d, p0);
   }
-  // Two of them at a time: one waits for its products while the other computes.
+  // Computes two vectors at a time, so that one computes while the other waits for its products.
   HWY_INLINE void Blocks(std::uint32_t first, Words<D>& a, Words<D>& b) const {
     using D64 = hn::Repartition<std::uint64_t, D>;
     const D64 d64;

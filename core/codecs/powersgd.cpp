@@ -22,20 +22,20 @@ namespace {
 
 using powersgd::Options;
 
-// One power iteration towards the best approximation of low rank (PowerSGD, arXiv 1905.13727) of
-// the chunk, which is all that one call encodes, as the most nearly square matrix M:
+// One power iteration towards the best low-rank approximation (PowerSGD, arXiv 1905.13727). The
+// chunk, the input of one call, is viewed as the most nearly square matrix M:
 //
 //   Q random normal;  P = orthonormalise(M Q);  Q = M^T P;  M^ = P Q^T
 //
-// M^ is M projected on the columns of P, so ||M - M^|| <= ||M||, and M^ = M if M has that rank.
-// Biased: meant for error feedback. Q is drawn anew for every vector, not kept from the last one:
-// a codec has no memory of values.
+// M^ is M projected on the columns of P, so ||M - M^|| <= ||M||, and M^ = M if M has at most that
+// rank. Biased: meant for error feedback. Q is drawn anew for every vector rather than kept from
+// the last one, because a codec remembers no values.
 //
 // A chunk with a NaN, an infinity, or products beyond f32 decodes to NaN everywhere, so that a
 // diverged run stays visible.
 //
-// Wire: the columns of P, then those of Q, as f32: 4 rank (rows + cols) bytes; or the chunk as it
-// is, 4n bytes, where that is not more.
+// Wire: the columns of P, then those of Q, as f32: 4 rank (rows + cols) bytes; or the chunk itself,
+// 4n bytes, if that is not longer.
 class PowerSgd final : public Codec {
  public:
   PowerSgd(const Options& options, const CodecKey& key)

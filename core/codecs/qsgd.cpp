@@ -34,7 +34,7 @@ FieldTable<qsgd::Options> qsgd::option_fields() {
 qsgd::Format qsgd::format_of(const Options& options) {
   Format format;
   format.levels = static_cast<int>(options.levels);
-  format.bits = std::bit_width(2 * static_cast<unsigned>(options.levels));  // of codes 0 .. 2s
+  format.bits = std::bit_width(2 * static_cast<unsigned>(options.levels));  // codes are in 0 .. 2s
   format.bucket = static_cast<std::size_t>(options.bucket);
   format.max_norm = options.norm == Norm::max;
   return format;
@@ -49,27 +49,29 @@ using qsgd::Options;
 // QSGD, stochastic quantisation (arXiv 1610.02132), with codes of fixed length. For every bucket of
 // consecutive elements, with its norm and s levels:
 //
-//   x^ = norm / s * level     level = floor(s x / norm) or the integer above it, at random, such
-//   that
-//                             the mean of x^ is x
+//   x^ = norm / s * level     level = floor(s x / norm) or the next integer, chosen at random so
+//                             that the mean of x^ is x
 //
-// Fixed point of 2^-15 and 15 random bits per element: the mean of x^ is that of s x / norm rounded
-// to a multiple of 2^-15, so the bias is at most norm / s * 2^-16, beside roundings in f32. The
-// random bits of an element depend on the codec's key and on how many elements came before it.
+// Rounding is in fixed point with steps of 2^-15 and uses 15 random bits per element. The mean of
+// x^ is exact for s x / norm rounded to a multiple of 2^-15, so the bias is at most
+// norm / s * 2^-16, plus rounding in f32. The random bits of an element depend on the codec's key
+// and on the number of elements before it.
 //
-// Of an element between levels l and l + 1, at a part p of the way, x^ errs by (norm/s)^2 p(1 - p)
-// on average. Summed over n elements that is at most n/(4 s^2) ||x||^2 for l2 (all at p = 1/2), and
-// less than ||x||^2 for max while n < 8 s^2 (one element at the norm, all others at p = 1/4): a
-// contraction only where levels are enough for a bucket.
+// For an element between levels l and l + 1, at fraction p of the way, the mean squared error is
+// (norm/s)^2 p(1 - p). Summed over n elements it is at most n/(4 s^2) ||x||^2 for l2, where all are
+// at p = 1/2, and less than ||x||^2 for max while n < 8 s^2, where one element is at the norm and
+// all others at p = 1/4. So the codec is a contraction only if there are enough levels for the
+// bucket size.
 //
 // A bucket with a NaN, an infinity, or a norm beyond f32 decodes to NaN everywhere, so that a
-// diverged run stays visible; one whose norm is below 2^-100 decodes to zeros.
+// diverged run stays visible; a bucket whose norm is below 2^-100 decodes to zeros.
 //
-// As coding `elias` a bucket counts as 4 bytes of norm and elias::mean_bits, in whole bytes: the
-// wire of a real run is that of `fixed` all the same, for receivers must know how long it is.
+// With coding `elias` a bucket is priced as 4 bytes for the norm plus elias::mean_bits, in whole
+// bytes. A real run uses the wire format of `fixed` all the same, because receivers must know the
+// length.
 //
 // Wire, bucket by bucket: the norm as f32, then level + s in ceil(log2(2s + 1)) bits per element,
-// lowest bit first, filled up to whole bytes.
+// lowest bit first, padded to whole bytes.
 class Qsgd final : public Codec {
  public:
   Qsgd(const Options& options, const CodecKey& key)

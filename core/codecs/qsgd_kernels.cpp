@@ -24,10 +24,9 @@ using fixed_sums::HWY_NAMESPACE::FixedSums;
 using philox_lanes::HWY_NAMESPACE::Generator;
 using philox_lanes::HWY_NAMESPACE::Words;
 
-// What one turn of the loops handles: the elements of eight blocks of random numbers. Element
-// 16 k + 2 j + i (k = 0 .. 3, j = 0 .. 7, i = 0, 1) gets 15 bits of word (k mod 2) + 2 i of block
-// j: the lowest if k < 2, else the highest. So a vector of elements gets its bits without a
-// shuffle.
+// Elements per loop iteration, which use eight blocks of random numbers. Element 16 k + 2 j + i,
+// for k = 0 .. 3, j = 0 .. 7, i = 0, 1, gets 15 bits of word (k mod 2) + 2 i of block j: the lowest
+// bits if k < 2, else the highest. A vector of elements thus gets its bits without a shuffle.
 constexpr std::size_t kGroup = 64;
 
 using F32 = hn::CappedTag<float, 16>;
@@ -39,8 +38,8 @@ constexpr std::size_t kLanes = hn::MaxLanes(F32());
 HWY_INLINE hn::Vec<U8> Code(const Rounding& to, const float* x, hn::Vec<U32> random15) {
   const F32 d;
   const auto scaled = hn::Mul(hn::LoadU(d, x), hn::Set(d, to.scale));
-  // The neighbours of 1.5 * 2^23 are the integers: the sum is rounded, ties to even, and the
-  // integer appears in its low bits.
+  // Floats near 1.5 * 2^23 are the integers, so the sum is rounded, ties to even, and the integer
+  // appears in its low bits.
   constexpr float kIntegers = 12582912;
   constexpr std::uint32_t kIntegersBits = 0x4B400000;
   const auto bits = hn::BitCast(U32(), hn::Add(scaled, hn::Set(d, kIntegers)));
@@ -48,14 +47,14 @@ HWY_INLINE hn::Vec<U8> Code(const Rounding& to, const float* x, hn::Vec<U32> ran
   return hn::U8FromU32(hn::ShiftRight<15>(hn::Add(bits, hn::Add(zero, random15))));
 }
 
-// The words of `even` in even lanes, those of `odd` beside them.
+// Interleaves: the words of `even` in even lanes, the words of `odd` in odd lanes.
 template <class D, class D64 = hn::Repartition<std::uint64_t, D>>
 HWY_INLINE hn::Vec<D> Beside(D d, hn::Vec<D> even, hn::Vec<D> odd) {
   const auto moved = hn::ShiftLeft<32>(hn::BitCast(D64(), odd));
   return hn::OddEven(hn::BitCast(d, moved), even);
 }
 
-// A vector of each row of 16.
+// Encodes one vector in each of the four rows of 16 elements.
 template <class D>
 HWY_INLINE void CodeRows(const Words<D>& words, const Rounding& to, const float* x,
                          std::uint8_t* codes) {
@@ -72,7 +71,7 @@ template <class D>
 HWY_INLINE void CodeGroup(const Generator<D>& random, const Rounding& to, const float* x,
                           std::uint32_t first_block, std::uint8_t* codes) {
   Words<D> a, b;
-  if constexpr (kLanes == 16) {  // one will do; the other is not computed
+  if constexpr (kLanes == 16) {  // `a` is enough; the compiler drops `b`
     random.Blocks(first_block, a, b);
     CodeRows(a, to, x, codes);
   } else {
@@ -84,7 +83,7 @@ HWY_INLINE void CodeGroup(const Generator<D>& random, const Rounding& to, const 
   }
 }
 
-// Where vectors have one lane only, which two words cannot share.
+// For targets whose vectors have a single lane, which cannot hold two words.
 HWY_INLINE void CodeGroup(const Philox& random, const Rounding& to, const float* x,
                           std::uint32_t first_block, std::uint8_t* codes) {
   for (std::uint32_t j = 0; j < 8; ++j) {
@@ -104,7 +103,7 @@ HWY_INLINE void CodeGroup(const Philox& random, const Rounding& to, const float*
 
 using Source = std::conditional_t<kLanes == 1, const Philox&, Generator<U32>>;
 
-// Calls add(16 floats) for all of x, zeros appended.
+// Calls add(pointer to 16 floats) for all of x, padded with zeros.
 template <class Add>
 HWY_INLINE void EachSixteen(const float* x, std::size_t n, const Add& add) {
   std::size_t i = 0;
@@ -170,7 +169,7 @@ void Encode(const Format& format, const float* x, std::size_t n, float norm, con
       std::uint64_t eight = 0;
       std::memcpy(&eight, group + k, sizeof(eight));
       eight = pack_eight(eight, format.bits);
-      // Where there is room, more than is needed, for the next ones to overwrite.
+      // If there is room, this writes more bytes than needed; the next codes overwrite them.
       const auto room = static_cast<std::size_t>(end - codes);
       if (room >= sizeof(eight)) std::memcpy(codes, &eight, sizeof(eight));
       else std::memcpy(codes, &eight, std::min(room, static_cast<std::size_t>(format.bits)));

@@ -7,20 +7,20 @@
 #include "core/random/philox.h"
 
 /// The loops of the codec `qsgd`, compiled for every vector instruction set of the architecture and
-/// chosen at run time. All give the same bits: arithmetic is element by element or in fixed order,
-/// and each element has its own random bits.
+/// chosen at run time. All versions give the same bits: arithmetic is element by element or in a
+/// fixed order, and each element has its own random bits.
 namespace trigram::qsgd {
 
 struct Format {
   int levels = 127;  // s
-  int bits = 8;      // of a code, which is 0 .. 2s
+  int bits = 8;      // of a code, which is in 0 .. 2s
   std::size_t bucket = 512;
   bool max_norm = false;
 
   constexpr std::size_t code_bytes(std::size_t numel) const {
     return (numel * static_cast<std::size_t>(bits) + 7) / 8;
   }
-  /// Of a bucket of `numel` elements: norm and codes.
+  /// The norm and the codes of a bucket of `numel` elements.
   constexpr std::size_t bucket_bytes(std::size_t numel) const {
     return sizeof(float) + code_bytes(numel);
   }
@@ -30,12 +30,12 @@ struct Format {
   }
 };
 
-/// What the wire says of a norm: one so small that s / norm is not finite is 0.
+/// The norm as written to the wire: 0 if it is below 2^-100, so that s / norm is always finite.
 constexpr float wire_norm(float norm) { return norm < 0x1p-100f ? 0 : norm; }
 
-/// Element by element:  code = floor(x * scale + s + u),  u uniform on [0, 1), in fixed point of
-/// 2^-15: `limit` is s 2^15, which is below 2^22, `scale` the largest f32 up to s 2^15 / norm with
-/// which no element, by its rounding, gets beyond the limit.
+/// Element by element: code = floor(x * scale + s + u), where u is uniform on [0, 1), in fixed
+/// point with steps of 2^-15. `limit` is s 2^15, which is below 2^22. `scale` is the largest f32 up
+/// to s 2^15 / norm for which rounding takes no element beyond the limit.
 struct Rounding {
   float scale = 0;
   float limit = 0;
@@ -43,21 +43,21 @@ struct Rounding {
   constexpr Rounding(int levels, float norm) : limit(static_cast<float>(levels << 15)) {
     if (norm == 0) return;
     scale = limit / norm;
-    // The f32 below a positive one has the pattern below.
+    // Subtracting 1 from the bit pattern of a positive f32 gives the next smaller f32.
     while (norm * scale > limit) {
       scale = std::bit_cast<float>(std::bit_cast<std::uint32_t>(scale) - 1);
     }
   }
 };
 
-/// Blocks of random numbers that a bucket of `numel` elements takes: eight for each 64 elements.
+/// Blocks of random numbers that a bucket of `numel` elements uses: eight per 64 elements.
 constexpr std::uint32_t random_blocks(std::size_t numel) {
   return static_cast<std::uint32_t>((numel + 63) / 64 * 8);
 }
 
-/// The f32 norm of a bucket; NaN if it or one of the elements is not finite.
+/// The f32 norm of a bucket; NaN if the norm or an element is not finite.
 float norm(const Format& format, const float* x, std::size_t n);
-/// Codes of one bucket, packed. Where the norm is NaN, all are 0.
+/// Writes the packed codes of one bucket; all are 0 if the norm is NaN.
 void encode(const Format& format, const float* x, std::size_t n, float norm, const Philox& random,
             std::uint32_t first_block, std::uint8_t* codes);
 void decode(const Format& format, const std::uint8_t* codes, std::size_t n, float norm, float* x);

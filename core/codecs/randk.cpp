@@ -34,18 +34,19 @@ RandomSubset subset_of(std::uint64_t seed, std::size_t n) {
   return {seed, static_cast<std::uint32_t>(n)};
 }
 
-// k = ceil(density n) elements, chosen at random, the rest zero (Stich et al., "Sparsified SGD with
-// Memory", arXiv 1809.07599). `unbiased` multiplies them by n/k, so that the mean of x^ is x, but
-// ||x - x^||^2 = (n/k - 1) ||x||^2 on average, no contraction unless more than half of them travel:
-// error feedback wants them as they are.
+// k = ceil(density n) elements, chosen at random; all others decode to zero (Stich et al.,
+// "Sparsified SGD with Memory", arXiv 1809.07599). `unbiased` multiplies them by n/k, so that the
+// mean of x^ is x, but then ||x - x^||^2 = (n/k - 1) ||x||^2 on average, which is a contraction
+// only if more than half of the elements are sent. Error feedback needs the unscaled elements.
 //
-// Indices do not travel: they follow from a seed, drawn anew for every vector from the codec's key,
-// that does. Codecs of one key choose the same elements.
+// Indices are not sent: receivers compute them from a seed, which is sent, and which the sender
+// draws anew for every vector from the codec's key. Codecs with the same key choose the same
+// elements.
 //
-// A chunk, which is all that one call encodes, with a NaN or an infinity decodes to NaN everywhere,
-// so that a diverged run stays visible.
+// A chunk (the input of one call) with a NaN or an infinity decodes to NaN everywhere, so that a
+// diverged run stays visible.
 //
-// Wire: the seed as u64, then k values as f32 in the order in which they are chosen. 8 + 4k bytes.
+// Wire: the seed as u64, then k values as f32 in the order of choice: 8 + 4k bytes.
 class RandK final : public Codec {
  public:
   RandK(const Options& options, const CodecKey& key)

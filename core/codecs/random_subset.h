@@ -7,10 +7,11 @@
 
 namespace trigram {
 
-/// The first elements of a pseudo-random permutation of 0 .. n-1, each by itself: a Feistel network
-/// permutes the smallest power of two that holds n (at least 4), and is applied again while the
-/// result is not below n (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002;
-/// for parallel shuffles, Mitchell et al., arXiv 2106.06161). Its round function is Philox.
+/// The first elements of a pseudo-random permutation of 0 .. n-1, each computed independently. A
+/// Feistel network permutes the numbers below the smallest power of two >= n (at least 4) and is
+/// applied again until the result is below n (Black and Rogaway, "Ciphers with Arbitrary Finite
+/// Domains", CT-RSA 2002; for parallel shuffles, Mitchell et al., arXiv 2106.06161). The round
+/// function is Philox.
 class RandomSubset {
  public:
   constexpr RandomSubset(std::uint64_t seed, std::uint32_t n)
@@ -19,14 +20,14 @@ class RandomSubset {
         right_bits_(n <= 4 ? 1 : static_cast<std::uint32_t>(std::bit_width(n - 1)) / 2),
         left_mask_((n <= 4 ? 2u : 1u << (std::bit_width(n - 1) - right_bits_)) - 1) {}
 
-  /// The same of another seed.
+  /// The same subset size with another seed.
   constexpr RandomSubset with_seed(std::uint64_t seed) const {
     RandomSubset other = *this;
     other.key_ = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
     return other;
   }
 
-  /// Element `i`, for i below n.
+  /// Element `i` of the permutation; i must be below n.
   constexpr std::uint32_t operator[](std::uint32_t i) const {
     do i = permuted(i);
     while (i >= n_);

@@ -14,7 +14,7 @@ const std::vector<CodecEntry>& codecs() {
 
 std::unique_ptr<Codec> make_host_codec(const CodecSpec& spec, const CodecKey& key) {
   const CodecEntry& entry = find_component(codecs(), "codec", Json(spec.name), "/codec");
-  return entry.make(spec.options, key);  // which fills in defaults
+  return entry.make(spec.options, key);  // `make` fills in defaults
 }
 
 bool contracts(const CodecSpec& spec) {

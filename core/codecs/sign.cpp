@@ -29,22 +29,22 @@ using sign::Levels;
 using sign::Options;
 using sign::Scale;
 
-// The signs of a chunk, which is all that one call encodes, and one scale for all of them:
+// The signs of a chunk (the input of one call) and one scale for all of them:
 //
 //   x^ = scale * sign(x)          sign(0) = sign(-0) = +1
 //   l2:       scale = ||x||_2 / sqrt(n)     (1-bit Adam, arXiv 2102.02888)
 //   l1_mean:  scale = ||x||_1 / n           (EF-signSGD, arXiv 1901.09847)
-//   one:      scale = 1; of zeros alone, 0  (signSGD, arXiv 1802.04434)
+//   one:      scale = 1, or 0 if x = 0      (signSGD, arXiv 1802.04434)
 //   means:    x^ = the mean of all x >= 0, or of all x < 0  (1-bit SGD, Interspeech 2014)
 //
-// Biased: meant for error feedback, all but `one`, which can lose more than it is given. l1_mean
-// and means are contractions; l2 is one for vectors as dense as gradients are, while
-// ||x||_1 > sqrt(n)/2 ||x||_2. The sums are taken in f64, in one fixed order. A chunk with a NaN or
-// an infinity decodes to NaN everywhere, so that a diverged run stays visible.
+// Biased, and meant for error feedback, except `one`, whose error can exceed its input. l1_mean and
+// means are contractions; l2 is a contraction if ||x||_1 > sqrt(n)/2 ||x||_2, which holds for
+// vectors as dense as gradients. The sums are in f64, in one fixed order. A chunk with a NaN or an
+// infinity decodes to NaN everywhere, so that a diverged run stays visible.
 //
-// Wire: the scale as f32 (of means both, the positive one first), then one bit per element, set
-// where x < 0, lowest bit first; the last byte filled up with zero bits. 4 + ceil(n / 8) bytes, of
-// means 8 + ceil(n / 8).
+// Wire: the scale as f32 (for means both, the positive one first), then one bit per element, set if
+// x < 0, lowest bit first; the last byte is padded with zero bits. 4 + ceil(n / 8) bytes; for means
+// 8 + ceil(n / 8).
 class Sign final : public Codec {
  public:
   explicit Sign(const Options& options) : options_(options) {}
@@ -68,7 +68,7 @@ class Sign final : public Codec {
  private:
   std::size_t header() const { return sign::header_bytes(options_.scale); }
 
-  // Packs the signs and returns what they stand for.
+  // Packs the signs and returns the values that they decode to.
   Levels pack(const float* x, std::size_t n, std::uint8_t* bits) const {
     if (n == 0) return {0, 0};
     if (options_.scale == Scale::means) return pack_with_means(x, n, bits);

@@ -11,7 +11,7 @@ struct Options {
 };
 FieldTable<Options> option_fields();
 
-/// The scale, as f32, comes before the signs; for `means`, both of them.
+/// The scale precedes the signs, as f32; for `means` there are two.
 constexpr std::size_t header_bytes(Scale scale) {
   return (scale == Scale::means ? 2 : 1) * sizeof(float);
 }

@@ -15,7 +15,7 @@ namespace trigram::sign::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using fixed_sums::HWY_NAMESPACE::FixedSums;
 
-// What one turn of the loops handles: two bytes of bits.
+// Elements per loop iteration: two bytes of bits.
 constexpr std::size_t kGroup = FixedSums::kWidth;
 using F32 = hn::CappedTag<float, kGroup>;
 constexpr std::size_t kLanes = hn::MaxLanes(F32());
@@ -24,7 +24,7 @@ HWY_INLINE void PackGroup(const float* x, std::uint8_t* bits) {
   const F32 d;
   const auto negative = [&](std::size_t i)
                             HWY_ATTR { return hn::Lt(hn::LoadU(d, x + i), hn::Zero(d)); };
-  if constexpr (kLanes >= 8) {  // whole bytes
+  if constexpr (kLanes >= 8) {  // writes whole bytes
     for (std::size_t i = 0; i < kGroup; i += kLanes) {
       hn::StoreMaskBits(d, negative(i), bits + i / 8);
     }
@@ -40,7 +40,7 @@ HWY_INLINE void PackGroup(const float* x, std::uint8_t* bits) {
   }
 }
 
-// Hands every group to `add`, the last one filled up with zeros.
+// Packs every group and passes it to `add`; the last group is padded with zeros.
 template <class Add>
 HWY_INLINE void PackAndAdd(const float* x, std::size_t n, std::uint8_t* bits, const Add& add) {
   std::size_t i = 0;
@@ -86,7 +86,7 @@ HWY_INLINE void UnpackGroup(const std::uint8_t* bits, hn::Vec<F32> plus, hn::Vec
   const F32 d;
   const std::uint32_t group = bits[0] | std::uint32_t{bits[1]} << 8;
   for (std::size_t i = 0; i < kGroup; i += kLanes) {
-    std::uint8_t lanes[8] = {};  // as many as Highway may read
+    std::uint8_t lanes[8] = {};  // Highway may read this many bytes
     const std::uint32_t rest = group >> i;
     lanes[0] = static_cast<std::uint8_t>(rest);
     lanes[1] = static_cast<std::uint8_t>(rest >> 8);

@@ -7,8 +7,9 @@
 namespace trigram {
 namespace {
 
-// One 16-bit number for each element, rounded to nearest, ties to even (core/device/float_bits.h).
-// Not scaled, so what is out of range becomes infinite; NaN stays NaN. Wire: 2 bytes per element.
+// One 16-bit number per element, rounded to nearest, ties to even (core/device/float_bits.h).
+// Values are not scaled, so values out of range become infinite; NaN stays NaN. Wire: 2 bytes per
+// element.
 class SixteenBit final : public Codec {
  public:
   using Narrow = void (*)(const float*, std::size_t, std::uint16_t*);

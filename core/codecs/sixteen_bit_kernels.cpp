@@ -18,13 +18,13 @@ using U32 = hn::RebindToUnsigned<F32>;
 using U16 = hn::Rebind<std::uint16_t, F32>;
 using F16 = hn::Rebind<hwy::float16_t, F32>;
 
-// Where the processor converts as IEEE 754 says, NaN included. Elsewhere Highway's replacement
-// does not keep NaN.
+// True if the processor converts as IEEE 754 specifies, including NaN. On other targets Highway's
+// emulation does not keep NaN.
 constexpr bool kConvertsF16 = (HWY_TARGET & (HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL)) != 0;
 
 HWY_INLINE hn::Vec<U32> Bits(std::uint32_t bits) { return hn::Set(U32(), bits); }
 
-// 16 bits of each lane, of which the others are zero.
+// The low 16 bits of each lane; the high bits must be zero.
 HWY_INLINE hn::Vec<U16> Narrow(hn::Vec<U32> v) {
   return hn::DemoteTo(U16(), hn::BitCast(I32(), v));
 }
@@ -33,7 +33,7 @@ HWY_INLINE hn::Mask<U32> IsNaN(hn::Vec<U32> magnitude) {
   return hn::RebindMask(U32(), hn::Gt(hn::BitCast(I32(), magnitude), hn::Set(I32(), 0x7F800000)));
 }
 
-// Each conversion is that of core/device/float_bits.h, with selections for branches.
+// Each conversion is the same as in core/device/float_bits.h, with selections instead of branches.
 
 struct ToBF16 {
   HWY_INLINE hn::Vec<U16> operator()(hn::Vec<F32> x) const {
@@ -58,7 +58,7 @@ struct ToF16 {
     const auto bits = hn::BitCast(U32(), x);
     const auto sign = hn::And(hn::ShiftRight<16>(bits), Bits(0x8000));
     const auto any = hn::And(bits, Bits(0x7FFFFFFF));
-    // From 65520 on everything rounds to infinity, as 65520 does.
+    // Clamps to 65520, which rounds to infinity like everything above it.
     const auto magnitude = hn::Min(any, Bits(0x477FF000));
     const auto even = hn::And(hn::ShiftRight<13>(magnitude), Bits(1));
     const auto rebias = Bits(0xFFF - ((127u - 15u) << 23));
@@ -96,7 +96,7 @@ struct FromF16 {
   }
 };
 
-// to[i] = convert(from[i]); the last vector, where it is not full, by way of a full one.
+// to[i] = convert(from[i]). A partial last vector goes through a full one in a buffer.
 template <class DTo, class DFrom, class Convert>
 HWY_INLINE void ConvertAll(const hn::TFromD<DFrom>* from, std::size_t n, hn::TFromD<DTo>* to,
                            const Convert& convert) {

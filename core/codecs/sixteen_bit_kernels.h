@@ -4,7 +4,7 @@
 #include <cstdint>
 
 /// The loops of the codecs fp16 and bf16, compiled for every vector instruction set of the
-/// architecture and chosen at run time. They give the bits of core/device/float_bits.h.
+/// architecture and chosen at run time. They give the same bits as core/device/float_bits.h.
 namespace trigram::sixteen_bit {
 
 void f16_from_f32(const float* x, std::size_t n, std::uint16_t* codes);

@@ -7,7 +7,7 @@
 
 #include "core/config/fields.h"
 
-// The options of the codecs that send a part of the elements.
+// The options of the codecs that send a fraction of the elements.
 
 namespace trigram {
 
@@ -16,9 +16,10 @@ struct Options {
   double density = 0.01;
 };
 FieldTable<Options> option_fields();
-/// Of an element on the wire: its index as u32, its value as f32.
+/// Bytes per element on the wire: the index as u32 and the value as f32.
 inline constexpr std::size_t kElementBytes = 8;
-/// Which elements are on a wire, in host memory, ascending; and what they are, in that order.
+/// The indices of the elements on a wire in host memory, ascending; and their values, in that
+/// order.
 std::vector<std::uint32_t> indices_on(std::span<const std::byte> wire);
 std::vector<float> values_on(std::span<const std::byte> wire);
 }  // namespace topk
@@ -29,9 +30,9 @@ struct Options {
   bool unbiased = true;
 };
 FieldTable<Options> option_fields();
-/// The seed, as u64, comes before the values.
+/// The seed, as u64, precedes the values.
 inline constexpr std::size_t kHeaderBytes = 8;
-/// What an unbiased code multiplies its k of n elements by.
+/// The factor on the k of n elements that an unbiased code sends.
 constexpr float scale(std::size_t n, std::size_t k) {
   return static_cast<float>(static_cast<double>(n) / static_cast<double>(k));
 }

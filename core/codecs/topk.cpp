@@ -42,12 +42,12 @@ using topk::Options;
 
 std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFF; }
 
-// A magnitude that somewhat more than k of n elements reach, if a sample of them tells: the bound
-// decides how many candidates are looked at twice, never which are chosen.
+// A magnitude that, judging by a sample, slightly more than k of n elements reach. It affects only
+// how many candidates are examined in the second pass, never which elements are chosen.
 std::uint32_t likely_bound(const float* x, std::size_t n, std::size_t k) {
   constexpr std::size_t kSample = 2048;
   if (n <= 2 * kSample) return 0;
-  // Multiples of the golden ratio mod 1 spread evenly and meet no period of the data.
+  // Multiples of the golden ratio mod 1 spread evenly and do not resonate with periods in the data.
   std::vector<std::uint32_t> sample(kSample);
   std::uint32_t position = 0;
   for (std::uint32_t& value : sample) {
@@ -63,13 +63,14 @@ std::uint32_t likely_bound(const float* x, std::size_t n, std::size_t k) {
   return *nth;
 }
 
-// The indices, ascending, of the k largest magnitudes; of equal ones those of the lowest indices.
+// The indices, ascending, of the k largest magnitudes; among equal magnitudes the lowest indices
+// win.
 std::vector<std::uint32_t> largest_indices(const float* x, std::size_t n, std::size_t k) {
   const auto candidates = std::make_unique_for_overwrite<std::uint32_t[]>(n);
   std::size_t count = magnitudes::at_least(likely_bound(x, n, k), x, n, candidates.get());
   if (count < k) count = magnitudes::at_least(0, x, n, candidates.get());
 
-  // Ordered by magnitude, then by index; no two are equal.
+  // Keys order elements by magnitude, then by index; no two keys are equal.
   std::vector<std::uint64_t> keys(count);
   for (std::size_t i = 0; i < count; ++i) {
     keys[i] = std::uint64_t{magnitude(x[candidates[i]])} << 32 |
@@ -79,7 +80,7 @@ std::vector<std::uint32_t> largest_indices(const float* x, std::size_t n, std::s
   const auto last = keys.begin() + static_cast<std::ptrdiff_t>(k - 1);
   std::nth_element(keys.begin(), last, keys.end(), std::greater<>());
   std::vector<std::uint32_t> chosen(count);
-  std::size_t place = 0;  // every key is written, since a branch on it could not be predicted
+  std::size_t place = 0;  // writes every key, because a branch would be unpredictable
   for (const std::uint64_t key : in_order) {
     chosen[place] = ~static_cast<std::uint32_t>(key);
     place += key >= *last;
@@ -88,14 +89,14 @@ std::vector<std::uint32_t> largest_indices(const float* x, std::size_t n, std::s
   return chosen;
 }
 
-// The k = ceil(density n) elements of largest magnitude, exactly; of equal ones those of the lowest
-// indices. All others decode to zero, so ||x - x^||^2 <= (1 - k/n) ||x||^2. Biased: meant for error
-// feedback (Stich et al., "Sparsified SGD with Memory", arXiv 1809.07599).
+// The k = ceil(density n) elements of largest magnitude, exactly; among equal magnitudes those with
+// the lowest indices. All other elements decode to zero, so ||x - x^||^2 <= (1 - k/n) ||x||^2.
+// Biased: meant for error feedback (Stich et al., "Sparsified SGD with Memory", arXiv 1809.07599).
 //
-// A chunk, which is all that one call encodes, with a NaN or an infinity decodes to NaN everywhere,
-// so that a diverged run stays visible.
+// A chunk (the input of one call) with a NaN or an infinity decodes to NaN everywhere, so that a
+// diverged run stays visible.
 //
-// Wire: k indices as u32, ascending, then their k values as f32. 8k bytes.
+// Wire: k indices as u32, ascending, then their k values as f32: 8k bytes.
 class TopK final : public Codec {
  public:
   explicit TopK(const Options& options) : options_(options) {}

@@ -4,8 +4,8 @@
 
 namespace trigram {
 
-/// Throws InvariantError unless `wire` (u8) and `x` (f32) have values and `wire` is as
-/// long as `codec` makes it for x.
+/// Throws InvariantError unless `wire` (u8) and `x` (f32) have values and `wire` has the length
+/// that `codec` needs for x.
 void check_wire(const Codec& codec, const Tensor& wire, const Tensor& x);
 
 }  // namespace trigram

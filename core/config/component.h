@@ -9,21 +9,21 @@
 
 namespace trigram {
 
-/// The "name" of a component reference; throws ConfigError when it is neither form.
+/// The name in a component reference; throws ConfigError if the reference has neither form.
 std::string component_name(const Json& j, const std::string& pointer);
-/// The options of a component reference: the object without "name", or {}.
+/// The options in a component reference: the object without "name", or {}.
 Json component_options(const Json& j);
 
-/// Something that a configuration chooses by name, with options of its own: written as "name" or as
-/// {"name": ..., options}. Product is what it makes, Args what the making needs beside the options.
+/// Something that a configuration selects by name and that has options: written as "name" or as
+/// {"name": ..., options}. `make` creates a Product; Args are what it needs beside the options.
 template <class Product, class... Args>
 struct Component {
   std::string name;
   std::string doc;
   Json schema;  // of the options, without "name"
-  /// Checks options strictly and fills in the defaults.
+  /// Checks the options strictly and fills in defaults.
   std::function<Json(const Json& options, const std::string& pointer)> resolve;
-  /// Makes the product from resolved options.
+  /// Creates the product from resolved options.
   std::function<std::unique_ptr<Product>(const Json& resolved, Args...)> make;
 };
 
@@ -40,7 +40,7 @@ Component<Product, Args...> component(std::string name, std::string doc, FieldTa
           }};
 }
 
-/// The components of one kind ("algorithm", ...), looked up by name.
+/// Looks up a component of one kind ("algorithm", ...) by name.
 template <class Entry>
 const Entry& find_component(const std::vector<Entry>& entries, const std::string& kind,
                             const Json& j, const std::string& pointer) {
@@ -55,7 +55,7 @@ const Entry& find_component(const std::vector<Entry>& entries, const std::string
   unknown_name(j.is_string() ? pointer : child(pointer, "name"), kind, name, names, docs);
 }
 
-/// Resolves a reference to {"name": ..., every option}.
+/// Resolves a reference to {"name": ..., all options}.
 template <class Entry>
 Json resolve_component(const std::vector<Entry>& entries, const std::string& kind, const Json& j,
                        const std::string& pointer) {
@@ -65,8 +65,9 @@ Json resolve_component(const std::vector<Entry>& entries, const std::string& kin
   return resolved;
 }
 
-/// JSON Schema of a reference to one of `entries`, which have a `doc` and a `schema` of options:
-/// what `name` (a member) says, or an object that says it under `key`, beside the options.
+/// JSON Schema of a reference to one of `entries`, each of which has a `doc` and a `schema` of
+/// options. A reference is the string in the member `name`, or an object with that string under
+/// `key` and the options beside it.
 template <class Entry, class Name>
 Json schema_of_choices(const std::vector<Entry>& entries, const std::string& key, Name name) {
   Json names = Json::array(), forms = Json::array();
@@ -88,8 +89,8 @@ Json schema_of_components(const std::vector<Entry>& entries) {
   return schema_of_choices(entries, "name", &Entry::name);
 }
 
-/// A reference to one of `entries` as an option: Spec has the members `name` and `options` (Json),
-/// and holds the options resolved. Dumped as "name" when there is no option.
+/// An option that refers to one of `entries`. Spec has the members `name` and `options` (Json) and
+/// holds the resolved options. Dumped as "name" if there are no options.
 template <class Spec, class Entry>
 OptionType<Spec> component_kind(const std::vector<Entry>& entries, std::string kind) {
   return {[&entries, kind](const Json& j, const std::string& pointer) {

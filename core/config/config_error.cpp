@@ -11,8 +11,7 @@
 namespace trigram {
 namespace {
 
-constexpr std::size_t kEdit =
-    2;  // inserts, deletes or replaces a character; a change of case is half
+constexpr std::size_t kEdit = 2;  // cost of an edit; a change of case costs half
 
 bool same_but_for_case(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -23,7 +22,7 @@ std::size_t substitution(char a, char b) {
   return same_but_for_case(a, b) ? kEdit / 2 : kEdit;
 }
 
-/// Two neighbours that swap places are one edit: "rnu" is as near to "run" as "ru" is.
+/// Swapping two adjacent characters is one edit: "rnu" is as near to "run" as "ru" is.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last, row(b.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j * kEdit;
@@ -40,8 +39,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// For a part of a name, such as "fashion" or "async", or a name with more behind it, such as
-/// "simulation" or "seconds".
+/// Finds the candidate that contains `part`, such as "fashion" or "async"; failing that, the
+/// longest candidate that `part` begins with, as for "simulation" or "seconds".
 const std::string* find_containing(std::string_view part, std::span<const std::string> candidates) {
   const std::string* best = nullptr;
   for (const std::string& candidate : candidates) {

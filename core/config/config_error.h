@@ -13,29 +13,31 @@ namespace trigram {
 struct Mistake {
   enum class Kind {
     wrong,
-    missing,         // a required value is not there
-    without_effect,  // the option changes nothing beside the other options
+    missing,         // a required value is absent
+    without_effect,  // the option has no effect with the other options
   };
-  std::string pointer;  // a JSON pointer, "" being the whole input, or an option of a command
+  std::string pointer;  // a JSON pointer ("" is the whole input), or an option of a command
   std::string message;
   Kind kind = Kind::wrong;
-  std::string file = {};  // empty where it is not known, or the input is not a file
+  std::string file = {};  // empty if unknown, or if the input is not a file
   /// One printable line: the file, the pointer, the message.
   std::string text() const;
 };
 
-/// Bad input. `what()` is a printable line for each mistake: the file, the JSON pointer, what was
-/// wrong and expected, the nearest valid name. Programs that meet one exit with code 2.
+/// Bad input. `what()` has one printable line per mistake: the file, the JSON pointer, what was
+/// wrong and what was expected, and the nearest valid name. Programs exit with code 2 on this
+/// error.
 class ConfigError : public std::runtime_error {
  public:
   ConfigError(std::string pointer, std::string message, Mistake::Kind kind = Mistake::Kind::wrong);
-  /// At least one mistake.
+  /// Needs at least one mistake.
   explicit ConfigError(std::vector<Mistake> mistakes);
 
-  /// Of the first mistake.
+  /// The pointer of the first mistake.
   const std::string& pointer() const { return mistakes_.front().pointer; }
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
-  /// The same error, whose pointers lead into `file` where no other file is named.
+  /// The same error, with `file` set for every mistake whose pointer is into JSON and names no file
+  /// yet.
   ConfigError in_file(const std::string& file) const;
 
  private:
@@ -43,10 +45,10 @@ class ConfigError : public std::runtime_error {
 };
 
 /// Collects the mistakes of several checks, so that one error lists them all. A mistake that is
-/// found again, as at the next point of a sweep, counts once.
+/// found again, for example at the next point of a sweep, counts once.
 class Mistakes {
  public:
-  /// Runs a check; false when it threw a ConfigError, whose mistakes are kept.
+  /// Runs a check. Returns false if it threw a ConfigError, whose mistakes are then kept.
   template <class Check>
   bool none_in(Check check) {
     try {
@@ -60,18 +62,18 @@ class Mistakes {
   void add(const ConfigError& error);
   void keep(const std::function<bool(const Mistake&)>& kept);
   std::size_t size() const { return found_.size(); }
-  /// Throws a ConfigError of all of them, if there are any.
+  /// Throws a ConfigError with all collected mistakes, if there are any.
   void raise() const;
 
  private:
   std::vector<Mistake> found_;
 };
 
-/// `; did you mean "ring"?` for the candidate nearest to `name` by edit distance, in which a change
-/// of case counts half, or else for one that contains `name` or is its beginning; an empty string
-/// when none is near.
+/// Returns `; did you mean "ring"?` for the candidate nearest to `name` by edit distance, in which
+/// a change of case counts half; failing that, for a candidate that contains `name` or is a prefix
+/// of it; else an empty string.
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
-/// The same sentence for a candidate that is known.
+/// The same sentence for a known candidate.
 std::string did_you_mean(std::string_view candidate);
 
 }  // namespace trigram

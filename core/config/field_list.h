@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// One field of an options struct, which is handed on as the address of one.
+/// One field of an options struct. The struct is passed as a void pointer.
 struct Field {
   std::string name, doc;
   bool required;
@@ -19,19 +19,20 @@ struct Field {
   std::string why_not = {};
 };
 
-/// What FieldTable is made of, whatever the struct: compiled once, since every algorithm, codec and
-/// network has a table.
+/// The part of FieldTable that does not depend on the struct. It is compiled once, because every
+/// algorithm, codec and network has a table.
 class FieldList {
  public:
   void add(Field field);
-  /// The fields of `inner`, whose struct is where `member_of` says, given the address of ours.
+  /// Adds the fields of `inner`. `member_of` maps the address of the outer struct to that of the
+  /// inner.
   void include(const FieldList& inner, const std::function<void*(void*)>& member_of);
   void last_only_where(std::function<bool(const void*)> applies, std::string why_not);
   void refuse(std::string key, std::string reason);
 
   /// Sets the fields of *options, which hold their defaults, from the object `j`. Throws a
-  /// ConfigError with all mistakes in it; options without effect are mistakes where there is no
-  /// other.
+  /// ConfigError with all mistakes in `j`. Options without effect are reported only if there is no
+  /// other mistake.
   void parse(const Json& j, const std::string& pointer, void* options) const;
   Json dump(const void* options) const;
   Json schema(const void* defaults) const;

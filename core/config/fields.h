@@ -8,8 +8,8 @@
 
 namespace trigram {
 
-/// The fields of an options struct S: one table from which parsing, canonical output, defaults and
-/// JSON Schema all follow. S{} holds the defaults. Unknown keys are errors.
+/// The fields of an options struct S: one table that defines parsing, canonical output, defaults
+/// and JSON Schema. S{} holds the defaults. Unknown keys are errors.
 ///
 ///   FieldTable<Options>{}.field("interval", &Options::interval, quantity(Dimension::duration),
 ///   "...")
@@ -24,22 +24,22 @@ class FieldTable {
   FieldTable& required(std::string name, T S::*member, OptionType<T> kind, std::string doc) {
     return add(std::move(name), member, std::move(kind), std::move(doc), true);
   }
-  /// The fields of a member that is itself an options struct, as if they were S's own.
+  /// Adds the fields of a member that is itself an options struct, as if they were fields of S.
   template <class T>
   FieldTable& include(T S::*member, const FieldTable<T>& inner) {
     list_.include(inner.list_,
                   [member](void* s) -> void* { return &(static_cast<S*>(s)->*member); });
     return *this;
   }
-  /// The field added last means something only where `applies`; elsewhere it is not dumped, and
-  /// giving it is a mistake of the kind without_effect, for the reason `why_not`.
+  /// Makes the last field conditional: unless `applies`, it is not dumped, and giving it is a
+  /// mistake of the kind without_effect with the message `why_not`.
   FieldTable& only_where(std::function<bool(const S&)> applies, std::string why_not) {
     list_.last_only_where([applies = std::move(applies)](
                               const void* s) { return applies(*static_cast<const S*>(s)); },
                           std::move(why_not));
     return *this;
   }
-  /// A key that users may well try here, with the reason why it is not accepted.
+  /// Declares a key that users are likely to try, with the reason why it is not accepted.
   FieldTable& refuse(std::string key, std::string reason) {
     list_.refuse(std::move(key), std::move(reason));
     return *this;
@@ -77,7 +77,7 @@ class FieldTable {
   FieldList list_;
 };
 
-/// A struct with a table of its own, written as a nested object.
+/// A struct with its own table, written as a nested object.
 template <class S>
 OptionType<S> nested(FieldTable<S> table) {
   Json schema = table.schema();

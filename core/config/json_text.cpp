@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDeepest = 100;
 
-/// Thrown out of the parser for text that it would accept.
+/// Thrown from the parser's callback for text that the parser itself would accept.
 struct Refused {
   std::string why;
 };
@@ -42,7 +42,7 @@ std::string place_of(const std::string& text, std::size_t byte) {
   return fmt::format("{}:{}", line, std::max<std::size_t>(column, 1));
 }
 
-/// What nlohmann says is wrong, without its error number and position.
+/// nlohmann's description of the error, without error number and position.
 std::string reason(const Json::exception& error) {
   const std::string text = error.what();
   const std::size_t detail = text.find("- ");
@@ -51,7 +51,7 @@ std::string reason(const Json::exception& error) {
   return tail;
 }
 
-/// The number that the parser's complaint quotes: "... parsing '1e309'".
+/// The number quoted in the parser's message: "... parsing '1e309'".
 std::string quoted_number(const Json::out_of_range& error) {
   const std::string text = error.what();
   const std::size_t end = text.rfind('\''), begin = text.rfind('\'', end - 1);

@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// Why a text is refused, and where, as "line:column"; the place is empty where it is not known.
+/// A text is not acceptable JSON. `place` is "line:column", or empty if unknown.
 class JsonTextError : public std::runtime_error {
  public:
   JsonTextError(std::string place, const std::string& why)
@@ -19,12 +19,12 @@ class JsonTextError : public std::runtime_error {
   std::string place_;
 };
 
-/// Parses JSON in which comments are allowed. Throws JsonTextError for text that is not JSON, for a
-/// number that no double holds, for a key that an object has twice, and for more than 100 levels of
-/// nesting, since code that walks a value recursively would exhaust its stack.
+/// Parses JSON with comments. Throws JsonTextError for text that is not JSON, for a number that
+/// does not fit a double, for a duplicate key in an object, and for more than 100 levels of
+/// nesting, because code that walks a value recursively would exhaust its stack.
 Json parse_json(const std::string& text);
 
-/// The same without comments; nullopt in place of an error.
+/// The same, but without comments, and with nullopt in place of an error.
 std::optional<Json> json_or_nothing(const std::string& text);
 
 }  // namespace trigram

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-/// Runs `parse`, which throws std::invalid_argument, on behalf of the value at `pointer`.
+/// Runs `parse` and turns its std::invalid_argument into a ConfigError at `pointer`.
 template <class F>
 auto at(const std::string& pointer, F parse) {
   try {

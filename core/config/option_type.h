@@ -14,8 +14,8 @@
 
 namespace trigram {
 
-/// How a value of type T is written in JSON: parsed strictly, dumped canonically, described by a
-/// JSON Schema (draft-07). `parse` throws ConfigError with the pointer it is given.
+/// How a value of type T is represented in JSON: parsed strictly, dumped canonically, described by
+/// a JSON Schema (draft-07). `parse` throws ConfigError with the given pointer.
 template <class T>
 struct OptionType {
   std::function<T(const Json&, const std::string& pointer)> parse;
@@ -26,13 +26,13 @@ struct OptionType {
 OptionType<bool> boolean();
 OptionType<std::string> text();
 OptionType<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
-/// Which end of a range is outside of it.
+/// Which end of a range is excluded.
 enum class Open { none, below, above };
-/// A number within [minimum, maximum], less an open end.
+/// A number in [minimum, maximum], without the open end.
 OptionType<double> number(double minimum, double maximum, Open open = Open::none);
-/// A quantity with its unit, held in base units; not negative, and not zero if `positive`.
+/// A quantity with a unit, held in base units; not negative, and not zero if `positive`.
 OptionType<double> quantity(Dimension dimension, bool positive = false);
-/// A size with its unit, such as "10MiB".
+/// A size with a unit, such as "10MiB".
 OptionType<std::size_t> byte_size();
 
 /// One of a few names.
@@ -42,22 +42,23 @@ OptionType<T> one_of(std::vector<std::pair<std::string, T>> choices);
 template <class T>
 OptionType<std::vector<T>> list_of(OptionType<T> item);
 
-/// A text as errors quote it: cut where it is long.
+/// A text for quoting in an error: truncated if it is long.
 std::string shortened(const std::string& text);
-/// A value as errors quote it: JSON, cut where it is long.
+/// A value for quoting in an error: as JSON, truncated if it is long.
 std::string quoted(const Json& value);
 /// The error for a value of the wrong type: "expected a boolean, not 3".
 [[noreturn]] void wrong_type(const std::string& pointer, const std::string& expected,
                              const Json& got);
-/// The error for a name that is not among `names`. `docs`, one for each name if given, are
-/// searched where no name is near, so that "gpu" leads to the world that is documented as for GPUs.
+/// The error for a name that is not in `names`. If no name is similar, the search goes on in
+/// `docs`, which has one text per name if given, so that "gpu" suggests the world documented as for
+/// GPUs.
 [[noreturn]] void unknown_name(const std::string& pointer, const std::string& what,
                                const std::string& got, const std::vector<std::string>& names,
                                const std::vector<std::string>& docs = {});
-/// `pointer` extended by a key, escaped as RFC 6901 says.
+/// `pointer` extended by a key, escaped as in RFC 6901.
 std::string child(const std::string& pointer, const std::string& key);
 
-/// Which of `names` the text at `pointer` is.
+/// The index in `names` of the text at `pointer`.
 std::size_t index_of_name(const std::vector<std::string>& names, const Json& j,
                           const std::string& pointer);
 Json schema_of_names(const std::vector<std::string>& names);

@@ -9,7 +9,7 @@ namespace trigram {
 /// An integer that counts things.
 OptionType<std::size_t> count(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
 
-/// A list of counts; one count stands for a list of one.
+/// A list of counts; a single count is read as a list of length 1.
 OptionType<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t maximum);
 
 /// A value that may be absent or null.
@@ -26,7 +26,7 @@ OptionType<std::optional<T>> optional(OptionType<T> inner) {
           std::move(schema)};
 }
 
-/// A value that is written only where `written` holds for it: what is not given has another.
+/// Dumps a value only if `written` holds for it; elsewhere the field is absent.
 template <class T, class Written>
 OptionType<T> written_where(OptionType<T> kind, Written written) {
   kind.dump = [dump = std::move(kind.dump), written](const T& value) {

@@ -5,8 +5,8 @@
 #include "core/device/float_bits.h"
 #include "core/tensor.h"
 
-/// How each element type is stored, and how it becomes and is made of an f32. Constant expressions,
-/// so that kernels of GPUs can call them, too.
+/// How each element type is stored and converted to and from f32. The functions are constexpr so
+/// that GPU kernels can call them too.
 namespace trigram::element {
 
 struct F32 {
@@ -30,7 +30,7 @@ struct U8 {
   static constexpr Stored store(float x) { return u8_from_f32(x); }
 };
 
-/// Calls visit(F32{}), or whichever type it is.
+/// Calls visit(F32{}), visit(BF16{}), ... for the given type.
 template <class Visit>
 void visit_type(DType type, const Visit& visit) {
   switch (type) {

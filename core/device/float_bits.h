@@ -5,8 +5,8 @@
 
 namespace trigram {
 
-/// Conversions between f32 and the 16-bit formats, by bit manipulation: rounding to nearest, ties
-/// to even; overflow to infinity; subnormals kept; NaN stays a (quiet) NaN.
+/// Conversions between f32 and the 16-bit formats by bit manipulation. Rounding is to nearest, ties
+/// to even; overflow gives infinity; subnormals are kept; NaN stays a (quiet) NaN.
 
 constexpr float f32_from_bf16(std::uint16_t h) {
   return std::bit_cast<float>(std::uint32_t{h} << 16);
@@ -41,7 +41,7 @@ constexpr std::uint16_t f16_from_f32(float x) {
     half = 0x7E00 | (magnitude >> 13 & 0x3FF);
   } else if (magnitude >= 0x477FF000) {  // rounds to 2^16 or more
     half = 0x7C00;
-  } else if (magnitude < 0x38800000) {  // below 2^-14: the sum's last bit weighs 2^-24
+  } else if (magnitude < 0x38800000) {  // below 2^-14: the last bit of the sum is worth 2^-24
     half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000;
   } else {
     half = (magnitude + 0xFFF + (magnitude >> 13 & 1) - ((127u - 15u) << 23)) >> 13;
@@ -49,11 +49,11 @@ constexpr std::uint16_t f16_from_f32(float x) {
   return static_cast<std::uint16_t>(sign | half);
 }
 
-/// To nearest, ties to even, within 0 .. 255; NaN gives 0.
+/// Rounds to nearest, ties to even, and clamps to 0 .. 255; NaN gives 0.
 constexpr std::uint8_t u8_from_f32(float x) {
   if (!(x > 0)) return 0;
   if (x >= 255) return 255;
-  // The last bit of a number near 2^23 weighs 1.
+  // The last bit of a float near 2^23 is worth 1.
   return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(x + 0x1p23f) & 0xFF);
 }
 

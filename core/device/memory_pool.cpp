@@ -12,14 +12,15 @@ namespace {
 
 constexpr std::align_val_t kAlign{MemoryPool::kAlignment};
 
-// Four sizes per octave: little waste, and blocks of nearly equal use are shared.
+// Four sizes per octave: this wastes little, and tensors of similar size can share blocks.
 std::size_t block_size(std::size_t nbytes) {
   nbytes = std::max(nbytes, MemoryPool::kAlignment);
   const std::size_t step = std::max(std::bit_floor(nbytes) / 4, MemoryPool::kAlignment);
   return (nbytes + step - 1) / step * step;
 }
 
-// Not by the form of new that throws: an allocator that stands in for it may end the process.
+// Uses the nothrow form of new, because an allocator that replaces the throwing form may end the
+// process.
 std::byte* new_block(std::size_t size) {
   void* const block = operator new(size, kAlign, std::nothrow);
   if (!block) throw std::runtime_error(fmt::format("there is no memory for {} bytes", size));

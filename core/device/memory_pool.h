@@ -8,16 +8,16 @@
 
 namespace trigram {
 
-/// Blocks of host memory, kept for reuse when the last tensor that shares one lets go of it. Safe
-/// from any thread; the pool lives until the device and all its blocks are gone.
+/// Blocks of host memory, which are kept for reuse when the last tensor that shares a block is
+/// destroyed. Thread-safe. The pool lives until the device and all its blocks are gone.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  static constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector register
+  static constexpr std::size_t kAlignment = 64;  // one cache line; the widest vector register
 
   static std::shared_ptr<MemoryPool> create() { return std::make_shared<MemoryPool>(); }
   ~MemoryPool();
 
-  /// At least `nbytes` uninitialised bytes; never null, also for 0.
+  /// Returns at least `nbytes` uninitialised bytes; never null, even for 0 bytes.
   std::shared_ptr<std::byte> allocate(std::size_t nbytes);
 
  private:

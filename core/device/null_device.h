@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// Makes phantoms and does nothing: the device of runs that are about time alone.
+/// Creates phantoms and computes nothing: the device for runs that only measure time.
 class NullDevice final : public Device {
  public:
   std::string_view name() const override { return "null"; }
@@ -28,7 +28,7 @@ class NullDevice final : public Device {
   using Device::upload;
   void upload(const Tensor&, std::span<const std::byte>) override {}
   void download(std::span<std::byte>, const Tensor&) override {}
-  /// A codec that sizes wires and does nothing.
+  /// A codec that only knows the sizes of wires.
   std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
   NnOps& nn() override { return nn_; }
 

@@ -3,14 +3,14 @@
 #include "core/check.h"
 #include "core/tensor.h"
 
-/// What devices check of the operands of their operations; InvariantError where it does not hold.
+/// Checks that devices make on their operands; each throws InvariantError.
 namespace trigram {
 
 inline void require_values(const Tensor& x) {
   TRIGRAM_CHECK(!x.is_phantom(), "a phantom of {} elements has no values to work on", x.numel());
 }
 
-/// The values of an operand that must be f32.
+/// The values of an operand, which must be f32.
 inline float* floats(const Tensor& x) {
   require_values(x);
   TRIGRAM_CHECK(x.dtype() == DType::f32, "this operation works on f32 only");

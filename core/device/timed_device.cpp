@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-// `passes` readings or writings of x, and `flops` operations on each of its elements.
+// `passes` reads or writes of x, and `flops` operations per element.
 Cost cost(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::Kind::other) {
   return {passes * static_cast<double>(x.priced_nbytes()),
           flops * static_cast<double>(x.priced_numel()), kind};
@@ -22,7 +22,7 @@ void charge(CostSink& costs, const Tensor& x, double passes, double flops) {
   charge(costs, cost(x, passes, flops));
 }
 
-// What a codec's operations cost, without doing them.
+// Charges the costs of a codec's operations without running them.
 class Prices final : public Codec {
  public:
   Prices(const Codec& priced, CostSink& costs)
@@ -46,7 +46,7 @@ class Prices final : public Codec {
   }
 
  private:
-  // Codecs are bound by memory: what they compute hides behind their traffic.
+  // Codecs are memory-bound: their arithmetic is hidden behind their memory traffic.
   void charge_all(std::span<const Tensor> wires, std::span<const Tensor> xs, int of_call,
                   int of_vector) {
     Cost all{.kind = Cost::Kind::codec, .launches = of_call};
@@ -62,8 +62,8 @@ class Prices final : public Codec {
   CodecLaunches launches_;
 };
 
-// An inner codec that needs fewer passes or launches than CodecLaunches says is not cheaper: the
-// cost model does not depend on how a device implements it.
+// The charge follows CodecLaunches even if the inner codec needs fewer passes or launches, so that
+// the cost model does not depend on a device's implementation.
 class TimedCodec final : public Codec {
  public:
   TimedCodec(std::unique_ptr<Codec> inner, Device& device, CostSink& costs)
@@ -108,7 +108,8 @@ class TimedCodec final : public Codec {
   CostSink& costs_;
   Prices prices_;
   NullDevice nothing_;
-  TimedDevice parts_{nothing_, costs_};  // of the composed operations, charged and not done
+  TimedDevice parts_{nothing_,
+                     costs_};  // charges the parts of composed operations without running them
 };
 
 }  // namespace
@@ -120,7 +121,7 @@ void TimedDevice::fill(const Tensor& x, float value) {
 
 void TimedDevice::fill_normal(const Tensor& x, Philox random) {
   inner_.fill_normal(x, random);
-  charge(costs_, x, 1, 100);  // ten rounds of ten operations
+  charge(costs_, x, 1, 100);  // ten rounds of ten operations each
 }
 
 void TimedDevice::copy(const Tensor& dst, const Tensor& src) {

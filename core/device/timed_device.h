@@ -6,10 +6,10 @@
 
 namespace trigram {
 
-/// A device that calls `inner`, then charges what the operation costs to `costs`: memory traffic in
-/// priced bytes, and arithmetic. An operation on no priced elements costs nothing. `costs` is most
-/// often a stream; in real time, where the operation itself takes its time, charging a stream does
-/// nothing. Both outlive the TimedDevice.
+/// A device that runs each operation on `inner` and then charges its cost to `costs`: memory
+/// traffic in priced bytes, and arithmetic. An operation on no priced elements costs nothing.
+/// `costs` is usually a stream; in real time, where the operation itself takes its time, a stream
+/// ignores charges. Both must outlive the TimedDevice.
 class TimedDevice final : public Device {
  public:
   TimedDevice(Device& inner, CostSink& costs)
@@ -33,8 +33,8 @@ class TimedDevice final : public Device {
   double norm2(const Tensor& x) override;
   using Device::download;
   using Device::upload;
-  /// What goes to the host and comes from it costs nothing: input is prefetched, and results are
-  /// looked at outside the training.
+  /// Transfers between host and device cost nothing: input is prefetched, and results are read
+  /// outside training.
   void upload(const Tensor& dst, std::span<const std::byte> values) override {
     inner_.upload(dst, values);
   }

@@ -14,7 +14,7 @@ void fill(std::size_t n, float* x, float value) { std::fill_n(x, n, value); }
 void axpby(std::size_t n, float a, const float* x, float b, float* y) {
   if (b == 0) {
     for (std::size_t i = 0; i < n; ++i) y[i] = a * x[i];
-  } else if (a == 1 && b == 1) {  // the sum of every reduction
+  } else if (a == 1 && b == 1) {  // the addition in every reduction
     for (std::size_t i = 0; i < n; ++i) y[i] = x[i] + y[i];
   } else {
     for (std::size_t i = 0; i < n; ++i) y[i] = a * x[i] + b * y[i];
@@ -58,7 +58,7 @@ namespace {
 using norm_order::kSums;
 using norm_order::kThreads;
 
-/// What a GPU's block makes of one value per thread.
+/// Combines one value per thread in the order of a GPU block (norm_order.h).
 double block_sum(double (&values)[kThreads]) {
   constexpr std::size_t kWarp = 32;
   for (std::size_t width = kWarp / 2; width > 0; width /= 2) {

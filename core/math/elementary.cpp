@@ -3,10 +3,10 @@
 namespace trigram {
 
 double cos_pi_portable(double x) {
-  // cos(pi x) = -cos(pi (1 - x)): the series is needed up to pi/2 only.
+  // cos(pi x) = -cos(pi (1 - x)), so the series is needed only up to pi/2.
   const bool upper = x > 0.5;
   const double y = (upper ? 1 - x : x) * 3.141592653589793;
-  // 1 - y^2/2! + y^4/4! - ...; the first term left out is below 2e-17 at pi/2.
+  // 1 - y^2/2! + y^4/4! - ...; the first omitted term is below 2e-17 at pi/2.
   constexpr double kTerms[] = {1,
                                -1. / 2,
                                1. / 24,

@@ -6,12 +6,12 @@
 
 namespace trigram {
 
-/// Elementary functions from additions and multiplications alone, in a fixed order. The C library's
-/// differ in their last bits between versions and machines; these give the same weights everywhere,
-/// in kernels, too.
+/// Elementary functions that use only additions and multiplications in a fixed order. The C
+/// library's functions differ in their last bits between versions and machines; these give the same
+/// weights everywhere, including in GPU kernels.
 
 namespace elementary {
-// sum of c[i] * x^i, from the highest power down.
+// The sum of c[i] * x^i, evaluated from the highest power down (Horner).
 template <class T, int n>
 constexpr T polynomial(const T (&c)[n], T x) {
   T sum = c[n - 1];
@@ -29,10 +29,10 @@ constexpr float exp_portable(float x) {
   const float scaled = x * kLog2e;
   const int n = static_cast<int>(scaled + (scaled < 0 ? -0.5f : 0.5f));
   const float r = (x - static_cast<float>(n) * kHigh) - static_cast<float>(n) * kLow;
-  // Taylor's series; the first term left out is below 2^-27.
+  // Taylor series; the first omitted term is below 2^-27.
   constexpr float kTerms[] = {1, 1, 1.f / 2, 1.f / 6, 1.f / 24, 1.f / 120, 1.f / 720, 1.f / 5040};
   const float p = elementary::polynomial(kTerms, r);
-  // Two factors: 2^128 is not a float, e^88.7 is.
+  // Two factors, because 2^128 is not a float but e^88.7 is.
   const int half = n / 2;
   const auto power = [](int e) { return std::bit_cast<float>((e + 127) << 23); };
   return p * power(half) * power(n - half);

@@ -6,7 +6,7 @@
 namespace trigram::low_rank {
 namespace {
 
-// Partial sums that the compiler can hold in vectors, combined as a tree.
+// Partial sums, which the compiler can hold in vector registers, combined as a tree.
 template <class Sum>
 Sum dot(const float* x, const float* y, std::size_t n) {
   constexpr std::size_t kLanes = 16;
@@ -26,7 +26,7 @@ Sum dot(const float* x, const float* y, std::size_t n) {
   return sums[0];
 }
 
-// Calls each(row, its elements, their number): the last row may be cut short.
+// Calls each(row, elements, count) for every row; the last row may be shorter.
 template <class Float, class Each>
 void each_row(Float* m, std::size_t n, MatrixShape shape, const Each& each) {
   for (std::size_t row = 0; row < shape.rows; ++row) {

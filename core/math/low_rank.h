@@ -4,26 +4,25 @@
 
 #include "core/math/matrix_shape.h"
 
-/// Products of a matrix with a few vectors, and an orthonormal basis of them, on plain arrays in a
-/// fixed order of summation. A vector of n elements stands for the matrix of `shape`, row by row,
-/// zeros behind it; `factors` are `rank` vectors, one behind the other.
+/// Products of a matrix and a few vectors, and orthonormalisation of the vectors, on plain arrays
+/// with a fixed order of summation. A vector of n elements represents a matrix of the given shape,
+/// row by row, padded with zeros; `factors` are `rank` vectors, stored one after the other.
 namespace trigram::low_rank {
 
-/// What is left of a vector after its projections, if not more than this part of it, is rounding
-/// errors.
+/// If the projections leave no more than this fraction of a vector, the rest is rounding error.
 inline constexpr double kDependent = 1e-5;
 
-/// p = M q:  q has vectors of shape.cols elements, p of shape.rows.
+/// p = M q; q holds vectors of shape.cols elements, p of shape.rows.
 void multiply(const float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* q,
               float* p);
 /// q = M^T p.
 void multiply_transposed(const float* m, std::size_t n, MatrixShape shape, std::size_t rank,
                          const float* p, float* q);
-/// m = p q^T, its first n elements.
+/// m = the first n elements of p q^T.
 void reconstruct(float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* p,
                  const float* q);
-/// Makes `rank` vectors of `rows` elements orthonormal (modified Gram-Schmidt, each vector twice);
-/// one that depends on those before it becomes zero. Sums in f64.
+/// Makes `rank` vectors of `rows` elements orthonormal by modified Gram-Schmidt with two passes per
+/// vector. A vector that depends linearly on those before it becomes zero. Sums are in f64.
 void orthonormalise(float* factors, std::size_t rows, std::size_t rank);
 
 }  // namespace trigram::low_rank

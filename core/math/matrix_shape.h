@@ -8,12 +8,12 @@ struct MatrixShape {
   std::size_t rows, cols;
 };
 
-/// The most nearly square matrix that holds a vector of `numel` elements, row by row, with less
-/// than a row of zeros behind them: cols = ceil(sqrt(numel)), rows = ceil(numel / cols). {0, 0} if
-/// empty.
+/// The most nearly square matrix that holds a vector of `numel` elements row by row, padded with
+/// less than a row of zeros: cols = ceil(sqrt(numel)), rows = ceil(numel / cols). {0, 0} if numel
+/// is 0.
 constexpr MatrixShape nearly_square(std::size_t numel) {
   if (numel == 0) return {0, 0};
-  // Newton's iteration for the integer square root falls until it has reached it.
+  // Newton's iteration for the integer square root decreases until it converges.
   std::size_t root = numel, next = (root + 1) / 2;
   while (next < root) {
     root = next;

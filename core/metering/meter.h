@@ -13,30 +13,30 @@
 
 namespace trigram {
 
-/// What one rank has done so far, over all its streams. Bytes are priced bytes sent.
+/// Everything one rank has done so far, over all its streams. Bytes are priced bytes sent.
 struct Counters {
-  double compute_s = 0;        // the main stream, less waiting, transferring and sleeping
+  double compute_s = 0;        // main stream, without waiting, transferring and sleeping
   double communication_s = 0;  // inside transfer(), all streams
-  double exposed_s = 0;        // the main stream waiting for Works and control messages
+  double exposed_s = 0;        // main stream, waiting for Works and control messages
   std::uint64_t bytes_intra = 0, bytes_inter = 0;
   std::uint64_t messages_intra = 0, messages_inter = 0;
 };
 
-/// Something that took time on a stream, or a message. Times in seconds of the stream's clock.
+/// A time interval on a stream, or a message. Times are in seconds of the stream's clock.
 struct Event {
   enum Kind { compute, transfer, wait, send, recv } kind;
   int rank;
   std::string stream;
   double begin_s, end_s;
-  int peer = -1;            // of send and recv
+  int peer = -1;            // send and recv only
   std::uint64_t bytes = 0;  // priced
-  std::uint64_t batch = 0;  // number of the transfer() call on this stream
+  std::uint64_t batch = 0;  // index of the transfer() call on this stream
 };
 
-/// Receives events; called on the stream where they happen, so possibly from several threads.
+/// Receives events. It is called on the stream of the event, so possibly from several threads.
 using EventSink = std::function<void(const Event&)>;
 
-/// The meter of one rank. `instrument` puts it around a runtime's Context, once, for every world:
+/// The meter of one rank. `instrument` wraps a runtime's Context, in the same way for every world:
 /// it counts what streams and communicators do, applies the machine model to computation, and wraps
 /// the device so that its operations are charged.
 class Meter {
@@ -49,12 +49,12 @@ class Meter {
 };
 
 struct MeterOptions {
-  bool phantom = false;                   // tensors have no values: the device is a NullDevice
-  const MachineModel* machine = nullptr;  // nominal when null
-  const Steps* steps = nullptr;           // tells the machine model the step; step 0 when null
-  EventSink sink;                         // no events when empty
-  // By rank of the sender, what has arrived: each meter adds what its rank receives. For worlds
-  // whose ranks share one thread; nothing is added when empty.
+  bool phantom = false;                   // tensors have no values and the device is a NullDevice
+  const MachineModel* machine = nullptr;  // null: nominal speed
+  const Steps* steps = nullptr;           // gives the machine model the step; null: step 0
+  EventSink sink;                         // empty: no events
+  // Received messages, indexed by the sender's rank; the meter of each receiving rank adds to it.
+  // Only for worlds whose ranks share one thread. Empty: nothing is recorded.
   std::span<Counters> arrived = {};
 };
 std::unique_ptr<Meter> instrument(const Context& raw, MeterOptions options);

@@ -5,11 +5,12 @@
 
 namespace trigram {
 
-/// Reports events when their time is known, and counts it as time of transfers unless nothing was
-/// transferred. The communicator may be gone by then; the rank, which keeps the tally, is not.
+/// Reports the events when their times are known. Counts the time as transfer time if something was
+/// `transferred`. By then the communicator may be destroyed, but not the rank, which owns the
+/// tally.
 std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Event> events,
                                                                   bool transferred) {
-  if (events.empty())  // small enough for a std::function without an allocation
+  if (events.empty())  // fits into a std::function without an allocation
     return [&tally = tally_, transferred](double begin_s, double end_s) {
       if (transferred) tally.transfer_s.add(end_s - begin_s);
     };
@@ -24,7 +25,8 @@ std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Ev
   };
 }
 
-/// Of a collective that is priced as a whole, counts what the rank sends when it is over.
+/// For a collective that is priced as a whole: counts what the rank sends, when the collective
+/// ends.
 std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(
     const CollectivePattern& pattern) {
   Counters all;
@@ -99,7 +101,7 @@ void MeteredCommunicator::Pricer::price(const CollectivePattern& pattern,
   if (whole) ++c.batches_;
 }
 
-/// A collective that is priced as a whole, at a time that is not known yet.
+/// The event of a collective that is priced as a whole; its times are filled in later.
 Event MeteredCommunicator::event_of(const CollectivePattern& pattern) const {
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_;
@@ -113,7 +115,7 @@ void MeteredCommunicator::count(int peer, std::uint64_t bytes) {
   (intra ? tally_.bytes_intra : tally_.bytes_inter).add(bytes);
 }
 
-/// The batch, and its messages, at a time that is not known yet.
+/// The events of the batch and of its messages; their times are filled in later.
 std::vector<Event> MeteredCommunicator::events_of(std::span<const Transfer> batch) {
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_++;

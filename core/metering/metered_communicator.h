@@ -9,7 +9,7 @@
 
 namespace trigram {
 
-/// Counts what a rank sends on one stream, timed by that stream's clock.
+/// Counts the messages that a rank sends on one stream, and times them by that stream's clock.
 class MeteredCommunicator final : public Communicator {
  public:
   MeteredCommunicator(Communicator& raw, Stream& clock, MeteredRank& rank, StreamTally& tally)
@@ -17,13 +17,13 @@ class MeteredCommunicator final : public Communicator {
   int rank() const override { return raw_.rank(); }
   int size() const override { return raw_.size(); }
   void transfer(std::span<const Transfer> batch) override;
-  /// Counted as if made of messages, whatever the library does: `ring_messages`.
+  /// Counts the messages of `ring_messages`, whatever the library does.
   bool native(const Collective& collective) override;
   std::int64_t buffered(std::size_t nbytes) const override { return raw_.buffered(nbytes); }
   CollectivePricer* pricer() override { return raw_.pricer() ? &pricer_ : nullptr; }
 
  private:
-  /// Reports a collective that is priced as a whole as one transfer.
+  /// Reports a collective that is priced as a whole as a single transfer.
   class Pricer final : public CollectivePricer {
    public:
     explicit Pricer(MeteredCommunicator& metered) : metered_(metered) {}
@@ -43,7 +43,7 @@ class MeteredCommunicator final : public Communicator {
   MeteredRank& rank_;
   StreamTally& tally_;
   std::uint64_t batches_ = 0;
-  bool inside_ = false;  // a collective that is priced as a whole
+  bool inside_ = false;  // inside a collective that is priced as a whole
   Pricer pricer_{*this};
 };
 

@@ -21,7 +21,7 @@ void MeteredRank::sent(StreamTally& tally, const Counters& all) {
   arrived.messages_inter += all.messages_inter;
 }
 
-/// Streams do not wait for one another here: what one has not come to yet stays.
+/// Does not wait for streams: entries whose end time is not known yet stay in the list.
 void MeteredRank::settle() {
   std::lock_guard guard(pending_mutex_);
   std::erase_if(pending_, [](const Pending& pending) {

@@ -25,28 +25,28 @@ class Tally {
   std::atomic<T> value_ = 0;
 };
 
-/// One cache line: thousands of simulated ranks compete for the cache.
+/// Aligned to one cache line, because thousands of simulated ranks compete for the cache.
 struct alignas(64) StreamTally {
   Tally<double> transfer_s, wait_s, sleep_s;
   Tally<std::uint64_t> bytes_intra, bytes_inter, messages_intra, messages_inter;
 };
 
-/// What the metered streams of one rank share. It outlives every task of the rank.
+/// State shared by the metered streams of one rank. It outlives every task of the rank.
 class MeteredRank {
  public:
   MeteredRank(int rank, const Layout* layout, MeterOptions options)
       : rank_(rank), layout_(layout), options_(std::move(options)) {}
 
-  /// The tally of a new stream; the first one is the main stream's.
+  /// Adds the tally of a new stream; the first call is for the main stream.
   StreamTally& add_stream() {
     std::lock_guard guard(mutex_);
     return tallies_.emplace_back();
   }
   Counters totals();
-  /// Calls `then(begin, end)` once both moments are known: in a later call of `totals`.
+  /// Calls `then(begin, end)` once both times are known, during a later call of `totals`.
   void when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<EventTime> end,
                   std::function<void(double, double)> then);
-  /// Seconds that the main stream spent other than computing: waiting, transferring, sleeping.
+  /// Seconds that the main stream has spent waiting, transferring and sleeping.
   double main_blocked_s();
 
   int rank() const { return rank_; }
@@ -54,7 +54,7 @@ class MeteredRank {
   bool phantom() const { return options_.phantom; }
   NullDevice& null_device() { return null_device_; }
   const EventSink& sink() const { return options_.sink; }
-  /// This rank has received a message.
+  /// Records that this rank has received a message.
   void received(int from, std::uint64_t bytes) {
     if (options_.arrived.empty()) return;
     Counters& sent = options_.arrived[static_cast<std::size_t>(from)];
@@ -62,7 +62,7 @@ class MeteredRank {
     ++(intra ? sent.messages_intra : sent.messages_inter);
     (intra ? sent.bytes_intra : sent.bytes_inter) += bytes;
   }
-  /// A collective that is priced as a whole is over: counts what this rank has sent in it.
+  /// Counts what this rank has sent in a collective that is priced as a whole and has ended.
   void sent(StreamTally& tally, const Counters& all);
   double compute_factor() const {
     if (!options_.machine) return 1;
@@ -80,9 +80,9 @@ class MeteredRank {
   const Layout* layout_;
   MeterOptions options_;
   NullDevice null_device_;
-  mutable std::mutex mutex_;  // held only to grow or walk the list, never across an operation
+  mutable std::mutex mutex_;  // held only to extend or traverse the list, never across an operation
   std::deque<StreamTally> tallies_;
-  std::mutex pending_mutex_;  // whoever settles writes to all tallies
+  std::mutex pending_mutex_;  // `settle` writes to all tallies under it
   std::deque<Pending> pending_;
 };
 

@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-/// `after` as the runtime knows it. Every Context that leaves this layer holds a MeteredStream.
+/// `after` with the runtime's stream. Every Context that leaves this layer holds a MeteredStream.
 Context raw_context(const Context& after) {
   Context context = after;
   context.stream = static_cast<MeteredStream*>(after.stream)->raw();
@@ -37,14 +37,14 @@ Task MeteredStream::metered(Task task) {
   };
 }
 
-/// Runs `operation` and reports it, as time of `tally` too if that is given. The stream may be gone
-/// when the accelerator tells the time; the rank is not.
+/// Runs `operation` and reports its interval; also adds its time to `tally` if that is given. The
+/// stream may be destroyed before the accelerator reports the times, but the rank is not.
 template <class F>
 void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally) {
   if (!tally && !rank_->sink()) return operation();
   using Then = std::function<void(double, double)>;
   timed(*raw_, *rank_, operation, [=, this, &rank = *rank_]() -> Then {
-    if (!rank.sink())  // small enough for a std::function without an allocation
+    if (!rank.sink())  // fits into a std::function without an allocation
       return [tally](double begin_s, double end_s) { tally->add(end_s - begin_s); };
     return [=, &rank, name = name_](double begin_s, double end_s) {
       if (tally) tally->add(end_s - begin_s);

@@ -14,8 +14,8 @@ namespace trigram {
 
 class MeteredStream;
 
-/// The control plane of the main stream: to wait for a message there is to wait. Other streams,
-/// such as those of servers, are idle until a message comes.
+/// The control plane of the main stream: counts time in `receive` as waiting. Other streams, such
+/// as a server's, keep the raw control plane, because they are idle until a message comes.
 class MeteredControl final : public Control {
  public:
   MeteredControl(Control& raw, MeteredStream& stream) : raw_(raw), stream_(stream) {}
@@ -30,17 +30,17 @@ class MeteredControl final : public Control {
   MeteredStream& stream_;
 };
 
-/// A runtime's stream as its own tasks see it, counted. Tasks share it, so that one that is torn
-/// down late (a killed actor, a server that outlives its owner) still finds it.
+/// A runtime's stream as its own tasks see it, metered. Tasks share ownership, so that a task that
+/// is destroyed late (a killed actor, a server that outlives its owner) still finds it.
 class alignas(64) MeteredStream final : public Stream,
                                         public std::enable_shared_from_this<MeteredStream> {
  public:
   explicit MeteredStream(std::shared_ptr<MeteredRank> rank, bool is_main = false)
       : rank_(std::move(rank)), tally_(rank_->add_stream()), is_main_(is_main) {}
 
-  /// The runtime's Context for this stream, with everything in it counted and charged.
+  /// Wraps the runtime's Context for this stream, so that everything in it is counted and charged.
   Context instrument(const Context& raw);
-  /// `task`, run on the instrumented Context.
+  /// Makes `task` run on the instrumented Context.
   Task metered(Task task);
   Stream* raw() const { return raw_; }
 
@@ -54,7 +54,7 @@ class alignas(64) MeteredStream final : public Stream,
   OneWay fork_one_way(const std::string& name) override;
   std::shared_ptr<Work> submit(const Context& after, Task task) override;
   void wait(Work& work) override;
-  /// Waits for whatever `operation` waits for.
+  /// Runs `operation` and counts its time as waiting.
   void wait_in(const std::function<void()>& operation);
   void synchronize() override { raw_->synchronize(); }
   std::unique_ptr<Mutex> make_mutex() override { return raw_->make_mutex(); }
@@ -68,13 +68,13 @@ class alignas(64) MeteredStream final : public Stream,
   const bool is_main_;
   Stream* raw_ = nullptr;
   std::string name_;
-  // Made when the stream's first task shows the runtime's Context.
+  // Created when the stream's first task provides the runtime's Context.
   std::optional<MeteredCommunicator> comm_;
   std::optional<MeteredControl> control_;
   std::optional<TimedDevice> device_;
 };
 
-/// The owner's end of a forked stream: submits counted tasks; closes the runtime's stream.
+/// The owner's end of a forked stream: submits metered tasks, and closes the runtime's stream.
 class ForkedStream final : public Stream {
  public:
   ForkedStream(std::unique_ptr<Stream> raw, std::shared_ptr<MeteredStream> tasks)

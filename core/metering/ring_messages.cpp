@@ -10,7 +10,7 @@ void ring_messages(const Collective& collective, int rank, int size,
         .part(static_cast<std::size_t>((i + size) % size), static_cast<std::size_t>(size))
         .priced_nbytes();
   };
-  const auto all_but = [&](int kept) {  // parts, backwards from the one before
+  const auto all_but = [&](int kept) {  // all parts but `kept`, in descending order
     for (int i = 1; i < size; ++i) sent(right, part_bytes(kept - i));
   };
   switch (collective.kind) {

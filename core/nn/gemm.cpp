@@ -7,8 +7,8 @@ namespace {
 
 using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Eigen cuts products into blocks that fit the caches it finds, and the cut decides the order of
-/// the sums. Caches of a fixed size give the same bits on every machine.
+/// Eigen cuts products into blocks that fit the caches it detects, and the blocks determine the
+/// order of the sums. Fixed cache sizes give the same bits on every machine.
 void fix_cache_sizes() {
   static const bool done = [] {
     Eigen::setCpuCacheSizes(32 << 10, 1 << 20, 8 << 20);

@@ -33,7 +33,7 @@ void HostNnOps::bias_grad(std::size_t rows, std::size_t cols, const Tensor& dx,
                           const Tensor& dbias) {
   const float* x = operand(dx, rows * cols);
   float* total = operand(dbias, cols);
-  // Every 32nd row to one sum, and these as a tree: what a GPU can do in the same order.
+  // 32 sums, each over every 32nd row, combined as a tree: a GPU can add in the same order.
   constexpr std::size_t kSums = 32, kTogether = 32;
   for (std::size_t begin = 0; begin < cols; begin += kTogether) {
     const std::size_t count = std::min(kTogether, cols - begin);
@@ -53,7 +53,7 @@ void HostNnOps::bias_grad(std::size_t rows, std::size_t cols, const Tensor& dx,
 
 void HostNnOps::relu(const Tensor& x) {
   float* values = operand(x, x.numel());
-  // NaN stays NaN: a diverged run must stay visible.
+  // NaN stays NaN, because a diverged run must stay visible.
   for (std::size_t i = 0; i < x.numel(); ++i) values[i] = values[i] < 0 ? 0 : values[i];
 }
 
@@ -66,13 +66,13 @@ void HostNnOps::relu_grad(const Tensor& y, const Tensor& dx) {
 
 namespace {
 
-// Turns one row of logits into the gradient p - onehot(label), and returns its loss, -log p[label].
-// The logits may lie where the gradient goes.
+// Turns one row of logits into the gradient p - onehot(label) and returns its loss, -log p[label].
+// `gradient` may be the same array as `logits`.
 double softmax_row(std::size_t classes, const float* logits, std::size_t label, float scale,
                    float* gradient) {
   float largest = logits[0];
   for (std::size_t c = 1; c < classes; ++c) largest = std::max(largest, logits[c]);
-  // A NaN or an infinity among the logits makes the sum, hence loss and gradient, NaN.
+  // A NaN or an infinity among the logits makes the sum, and so loss and gradient, NaN.
   const float at_label = logits[label] - largest;
   float sum = 0;
   for (std::size_t c = 0; c < classes; ++c) {

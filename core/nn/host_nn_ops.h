@@ -4,10 +4,10 @@
 
 namespace trigram {
 
-/// The operations of neural networks on host memory. Every sum has a fixed order, and nothing comes
-/// from libm: the same bits on every machine. Stateless; any thread may call it. Tensors must be
-/// f32 (labels u8), have values and hold at least what the dimensions say (InvariantError
-/// otherwise).
+/// Neural-network operations on host memory. Every sum has a fixed order and nothing uses libm, so
+/// the bits are the same on every machine. Stateless; any thread may call it. Tensors must be f32
+/// (labels u8), have values, and hold at least as many elements as the dimensions require
+/// (InvariantError otherwise).
 class HostNnOps final : public NnOps {
  public:
   void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,

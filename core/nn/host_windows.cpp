@@ -20,9 +20,9 @@ struct Sizes {
   std::size_t image, out, taps, images, pooled, columns;
 };
 
-// Calls visit(column index, image index, count) for every run of neighbouring pixels under a row of
-// the window, and pad(column index, count) for every run that falls outside the image; in the order
-// of the columns.
+// Calls visit(column index, image index, count) for every run of adjacent pixels under a row of the
+// window, and pad(column index, count) for every run outside the image, in the order of the
+// columns.
 template <class Visit, class Pad>
 void for_each_run(const Window& w, const Visit& visit, const Pad& pad) {
   const Sizes sizes(w);

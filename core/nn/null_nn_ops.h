@@ -4,7 +4,7 @@
 
 namespace trigram {
 
-/// The operations of neural networks on phantoms: nothing.
+/// Neural-network operations on phantoms; they do nothing.
 class NullNnOps final : public NnOps {
  public:
   void gemm(const Gemm&, const Tensor&, const Tensor&, float, const Tensor&) override {}

@@ -5,8 +5,8 @@
 
 namespace trigram {
 
-/// The operations of `inner`, each charged to `costs` by its flops and by the bytes of its
-/// operands. Priced like every operation: none when the result has no priced elements.
+/// Runs the operations of `inner` and charges each to `costs` by its flops and the bytes of its
+/// operands, in priced elements. An operation whose result has no priced elements costs nothing.
 class TimedNnOps final : public NnOps {
  public:
   TimedNnOps(NnOps& inner, CostSink& costs) : inner_(inner), costs_(costs) {}
@@ -29,7 +29,7 @@ class TimedNnOps final : public NnOps {
                     const Tensor& labels, const Tensor& dlogits, const Tensor& loss) override;
 
  private:
-  /// An operation that moves `elements` f32 in all and whose result is `result`.
+  /// Charges an operation that moves `elements` f32 values in total and produces `result`.
   void charge(const Tensor& result, double elements, double flops);
 
   NnOps& inner_;

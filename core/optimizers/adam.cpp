@@ -69,7 +69,7 @@ void Adam::advance(Context ctx, Bucket& bucket, float lr) {
   State& own = state(bucket);
   AdamStep step = next_step(own, lr, false);
   step.beta1 = step.beta2 = 1;  // the moments stay as they are
-  step.weight_decay = 0;        // is in the moment
+  step.weight_decay = 0;        // already included in the moment
   ctx.device->adam(step, bucket.weight, bucket.grad, own.mean, own.variance);
 }
 

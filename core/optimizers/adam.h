@@ -17,8 +17,9 @@ struct AdamOptions {
 };
 FieldTable<AdamOptions> adam_fields();
 
-/// Adam (arXiv 1412.6980), and AdamW (arXiv 1711.05101) when the weight decay is decoupled from the
-/// gradient, in the form of AdamStep. The moments of every bucket are allocated, and zeroed, here.
+/// Adam (arXiv 1412.6980), or AdamW (arXiv 1711.05101) if the weight decay is decoupled from the
+/// gradient, in the form of AdamStep. The constructor allocates and zeroes the moments of every
+/// bucket.
 class Adam final : public Optimizer {
  public:
   enum class WeightDecay { in_gradient, decoupled };
@@ -42,7 +43,8 @@ class Adam final : public Optimizer {
   const State& state(const Bucket& bucket) const {
     return states_.at(static_cast<std::size_t>(bucket.index));
   }
-  /// The next step of a bucket, which is counted; its variance, too, where that is `updated`.
+  /// Counts a step of a bucket and returns its parameters. `updated` tells whether the step updates
+  /// the variance.
   AdamStep next_step(State& own, float lr, bool updated) const;
 
   AdamOptions options_;

@@ -7,12 +7,12 @@
 
 namespace trigram {
 
-/// Makes a rank's optimizer: ctx for its device, the workload that it will step (already
-/// bucketized), and the number of steps of the run, which decay schedules end at.
+/// Creates a rank's optimizer. Arguments: a context with its device, the workload that it steps
+/// (already bucketized), and the number of steps of the run, at which decay schedules end.
 struct OptimizerEntry : Component<Optimizer, const Context&, Workload&, long> {
-  /// Whether the optimizer has a moment (see Optimizer) with these options.
+  /// True if the optimizer has a moment (see Optimizer) with these options.
   std::function<bool(const Json& resolved)> has_moment;
-  /// Whether it divides by a variance of gradients, which is 0 before the first step.
+  /// True if it divides by a variance of gradients, which is 0 before the first step.
   bool has_variance = false;
 };
 const std::vector<OptimizerEntry>& optimizers();

@@ -40,7 +40,7 @@ LearningRate::LearningRate(double lr, const Schedule& schedule, int world_size, 
   TRIGRAM_CHECK(world_size > 0, "a world of {} ranks", world_size);
   if (schedule.lr_scaling == Schedule::Scaling::linear) peak_ *= world_size;
   if (schedule.lr_scaling == Schedule::Scaling::sqrt)
-    peak_ *= std::sqrt(world_size);  // exact: IEEE
+    peak_ *= std::sqrt(world_size);  // exact in IEEE 754
 }
 
 float LearningRate::at(long step) const {
@@ -51,7 +51,7 @@ float LearningRate::at(long step) const {
   return static_cast<float>(peak_ * decayed(step - warmup));
 }
 
-// The factor `step` steps after the warm-up.
+// The factor `step` steps after the end of the warm-up.
 double LearningRate::decayed(long step) const {
   const long length = std::max(1L, steps_ - static_cast<long>(schedule_.warmup_steps));
   const double progress = std::min(1.0, static_cast<double>(step) / static_cast<double>(length));

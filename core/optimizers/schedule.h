@@ -6,15 +6,15 @@
 
 namespace trigram {
 
-/// How the learning rate moves over a run. The rate is as written: it is scaled by the number of
-/// workers only where asked to.
+/// How the learning rate changes over a run. The number of workers scales it only if the option
+/// lr_scaling asks for it.
 struct Schedule {
   enum class Decay { none, step, linear, cosine };
   enum class Scaling { none, linear, sqrt };
 
   std::int64_t warmup_steps = 0;
   Decay decay = Decay::none;
-  std::int64_t decay_every = 1000;  // of Decay::step
+  std::int64_t decay_every = 1000;  // only for Decay::step
   double decay_factor = 0.1;
   Scaling lr_scaling = Scaling::none;
 };
@@ -24,7 +24,7 @@ FieldTable<Schedule> schedule_fields();
 /// The learning rate of each step of a run.
 class LearningRate {
  public:
-  /// `steps` is the length of the run, where linear and cosine decay reach 0.
+  /// `steps` is the length of the run, at which linear and cosine decay reach 0.
   LearningRate(double lr, const Schedule& schedule, int world_size, long steps);
   float at(long step) const;
 

@@ -16,7 +16,7 @@ struct SgdOptions {
 FieldTable<SgdOptions> sgd_fields();
 
 /// Stochastic gradient descent with heavy-ball momentum (Polyak, 1964) and weight decay, in the
-/// form of SgdStep. The momentum of every bucket is allocated, and zeroed, here.
+/// form of SgdStep. The constructor allocates and zeroes the momentum of every bucket.
 class Sgd final : public Optimizer {
  public:
   Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long steps);
@@ -29,7 +29,7 @@ class Sgd final : public Optimizer {
 
  private:
   struct State {
-    Tensor momentum;  // of length 0 where there is none
+    Tensor momentum;  // of length 0 if there is no momentum
     long steps = 0;
   };
   State& state(const Bucket& bucket) { return states_.at(static_cast<std::size_t>(bucket.index)); }

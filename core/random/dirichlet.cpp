@@ -15,13 +15,13 @@ double positive_uniform(Philox& random) {
   return static_cast<double>((high << 26 | low) + 1) * 0x1p-53;
 }
 
-/// Box and Muller; Philox::normal has no tails, which the rejection below relies on.
+/// Box and Muller's method. Philox::normal has no tails, which the rejection below relies on.
 double normal(Philox& random) {
   const double radius = std::sqrt(-2 * log_portable(positive_uniform(random)));
   return radius * cos_pi_portable(positive_uniform(random));
 }
 
-/// The logarithm of a gamma variate of shape `alpha` >= 1.
+/// The logarithm of a gamma variate with shape `alpha` >= 1.
 double log_gamma_of_large_shape(Philox& random, double alpha) {
   const double d = alpha - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {

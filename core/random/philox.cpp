@@ -41,8 +41,8 @@ float Philox::normal() {
 
 std::uint32_t Philox::below(std::uint32_t bound) {
   TRIGRAM_CHECK(bound > 0, "no integer is below 0");
-  // Lemire, "Fast Random Integer Generation in an Interval" (arXiv 1805.10941): the high half of
-  // bits * bound, redrawn in the few cases that would favour some values.
+  // Lemire, "Fast Random Integer Generation in an Interval" (arXiv 1805.10941): takes the high half
+  // of bits * bound, and draws again in the few cases that would favour some values.
   const std::uint32_t threshold = -bound % bound;
   for (;;) {
     const std::uint64_t product = std::uint64_t{bits()} * bound;

@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// What random numbers are drawn for. Different purposes never share a number.
+/// The use of random numbers. Different purposes never share a number.
 enum class Purpose : std::uint8_t {
   weights,
   data_set,
@@ -23,8 +23,9 @@ enum class Purpose : std::uint8_t {
 };
 
 /// Philox4x32-10, the counter-based generator of Salmon et al., "Parallel Random Numbers: As Easy
-/// as 1, 2, 3" (SC'11, doi:10.1145/2063384.2063405). A draw depends on (seed, rank, step, purpose)
-/// and its position alone, so it is the same in every world, whatever else was drawn. No libm.
+/// as 1, 2, 3" (SC'11, doi:10.1145/2063384.2063405). A draw depends only on (seed, rank, step,
+/// purpose) and on its position in the stream, so it is the same in every world, whatever else was
+/// drawn. Uses no libm.
 class Philox {
  public:
   using Block = std::array<std::uint32_t, 4>;
@@ -32,42 +33,44 @@ class Philox {
 
   /// The bijection itself: ten rounds over one counter.
   static constexpr Block encrypt(Block counter, Key key);
-  /// The number that `normal` makes of a block: mean 0, variance 1, |x| < 4.9.
+  /// The number that `normal` computes from a block: mean 0, variance 1, |x| < 4.9.
   static constexpr float normal_of(const Block& block);
 
-  /// `step` counts iterations, epochs or whatever `purpose` is drawn anew for; below 2^56.
+  /// `step` counts iterations, epochs, or whatever period the purpose draws new numbers for; below
+  /// 2^56.
   Philox(std::uint64_t seed, int rank, long step, Purpose purpose);
 
-  /// The `index`-th block of the stream, wherever the draws below have got to.
+  /// The `index`-th block of the stream, independent of the draws below.
   Block block(std::uint32_t index) const;
-  /// What `encrypt` makes that block of, for loops of vectors.
+  /// The counter that `encrypt` turns into that block, for vectorised loops.
   Block counter(std::uint32_t index) const {
     return {index, counter_[1], counter_[2], counter_[3]};
   }
   Key key() const { return key_; }
-  /// How many words the draws below have taken from the stream.
+  /// Number of words that the draws below have taken from the stream.
   std::uint64_t drawn() const { return std::uint64_t{next_block_} * 4 - (4 - used_); }
 
   std::uint32_t bits();
   /// Uniform on [0, 1), a multiple of 2^-24.
   float uniform();
-  /// Mean 0, variance 1, |x| < 4.9: the sum of eight uniforms, centred and scaled. The sum is taken
-  /// in integers, hence exact. Normal enough for weights and noise (excess kurtosis -0.15).
+  /// Mean 0, variance 1, |x| < 4.9: the sum of eight uniforms, centred and scaled. The sum is an
+  /// integer sum, and so exact. Close enough to a normal distribution for weights and noise (excess
+  /// kurtosis -0.15).
   float normal();
-  /// Uniform on 0 .. bound-1, unbiased; `bound` > 0.
+  /// Uniform on 0 .. bound-1, unbiased; `bound` must be > 0.
   std::uint32_t below(std::uint32_t bound);
   /// A uniform permutation of 0 .. n-1 (Fisher-Yates).
   std::vector<std::uint32_t> permutation(std::uint32_t n);
 
  private:
   Key key_;
-  Block counter_;  // of block 0
+  Block counter_;  // the counter of block 0
   Block buffer_{};
   std::uint32_t next_block_ = 0;
-  unsigned used_ = 4;  // words of buffer_ already given out; 4 before the first draw
+  unsigned used_ = 4;  // words already taken from buffer_; 4 before the first draw
 };
 
-// Constant expressions, so that kernels of GPUs can call them, too.
+// Constexpr, so that GPU kernels can call them too.
 
 constexpr Philox::Block Philox::encrypt(Block c, Key k) {
   for (int round = 0; round < 10; ++round) {

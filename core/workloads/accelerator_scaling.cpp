@@ -10,8 +10,9 @@
 namespace trigram {
 namespace {
 
-/// Sources that round the figures of one accelerator differ by this factor at most. Its forms
-/// differ by more: a P100 has 9.3 TFLOP/s with PCIe and 10.6 with SXM, a V100 has 14 and 15.7.
+/// Sources round the figures of one accelerator; they differ by at most this factor. Its form
+/// factors differ by more: a P100 has 9.3 TFLOP/s with PCIe and 10.6 with SXM, a V100 has 14 and
+/// 15.7.
 constexpr double kSameRates = 1.05;
 
 std::set<std::string> words_of(const std::string& name) {
@@ -31,7 +32,7 @@ bool near(double a, double b) {
   return a == 0 || b == 0 || std::max(a, b) <= kSameRates * std::min(a, b);
 }
 
-/// Scales the times of one pass: `time` and `flops` are its members of rows.
+/// Scales the times of one pass; `time` and `flops` select the columns of that pass.
 void scale_pass(Profile& profile, double ProfileTensor::*time,
                 std::optional<std::int64_t> ProfileTensor::*flops, double arithmetic,
                 double traffic) {

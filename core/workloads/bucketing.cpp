@@ -9,13 +9,14 @@ namespace trigram {
 
 namespace {
 
-/// Closes the open bucket, of so many priced elements, after every tensor that `full` names.
+/// Adds tensors to the open bucket and closes it after every tensor for which `full(bucket, index)`
+/// is true.
 template <class Full>
 std::vector<BucketCut> cut(std::span<const std::size_t> priced_lengths, std::size_t real_numel,
                            Full full) {
   const std::size_t priced_numel =
       std::accumulate(priced_lengths.begin(), priced_lengths.end(), std::size_t{0});
-  // In 128 bits the product cannot overflow, whatever a profile says.
+  // 128 bits, so that the product cannot overflow for any profile.
   __extension__ using Wide = unsigned __int128;
   auto real_cut = [&](std::size_t priced_before) {
     return static_cast<std::size_t>(Wide{real_numel} * priced_before / priced_numel);

@@ -16,7 +16,7 @@ enum class ModelKind { mlp, cnn };
 
 struct Options {
   ModelKind model = ModelKind::mlp;
-  std::optional<std::vector<std::size_t>> hidden;  // what it is when absent depends on the model
+  std::optional<std::vector<std::size_t>> hidden;  // the default depends on the model
   std::size_t batch = 32;
   std::optional<Sharding> sharding;
   std::string data = kDebianFolder;
@@ -41,7 +41,7 @@ FieldTable<Options> make_fields() {
 }
 
 const FieldTable<Options>& fields() {
-  static const FieldTable<Options> made = make_fields();  // a sweep parses thousands of times
+  static const FieldTable<Options> made = make_fields();  // built once; sweeps parse many times
   return made;
 }
 

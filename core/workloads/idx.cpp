@@ -9,7 +9,7 @@
 namespace trigram {
 namespace {
 
-/// A file read through zlib, which passes plain files on as they are.
+/// A file read through zlib, which passes plain files through unchanged.
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file)
@@ -20,13 +20,13 @@ class Reader {
 
   [[noreturn]] void fail(const std::string& what) const { throw IdxError(path_ + ": " + what); }
 
-  /// Bytes read: fewer than `count` at the end of the file.
+  /// Returns the number of bytes read: fewer than `count` at the end of the file.
   std::size_t read(std::uint8_t* to, std::size_t count) {
     std::size_t done = 0;
     while (done < count) {
       const auto piece = static_cast<unsigned>(std::min<std::size_t>(count - done, 1u << 30));
       const int got = gzread(file_.get(), to + done, piece);
-      // A compressed file that was cut off ends in an error; what came before is still counted.
+      // Reading a truncated compressed file fails; the bytes before that still count.
       if (got <= 0) break;
       done += static_cast<std::size_t>(got);
     }
@@ -39,7 +39,7 @@ class Reader {
     return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | b[3];
   }
 
-  /// The file is intact and ends here.
+  /// Checks that the file ends here and is intact.
   void expect_end(std::size_t size) {
     std::uint8_t extra;
     if (read(&extra, 1) == 1) fail(fmt::format("expected {} bytes of data, not more", size));
@@ -49,7 +49,7 @@ class Reader {
   }
 
  private:
-  /// Null for all but regular files: a pipe might never end.
+  /// Null for anything but a regular file, because a pipe might never end.
   static gzFile open(const std::filesystem::path& file) {
     std::error_code ignored;
     return std::filesystem::is_regular_file(file, ignored) ? gzopen(file.c_str(), "rb") : nullptr;

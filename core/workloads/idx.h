@@ -15,14 +15,14 @@ struct IdxArray {
   std::vector<std::uint8_t> data;
 };
 
-/// What is wrong with an IDX file; the text starts with its path.
+/// Describes an error in an IDX file; the text starts with its path.
 class IdxError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Reads a plain or gzipped IDX file of bytes that has `rank` dimensions. Throws IdxError when it
-/// is missing, of another kind, or shorter or longer than its header says.
+/// Reads a plain or gzipped IDX file of bytes with `rank` dimensions. Throws IdxError if it is
+/// missing, is of another kind, or is shorter or longer than its header says.
 IdxArray read_idx(const std::filesystem::path& file, std::size_t rank);
 
 }  // namespace trigram

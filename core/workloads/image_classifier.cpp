@@ -12,7 +12,7 @@ namespace {
 
 std::size_t count_correct(const Tensor& logits, const Tensor& labels, std::size_t classes) {
   std::size_t correct = 0;
-  const auto wanted = labels.values<std::uint8_t>();  // in host memory, as the logits
+  const auto wanted = labels.values<std::uint8_t>();  // in host memory, like the logits
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto row = logits.floats().subspan(i * classes, classes);
     correct += std::ranges::max_element(row) - row.begin() == wanted[i];
@@ -61,7 +61,7 @@ Quality ImageClassifier::evaluate(std::span<const float> weights, std::size_t mo
 
 Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
               std::span<const float> weights, std::size_t most) {
-  constexpr std::size_t kBatch = 250;  // activations of the networks here stay in the cache
+  constexpr std::size_t kBatch = 250;  // so that activations of these networks stay in the cache
   HostDevice host;
   const Tensor flat = host.empty(weights.size());
   std::ranges::copy(weights, flat.floats().begin());
@@ -70,7 +70,7 @@ Quality judge(const ImageData& data, const ImageSet& set, const Architecture& ar
   const std::size_t size = std::min(set.size(), most);
   for (std::size_t begin = 0; begin < size;) {
     const std::size_t batch = std::min(kBatch, size - begin);
-    NeuralNetwork network(host, architecture, batch);  // memory is pooled
+    NeuralNetwork network(host, architecture, batch);  // cheap, because memory is pooled
     std::vector<std::uint32_t> chosen(batch);
     std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(begin));
     data.gather(host, set, chosen, network.images(), network.labels());

@@ -25,7 +25,7 @@ class ImageClassifier final : public Model {
   void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                 const std::function<void()>& on_tensor) override;
   double loss() const override;
-  /// On test images.
+  /// Evaluates on the test images.
   Quality evaluate(std::span<const float> weights, std::size_t most) const override;
   std::size_t batch() const override { return batch_; }
 
@@ -39,8 +39,8 @@ class ImageClassifier final : public Model {
   Sampler sampler_;
 };
 
-/// Mean loss and fraction correct of a network with `weights` on the first `most` of `set`, on the
-/// host.
+/// Mean loss and fraction correct of a network with `weights` on the first `most` images of `set`,
+/// computed on the host.
 Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
               std::span<const float> weights, std::size_t most);
 

@@ -27,7 +27,7 @@ ImageSet read_set(const std::filesystem::path& image_file,
 std::array<float, 256> standardise(const std::vector<std::uint8_t>& pixels) {
   std::array<std::uint64_t, 256> count{};
   for (std::uint8_t p : pixels) ++count[p];
-  std::uint64_t sum = 0, squares = 0;  // exact, hence the same on every machine
+  std::uint64_t sum = 0, squares = 0;  // exact, so the same on every machine
   for (std::uint64_t value = 0; value < 256; ++value) {
     sum += value * count[value];
     squares += value * value * count[value];
@@ -66,7 +66,7 @@ std::vector<std::filesystem::path> image_data_files(const std::filesystem::path&
   for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                            "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
     const auto plain = folder / name, gzipped = folder / (std::string(name) + ".gz");
-    std::error_code ignored;  // of a path that is too long, say: reading the file tells
+    std::error_code ignored;  // e.g. the path is too long; reading the file reports that
     const bool has_plain = std::filesystem::exists(plain, ignored);
     files.push_back(has_plain && !std::filesystem::exists(gzipped, ignored) ? plain : gzipped);
   }

@@ -14,14 +14,14 @@ namespace trigram {
 /// Grey-scale images of one size, and their classes.
 struct ImageSet {
   std::size_t height = 0, width = 0;
-  std::vector<std::uint8_t> pixels;  // image by image, row-major
+  std::vector<std::uint8_t> pixels;  // one image after the other, row-major
   std::vector<std::uint8_t> labels;
 
   std::size_t size() const { return labels.size(); }
   std::size_t pixels_per_image() const { return height * width; }
 };
 
-/// A data set: what to train on and what to judge by.
+/// A data set: images to train on and images to evaluate on.
 struct ImageData {
   ImageSet train, test;
   std::size_t classes = 0;
@@ -29,18 +29,18 @@ struct ImageData {
   /// images.
   std::array<float, 256> standardised{};
 
-  /// Writes the chosen images of `set` to `images` (f32) and their classes to `labels` (u8),
-  /// tensors of `device` which must be as long; nothing to phantoms.
+  /// Writes the chosen images of `set` to `images` (f32) and their classes to `labels` (u8). Both
+  /// are tensors of `device` and must have the right lengths. Does nothing for phantoms.
   void gather(Device& device, const ImageSet& set, std::span<const std::uint32_t> chosen,
               const Tensor& images, const Tensor& labels) const;
 };
 
-/// The four files that make a data set in `folder`: {train,t10k}-{images-idx3,labels-idx1}-ubyte,
-/// each with .gz or, where that is absent, without.
+/// The four files of the data set in `folder`: {train,t10k}-{images-idx3,labels-idx1}-ubyte, each
+/// with .gz, or without if only the plain file exists.
 std::vector<std::filesystem::path> image_data_files(const std::filesystem::path& folder);
 
-/// Reads them. Throws ConfigError at `pointer`, naming the file, when one is missing, damaged, or
-/// does not fit the others.
+/// Reads the data set. Throws ConfigError at `pointer`, naming the file, if a file is missing or
+/// damaged or does not match the others.
 ImageData load_image_data(const std::filesystem::path& folder, const std::string& pointer);
 
 }  // namespace trigram

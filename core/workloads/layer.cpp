@@ -82,7 +82,7 @@ const Tensor& ConvPool::forward(NnOps& nn, const LayerTensors& p, const Tensor& 
 const Tensor& ConvPool::backward(NnOps& nn, const LayerTensors& p, const Tensor& /*x*/,
                                  const Tensor& dy, const LayerTensors& gradient,
                                  const std::function<void()>& on_tensor) {
-  nn.max_pool_grad(pool_, dy, argmax_, images_);  // the images themselves are no longer needed
+  nn.max_pool_grad(pool_, dy, argmax_, images_);  // overwrites images_, which are no longer needed
   nn.im2col(transpose_, images_, drows_);
   nn.relu_grad(rows_, drows_);
   nn.bias_grad(pixels_, o_.filters, drows_, gradient.bias);

@@ -24,18 +24,18 @@ class Layer {
  public:
   virtual ~Layer() = default;
   virtual LayerShape shape() const = 0;
-  /// The output for `x`; valid until the next call.
+  /// Returns the output for `x`; it is valid until the next call.
   virtual const Tensor& forward(NnOps& nn, const LayerTensors& p, const Tensor& x) = 0;
   /// Writes the gradients of the parameters at the last input `x`, given the gradient `dy` of the
   /// output, which it may overwrite. Calls `on_tensor` once the bias gradient is complete and the
-  /// bias is not read again, then once that holds for the weights. Returns the gradient of `x`, if
-  /// the layer was made to compute it.
+  /// bias will not be read again, then a second time for the weights. Returns the gradient of `x`,
+  /// if the layer was created with input_gradient.
   virtual const Tensor& backward(NnOps& nn, const LayerTensors& p, const Tensor& x,
                                  const Tensor& dy, const LayerTensors& gradient,
                                  const std::function<void()>& on_tensor) = 0;
 };
 
-/// y = x W^T + b, with W [outputs, inputs], then relu if asked.
+/// y = x W^T + b, with W [outputs, inputs], followed by relu if the option is set.
 class Dense final : public Layer {
  public:
   struct Options {
@@ -56,8 +56,8 @@ class Dense final : public Layer {
   Tensor y_, dx_;
 };
 
-/// Convolution with a square kernel of odd width, the output as large as the input; bias; relu; 2x2
-/// max-pooling. Images in NCHW order.
+/// Convolution with a square kernel of odd width and an output as large as the input, followed by
+/// bias, relu and 2x2 max-pooling. Images are in NCHW order.
 class ConvPool final : public Layer {
  public:
   struct Options {
@@ -75,7 +75,7 @@ class ConvPool final : public Layer {
  private:
   Options o_;
   Window window_;     // of the convolution
-  Window transpose_;  // 1x1: im2col turns NCHW images into rows of pixels, col2im turns them back
+  Window transpose_;  // 1x1: im2col turns NCHW images into rows of pixels, col2im does the reverse
   Window pool_;
   std::size_t pixels_, patch_;  // rows and columns of the unfolded input
   Tensor columns_, rows_, drows_, images_, y_, argmax_, dx_;

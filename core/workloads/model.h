@@ -12,46 +12,46 @@
 
 namespace trigram {
 
-/// A model with real gradients, as one rank sees it: arithmetic and mini-batches, no buckets and no
-/// clock. Flat weights and gradients hold its tensors in the order in which backward completes
-/// them. On a device that makes phantoms the same operations are issued, on no values.
+/// A model with real gradients, as one rank sees it: arithmetic and mini-batches, without buckets
+/// or clock. The flat weights and gradients hold its tensors in the order in which backward
+/// completes them. On a device that creates phantoms it issues the same operations, without values.
 class Model {
  public:
   virtual ~Model() = default;
   /// Lengths of the tensors, in the order in which backward completes them.
   virtual std::vector<std::size_t> tensor_lengths() const = 0;
-  /// Writes the weights that every rank starts from.
+  /// Writes the initial weights, which are the same on all ranks.
   virtual void initialise(std::span<float> weights) const = 0;
 
-  /// One pass over the rank's next mini-batch.
+  /// One forward pass over the rank's next mini-batch.
   virtual void forward(Device& device, const Tensor& weights) = 0;
-  /// Calls `on_tensor` each time that the gradient of the next tensor is complete and its weights
-  /// will not be read again, so that they may be updated at once.
+  /// Calls `on_tensor` each time the gradient of the next tensor is complete and its weights will
+  /// not be read again, so that they may be updated at once.
   virtual void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                         const std::function<void()>& on_tensor) = 0;
-  /// Mean loss of the last mini-batch; NaN without values.
+  /// Mean loss of the last mini-batch; NaN if there are no values.
   virtual double loss() const = 0;
 
   virtual Quality evaluate(std::span<const float> weights, std::size_t most) const = 0;
   virtual std::size_t batch() const = 0;
 };
 
-/// Which rank of which run a model is made for.
+/// The rank, world size and seed for which a model is created.
 struct ModelPlace {
   int rank = 0;
   int ranks = 1;
   std::uint64_t seed = 0;
 };
 
-/// What the ranks of a process share of a model, read-only.
+/// Read-only data that the ranks of a process share to create a model.
 class ModelFactory {
  public:
   virtual ~ModelFactory() = default;
-  /// Throws ConfigError when there is not enough data for this many ranks.
+  /// Throws ConfigError if there is not enough data for this many ranks.
   virtual void check_ranks(int ranks) const = 0;
-  /// A model whose activations live on `device`.
+  /// Creates a model whose activations are on `device`.
   virtual std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const = 0;
-  /// As WorkloadFactory::samples.
+  /// See WorkloadFactory::samples.
   virtual std::size_t samples() const { return 0; }
   virtual std::vector<std::filesystem::path> input_files() const = 0;
 };

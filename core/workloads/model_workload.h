@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// A real model whose operations run on, and are charged by, the rank's device.
+/// A real model. The rank's device runs its operations and charges for them.
 class ModelWorkload final : public FlatWorkload {
  public:
   ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, bool values);

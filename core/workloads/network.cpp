@@ -11,7 +11,7 @@ std::vector<std::unique_ptr<Layer>> make_layers(Device& device, const Architectu
                                                 std::size_t batch) {
   std::vector<std::unique_ptr<Layer>> layers;
   std::size_t channels = 1, height = a.height, width = a.width;
-  // The first layer's input is data: nobody needs its gradient.
+  // The first layer's input is data, whose gradient is not needed.
   for (std::size_t filters : a.filters) {
     layers.push_back(
         std::make_unique<ConvPool>(device, batch,
@@ -94,7 +94,7 @@ void NeuralNetwork::backward(NnOps& nn, const Tensor& weights, const Tensor& gra
 
 LayerTensors NeuralNetwork::tensors(std::size_t layer, const Tensor& flat) const {
   const LayerShape shape = layers_[layer]->shape();
-  // Real lengths are the price here, whatever the flat vector is priced as.
+  // The parts are priced by their real lengths, whatever the price of the flat vector.
   return {flat.slice(offsets_[layer], shape.bias, shape.bias),
           flat.slice(offsets_[layer] + shape.bias, shape.weight, shape.weight)};
 }

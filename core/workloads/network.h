@@ -11,16 +11,16 @@
 namespace trigram {
 
 /// A classifier of grey-scale images: convolutional layers (3x3, relu, 2x2 max-pooling), then
-/// hidden dense layers (relu), then a dense layer to the classes.
+/// hidden dense layers (relu), then a dense layer with one output per class.
 struct Architecture {
   std::size_t height = 0, width = 0, classes = 0;
-  std::vector<std::size_t> filters;  // of each convolutional layer
+  std::vector<std::size_t> filters;  // number of filters in each convolutional layer
   std::vector<std::size_t> hidden;   // width of each hidden layer
 };
 
 /// A sequential network for one batch size: forward, softmax cross-entropy, backward. Its flat
-/// weights hold bias and weight of the last layer, then of the one before, and so on: the order in
-/// which backward completes their gradients.
+/// weights hold the bias and weight of the last layer, then of the layer before it, and so on, in
+/// the order in which backward completes their gradients.
 class NeuralNetwork {
  public:
   NeuralNetwork(Device& device, const Architecture& architecture, std::size_t batch);
@@ -30,25 +30,25 @@ class NeuralNetwork {
   /// He's initialisation (arXiv 1502.01852), uniform: weights within +-sqrt(6 / fan_in), biases 0.
   void initialise(std::span<float> weights, std::uint64_t seed) const;
 
-  /// To be filled before forward: batch x pixels (f32) and batch classes (u8).
+  /// The caller fills these before forward: batch x pixels (f32) and batch classes (u8).
   const Tensor& images() const { return images_; }
   const Tensor& labels() const { return labels_; }
   void forward(NnOps& nn, const Tensor& weights);
   void backward(NnOps& nn, const Tensor& weights, const Tensor& gradients,
                 const std::function<void()>& on_tensor);
-  /// Of the last forward: batch x classes, and one mean loss.
+  /// Results of the last forward: batch x classes logits, and one mean loss.
   const Tensor& logits() const { return *inputs_.back(); }
   const Tensor& loss() const { return loss_; }
 
  private:
-  /// The parts of a flat vector that belong to a layer.
+  /// The parts of a flat vector that belong to `layer`.
   LayerTensors tensors(std::size_t layer, const Tensor& flat) const;
 
   std::size_t batch_, classes_;
   std::vector<std::unique_ptr<Layer>> layers_;
   std::vector<std::size_t> offsets_;  // of each layer in the flat vectors
   Tensor images_, labels_, dlogits_, loss_;
-  std::vector<const Tensor*> inputs_;  // of each layer in the last forward; then the logits
+  std::vector<const Tensor*> inputs_;  // input of each layer in the last forward; then the logits
 };
 
 }  // namespace trigram

@@ -33,7 +33,7 @@ class OwnSizeFactory final : public WorkloadFactory {
   bool values_;
 };
 
-/// A profile from a file, as options have it.
+/// A profile from a file, adapted by options.
 struct AdaptedProfile {
   AdaptedProfile(const Profile& measured, const ProfileOptions& options)
       : times(layer_times(measured, options)),
@@ -41,7 +41,8 @@ struct AdaptedProfile {
         assumed(profile->assumed.begin() + std::ssize(measured.assumed), profile->assumed.end()) {}
   LayerTimes times;
   std::shared_ptr<const Profile> profile;
-  std::vector<std::string> assumed;  // by the options; those of the file reports read there
+  std::vector<std::string>
+      assumed;  // by the options only; reports read the file's own assumptions from the file
 };
 
 class PricedFactory final : public WorkloadFactory {

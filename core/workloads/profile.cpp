@@ -13,7 +13,7 @@ namespace trigram {
 namespace {
 
 void check_total(const char* what, std::optional<double> claimed, double sum) {
-  // Files written with six digits pass; a forgotten or doubled row does not.
+  // Accepts files written with six digits, but not a missing or duplicate row.
   if (claimed && std::abs(*claimed - sum) > 1e-6 * std::max(*claimed, sum))
     throw ProfileError(
         fmt::format("expected rows whose {} sum to the stated {}, not to {}", what, *claimed, sum));
@@ -79,7 +79,7 @@ Profile load_profile(const std::filesystem::path& file, const std::string& point
     check(text);
     if (text.profile.name.empty()) text.profile.name = file.stem().string();
     return std::move(text.profile);
-  } catch (const std::runtime_error& error) {  // a ProfileError, or the file cannot be read
+  } catch (const std::runtime_error& error) {  // ProfileError, or a file that cannot be read
     throw ConfigError(pointer, fmt::format("{}: {}", file.string(), error.what()));
   }
 }

@@ -12,14 +12,14 @@
 
 namespace trigram {
 
-/// One parameter tensor of a profiled model and the computation that goes with it.
+/// One parameter tensor of a profiled model and the computation that belongs to it.
 struct ProfileTensor {
   std::string tensor;
   std::size_t numel = 0;
   double forward_s = 0;
-  double backward_s = 0;  // spent just before the gradient of this tensor is complete
+  double backward_s = 0;  // ends when the gradient of this tensor is complete
   /// Floating-point operations of the layer's matrix products, for the profile's batch; a multiply
-  /// and an add are two. All tensors of a profile say them, or none.
+  /// and an add count as two. Either all tensors of a profile have them, or none.
   std::optional<std::int64_t> forward_flops, backward_flops;
 };
 
@@ -27,30 +27,30 @@ struct ProfileTensor {
 /// gradients complete in the reverse order.
 struct Profile {
   std::string name;
-  AcceleratorRates measured_on;      // name empty: nobody says
+  AcceleratorRates measured_on;      // empty name: unknown
   std::size_t batch = 1;             // samples per worker and step
-  std::size_t buffer_bytes = 0;      // what the model keeps beside its parameters (f32)
+  std::size_t buffer_bytes = 0;      // non-parameter state of the model (f32)
   std::vector<std::string> sources;  // where the numbers come from
-  std::vector<std::string> assumed;  // what nobody has measured
+  std::vector<std::string> assumed;  // assumptions, instead of measurements
   std::vector<ProfileTensor> tensors;
 
   std::size_t numel() const;
   double forward_s() const;
   double backward_s() const;
   bool has_flops() const;
-  /// Elements and names of the tensors in the order in which backward completes their gradients:
-  /// the last first.
+  /// Lengths and names of the tensors in the order in which backward completes their gradients: the
+  /// last tensor first.
   std::vector<std::size_t> backward_lengths() const;
   std::vector<std::string_view> backward_names() const;
 };
 
-/// Reads a profile: CSV with the columns tensor,numel,forward_s,backward_s, or, when the file's
-/// name ends in .json, an object with a list "tensors" of such rows. Two more columns,
-/// forward_flops,backward_flops, may follow. Name, accelerator, its `flops` ("9.3TFLOP/s") and
-/// `memory_bandwidth` ("732GB/s"), batch, buffers ("212480B"), totals (`forward_s`, `backward_s`,
-/// compared with the rows), sources and assumptions are fields of the object, or comment lines
-/// `# key: value` in CSV. Throws ConfigError at `pointer`, naming file,
-/// line and expectation.
+/// Reads a profile: CSV with the columns tensor,numel,forward_s,backward_s, or, if the file's name
+/// ends in .json, an object with a list "tensors" of such rows. Two more columns, forward_flops and
+/// backward_flops, may follow. Other fields are fields of the object, or comment lines `# key:
+/// value` in CSV: name, accelerator, its `flops` ("9.3TFLOP/s") and `memory_bandwidth` ("732GB/s"),
+/// batch, buffers ("212480B"), totals (`forward_s`, `backward_s`, which are compared with the
+/// rows), sources and assumptions. Throws ConfigError at `pointer`, naming the file, the line, and
+/// what was expected.
 Profile load_profile(const std::filesystem::path& file, const std::string& pointer);
 
 }  // namespace trigram

@@ -58,7 +58,7 @@ T parse_with_unit(const OptionType<T>& kind, std::string_view text, std::string_
   }
 }
 
-/// A line "# key: value". Other comments are for people.
+/// Parses a line "# key: value". Other comments are ignored.
 void parse_comment(std::string_view comment, ProfileText& text) {
   const auto colon = comment.find(':');
   if (colon == comment.npos) return;
@@ -108,7 +108,7 @@ ProfileTensor parse_row(std::string_view line, std::string_view columns) {
 
 ProfileText parse_profile_csv(const std::string& content) {
   ProfileText text;
-  std::string columns;  // as the header says
+  std::string columns;  // from the header line
   std::istringstream lines(content);
   std::string raw;
   for (int number = 1; std::getline(lines, raw); ++number) {

@@ -11,7 +11,7 @@ namespace {
 OptionType<double> seconds() { return number(0, 1e9); }
 OptionType<std::optional<std::int64_t>> flops() { return optional(integer(0)); }
 
-/// The object in the file, field by field.
+/// The fields of the object in the file.
 struct Document {
   std::string name;
   AcceleratorRates measured_on;

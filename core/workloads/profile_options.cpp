@@ -64,7 +64,7 @@ void scale_times(Profile& profile, double factor) {
   }
 }
 
-/// Operations of layers go with the number of samples.
+/// Sets the batch; the operations of layers are proportional to the number of samples.
 void set_batch(Profile& profile, std::size_t batch) {
   const double factor = static_cast<double>(batch) / static_cast<double>(profile.batch);
   for (ProfileTensor& row : profile.tensors)
@@ -78,7 +78,7 @@ bool scales(const Profile& profile, const ProfileOptions& options) {
          can_scale(profile, options.accelerator->rates);
 }
 
-/// The batch comes first: other times are in proportion to its samples, the FLOPs of layers too.
+/// Applies the batch first, because it scales both the times and the FLOPs of layers.
 ScaledTimes adaptation(Profile profile, const ProfileOptions& options) {
   const std::size_t measured = profile.batch, batch = options.batch.value_or(measured);
   set_batch(profile, batch);
@@ -101,7 +101,7 @@ ScaledTimes adaptation(Profile profile, const ProfileOptions& options) {
   return now;
 }
 
-/// Walks through the tensors in the order in which backward completes their gradients.
+/// Visits the tensors in the order in which backward completes their gradients.
 class Grouping {
  public:
   explicit Grouping(const Profile& profile) {

@@ -9,20 +9,20 @@
 #include "core/config/fields.h"
 #include "core/workloads/profile.h"
 
-// The options of a profile in a configuration: how fast the user's own machine is, with which
-// batch, and which tensors are exchanged together.
+// Options that adapt a profile in a configuration: the speed of the user's machine, the batch, and
+// which tensors are exchanged together.
 
 namespace trigram {
 
-/// Tensors that are exchanged as one message: their names, or the first and last of them as numbers
-/// in the order in which backward completes gradients, from 0.
+/// Tensors that are exchanged as one message: their names, or the numbers of the first and the
+/// last, from 0 in the order in which backward completes gradients.
 struct TensorRange {
   std::int64_t first = 0, last = 0;
 };
 using TensorGroup = std::variant<std::vector<std::string>, TensorRange>;
 
-/// The accelerator on which layers are to take their time: given by its rates, or that of the
-/// cluster, which stands here once the experiment is planned, if the cluster says its rates.
+/// The accelerator that layer times are converted to: given by its rates, or taken from the
+/// cluster. Once the experiment is planned, `rates` are the cluster's, if the cluster gives them.
 struct OtherAccelerator {
   AcceleratorRates rates;
   bool of_cluster = false;
@@ -30,28 +30,29 @@ struct OtherAccelerator {
 
 struct ProfileOptions {
   /// Seconds of one forward and one backward pass over the batch on one worker, without the
-  /// optimizer's step and without any communication.
+  /// optimizer's step and without communication.
   std::optional<double> step_s;
   std::optional<std::size_t> batch;  // samples per worker and step
   std::optional<OtherAccelerator> accelerator;
-  std::vector<TensorGroup> buckets;  // none: buckets by size
+  std::vector<TensorGroup> buckets;  // empty: buckets by size
 };
 FieldTable<ProfileOptions> profile_option_fields();
 
-/// How a machine and a batch that are not the profile's are said: step_time, batch, accelerator.
+/// The options for another machine or another batch: step_time, batch, accelerator.
 FieldTable<ProfileOptions> adaptation_fields();
 
-/// The profile as the options have it. A measured step scales the times of all layers by one
-/// factor, which keeps their shares. A batch without one scales them with the number of samples,
-/// and an accelerator by its rates (accelerator_scaling.h), neither of which anybody has measured:
-/// then `assumed` says so.
+/// The profile with the options applied. A measured step time scales all layer times by one factor,
+/// which keeps their shares. Without a step time, another batch scales them by the number of
+/// samples, and another accelerator by its rates (accelerator_scaling.h). Both are assumptions, not
+/// measurements, and are added to `assumed`.
 Profile adapted(Profile profile, const ProfileOptions& options);
 
-/// What `adapted` makes of the profile's layer times.
+/// The layer times that result from `adapted`.
 LayerTimes layer_times(const Profile& profile, const ProfileOptions& options);
 
-/// How many tensors each group holds. Throws ConfigError below `pointer`, that of the groups,
-/// unless they hold every tensor once, in the order in which backward completes gradients.
+/// The number of tensors in each group. Throws ConfigError below `pointer`, which points to the
+/// groups, unless they contain every tensor once, in the order in which backward completes
+/// gradients.
 std::vector<std::size_t> group_sizes(const Profile& profile, const std::vector<TensorGroup>& groups,
                                      const std::string& pointer);
 

@@ -30,8 +30,8 @@ ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profi
   ctx.device->upload(weights(), start);
 }
 
-/// Runs a pass of the real model, if there is one, and remembers how long the stream took for it:
-/// no time where time is simulated. An accelerator runs it while the host waits for the layers.
+/// Runs a pass of the real model, if there is one, and adds the stream time it took to ahead_s_. In
+/// simulated time that is zero. An accelerator runs the pass while the host sleeps for the layers.
 template <class Pass>
 void ProfileWorkload::run_model(const Context& ctx, Pass pass) {
   if (!has_values()) return;
@@ -42,7 +42,7 @@ void ProfileWorkload::run_model(const Context& ctx, Pass pass) {
   ahead_s_ += ctx.stream->now() - begin_s;
 }
 
-/// Computation of a layer, of which the real model may have taken a part already.
+/// Computes for a layer's time, minus time that the real model has already taken.
 void ProfileWorkload::compute(const Context& ctx, double seconds) {
   const double taken_s = std::min(ahead_s_, seconds);
   ahead_s_ -= taken_s;
@@ -74,7 +74,7 @@ void ProfileWorkload::backward(Context ctx, const std::function<void(Bucket&)>& 
   }
 }
 
-/// Of one pass through a bucket's tensors.
+/// Seconds of one pass through a bucket's tensors.
 double ProfileWorkload::seconds(const BucketCut& cut, double ProfileTensor::*pass) const {
   double sum = 0;
   const auto& rows = profile_->tensors;

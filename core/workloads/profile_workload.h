@@ -8,31 +8,31 @@
 
 namespace trigram {
 
-/// A model for its values alone: its device charges nothing.
+/// A model that provides values only: its device charges nothing.
 struct UntimedModel {
-  std::unique_ptr<Device> device;  // null: that of the context, which is an accelerator's
+  std::unique_ptr<Device> device;  // null: the context's device, an accelerator
   std::unique_ptr<Model> model;    // null: no values are computed
 };
 
-/// Computation times and message sizes of a profile. By itself it is a phantom; with a real model
-/// behind it, the model's flat vectors are priced as the profile's, bucket by bucket, so that a
-/// small model is trained with the timing of a large one. In real time a layer takes its time
-/// less what the model has taken already.
+/// Computation times and message sizes of a profile. By itself it is a phantom. With a real model,
+/// the model's flat vectors are priced as the profile's, bucket by bucket, so that a small model is
+/// trained with the timing of a large one. In real time a layer takes its profile time, minus the
+/// time that the model's own computation has taken already.
 class ProfileWorkload final : public FlatWorkload {
  public:
-  /// The profile alone; in buckets of so many tensors each, if that is given, whatever size they
-  /// should have.
+  /// The profile alone. If `groups` is given, bucket i holds groups[i] tensors, whatever size is
+  /// asked for.
   ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                   std::span<const std::size_t> groups = {});
-  /// A model of `real_numel` elements and `batch` samples per step priced as `profile`.
+  /// A model of `real_numel` elements and `batch` samples per step, priced as `profile`.
   ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                   std::size_t real_numel, std::size_t batch, UntimedModel real);
 
   Tensor buffers() override { return buffers_; }
   void forward(Context ctx) override;
-  /// A real model behind it reads all weights at the end of the pass.
+  /// A real model reads all weights at the end of the pass.
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override;
-  /// Real gradients are complete before the first bucket is reported.
+  /// A real model's gradients are complete before the first bucket is reported.
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
   double loss() override;
   bool has_values() const override { return real_.model != nullptr; }
@@ -49,8 +49,9 @@ class ProfileWorkload final : public FlatWorkload {
   std::size_t batch_;
   double forward_s_;
   UntimedModel real_;
-  double ahead_s_ = 0;  // of the model's time in this mini-batch: no layer has made up for it yet
-  Tensor buffers_;      // priced; a real model behind it has none
+  double ahead_s_ = 0;  // time that the model's computation took in this mini-batch, minus what
+                        // layers have made up for
+  Tensor buffers_;      // priced; real length 0 if there is a real model
 };
 
 }  // namespace trigram

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-// Steps of Purpose::data_set, so that no two parts of the problem share random numbers.
+// Used as `step` with Purpose::data_set, so that no two parts of the problem share random numbers.
 enum ProblemPart : long { optimum_part, target_part, first_reflection };
 constexpr long kReflections = 3;
 
@@ -60,7 +60,8 @@ void Quadratic::build_matrix(Device& device, std::uint64_t seed) {
   for (long k = 0; k < kReflections; ++k)
     reflections.push_back(direction(d, seed, first_reflection + k));
   transposed_.resize(d * d);
-  // Row i of A is a singular value times row i of an orthogonal matrix, a product of reflections.
+  // Row i of A is a singular value times row i of an orthogonal matrix, which is a product of
+  // reflections.
   for (std::size_t i = 0; i < d; ++i) {
     const double position = d > 1 ? static_cast<double>(i) / static_cast<double>(d - 1) : 1.0;
     const double eigenvalue = 1 / options_.condition + (1 - 1 / options_.condition) * position;
@@ -105,7 +106,7 @@ void Quadratic::initialise(std::span<float> weights) const { std::ranges::fill(w
 
 void Quadratic::forward(Device& device, const Tensor& weights) {
   const std::size_t d = options_.dimension;
-  const Tensor w = weights.slice(0, d, d);  // unpriced: what is computed is the real model
+  const Tensor w = weights.slice(0, d, d);  // unpriced, because the real model is computed
   device.nn().gemm({.m = d, .n = 1, .k = d, .transpose_a = true}, matrix_, w, 0, residual_);
   device.axpby(-1, target_, 1, residual_);
   if (options_.noise > 0) draw_noise(device);

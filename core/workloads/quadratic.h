@@ -8,17 +8,17 @@ namespace trigram {
 
 struct QuadraticOptions {
   std::size_t dimension = 64;
-  double condition = 10;     // largest over smallest eigenvalue of the Hessian
+  double condition = 10;     // ratio of the largest to the smallest eigenvalue of the Hessian
   double noise = 0;          // standard deviation of each gradient element
-  double heterogeneity = 0;  // how far the ranks' optima lie apart
-  std::size_t tensors = 4;   // pieces that the vector is cut into
+  double heterogeneity = 0;  // distance between the ranks' optima
+  std::size_t tensors = 4;   // number of tensors that the vector is cut into
 };
 
-/// Least squares with a known optimum, for tests of properties. Rank r minimises
-/// |A w - b_r|^2 / 2 from w = 0, where A^T A has eigenvalues spaced evenly from 1/condition to 1
-/// and b_r = A w* + heterogeneity * z_r. Ranks come in pairs with opposite z (an odd last rank has
-/// 0), so the mean of the objectives has its minimum at w*. Gradients carry fresh noise of mean 0,
-/// keyed (seed, rank, step).
+/// Least squares with a known optimum, for property tests. Rank r minimises |A w - b_r|^2 / 2 from
+/// w = 0, where A^T A has eigenvalues spaced evenly from 1/condition to 1 and b_r = A w* +
+/// heterogeneity * z_r. Ranks come in pairs with opposite z (an odd last rank has z = 0), so that
+/// the mean of the objectives has its minimum at w*. Gradients carry fresh noise of mean 0, keyed
+/// by (seed, rank, step).
 class Quadratic final : public Model {
  public:
   Quadratic(Device& device, const QuadraticOptions& options, const ModelPlace& place);
@@ -29,7 +29,7 @@ class Quadratic final : public Model {
   void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                 const std::function<void()>& on_tensor) override;
   double loss() const override;
-  /// The loss is that of the mean objective above its minimum: |A (w - w*)|^2 / 2.
+  /// The loss is how far the mean objective is above its minimum: |A (w - w*)|^2 / 2.
   Quality evaluate(std::span<const float> weights, std::size_t most) const override;
   std::size_t batch() const override { return 1; }
 

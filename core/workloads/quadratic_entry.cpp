@@ -29,7 +29,7 @@ FieldTable<Options> make_fields() {
 }
 
 const FieldTable<Options>& fields() {
-  static const FieldTable<Options> made = make_fields();  // a sweep parses thousands of times
+  static const FieldTable<Options> made = make_fields();  // built once; sweeps parse many times
   return made;
 }
 

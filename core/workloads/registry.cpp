@@ -10,7 +10,7 @@ std::string absolute(const std::filesystem::path& base, const std::string& path)
   return std::filesystem::absolute(base / path).lexically_normal().string();
 }
 
-/// Turns "profile:PATH", as a reference or as its name, into the component "profile".
+/// Expands "profile:PATH", given as a string or as the "name", into the component "profile".
 Json spelled_out(const Json& j, const std::string& pointer) {
   const std::string name = component_name(j, pointer);
   refuse_bare_path(name, pointer);
@@ -22,7 +22,7 @@ Json spelled_out(const Json& j, const std::string& pointer) {
   return full;
 }
 
-/// Takes relative paths among the options from `base`.
+/// Makes relative paths among the options absolute, starting from `base`.
 void make_paths_absolute(Json& j, const std::filesystem::path& base) {
   if (!j.is_object()) return;
   for (const char* key : {"path", "data"})

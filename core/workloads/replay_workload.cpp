@@ -9,7 +9,7 @@
 namespace trigram {
 namespace {
 
-/// Small numbers, so that sums over many rows stay small too; like activations, of either sign.
+/// Small numbers of either sign, like activations, so that sums over many rows stay small too.
 Tensor small_numbers(Device& device, std::size_t numel, Philox random) {
   Tensor x = device.empty(numel), scaled = device.empty(numel);
   device.fill_normal(x, random);

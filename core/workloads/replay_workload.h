@@ -10,13 +10,13 @@
 
 namespace trigram {
 
-/// A profiled model that loads device and network as the real one would: its weights and gradients
-/// have values and their true sizes, and its layers are matrix products of the same FLOPs. It
-/// learns nothing. On a device that makes phantoms the same products are priced.
+/// A profiled model that loads device and network like the real model: its weights and gradients
+/// have values and their true sizes, and its layers are matrix products with the same FLOPs. It
+/// learns nothing. On a device that creates phantoms the same products are priced.
 class ReplayWorkload final : public FlatWorkload {
  public:
-  /// `profile` says FLOPs, for the batch that is replayed. Activations share three buffers of
-  /// `buffer_bytes`, or of one row of the widest layer, if that is more.
+  /// `profile` must have FLOPs, for the replayed batch. All activations share three buffers of
+  /// `buffer_bytes`, or of one row of the widest layer if that is larger.
   ReplayWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                  std::size_t buffer_bytes, bool values, std::uint64_t seed);
 
@@ -30,7 +30,7 @@ class ReplayWorkload final : public FlatWorkload {
   Quality evaluate(std::span<const float> weights, std::size_t most) override;
   std::size_t batch() const override { return profile_->batch; }
 
-  /// One pass through one tensor, counted in the order of the forward pass.
+  /// One pass through tensor `i`, counted in the order of the forward pass.
   void forward_tensor(const Context& ctx, std::size_t i);
   void backward_tensor(const Context& ctx, std::size_t i);
   const Profile& profile() const { return *profile_; }
@@ -39,9 +39,9 @@ class ReplayWorkload final : public FlatWorkload {
   std::shared_ptr<const Profile> profile_;
   bool values_;
   std::vector<ReplayLayer> layers_;  // in the order of the forward pass
-  std::vector<std::size_t> begins_;  // of each tensor in the flat vectors
+  std::vector<std::size_t> begins_;  // offset of each tensor in the flat vectors
   ReplayBuffers buffers_;
-  Tensor kept_;  // what the model keeps beside its parameters
+  Tensor kept_;  // the model's non-parameter state
 };
 
 }  // namespace trigram

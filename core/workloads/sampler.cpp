@@ -35,7 +35,7 @@ void Sampler::draw_epoch() {
   const long epoch = step_ / static_cast<long>(steps_per_epoch_);
   const auto order = Philox(seed_, shard_.empty() ? 0 : rank_, epoch, Purpose::data_order)
                          .permutation(static_cast<std::uint32_t>(samples_));
-  // Only the rank's own samples are kept: the permutations of many ranks would fill the memory.
+  // Keeps only this rank's samples, because the permutations of many ranks would fill the memory.
   epoch_.resize(steps_per_epoch_ * batch_);
   for (std::size_t i = 0; i < epoch_.size(); ++i)
     epoch_[i] = !shard_.empty()

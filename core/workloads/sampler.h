@@ -9,16 +9,17 @@
 
 namespace trigram {
 
-/// Which samples a rank trains on. An epoch is floor(samples / (ranks * batch)) steps; within it,
-/// rank r takes positions r, r + ranks, r + 2 ranks, ... of a Philox permutation keyed by (seed,
-/// epoch), the same in every world. A rank with a shard of its own takes the first positions of a
-/// permutation of that shard, keyed by its rank too; the epoch is as long.
+/// Selects the samples that a rank trains on. An epoch has floor(samples / (ranks * batch)) steps.
+/// Within an epoch, rank r takes positions r, r + ranks, r + 2 ranks, ... of a Philox permutation
+/// keyed by (seed, epoch), which is the same in every world. A rank with its own shard takes the
+/// first positions of a permutation of that shard, which is also keyed by the rank; the epoch is as
+/// long.
 class Sampler {
  public:
-  /// Throws InvariantError when there are fewer samples than one step takes.
+  /// Throws InvariantError if there are fewer samples than one step takes.
   Sampler(std::size_t samples, std::size_t batch, int rank, int ranks, std::uint64_t seed);
 
-  /// For a rank whose samples are `shard` alone, floor(samples / ranks) of them.
+  /// For a rank that uses only `shard`, which has floor(samples / ranks) samples.
   Sampler(std::vector<std::uint32_t> shard, std::size_t batch, int rank, std::uint64_t seed);
 
   std::size_t steps_per_epoch() const { return steps_per_epoch_; }
@@ -31,9 +32,9 @@ class Sampler {
   std::size_t samples_, batch_, steps_per_epoch_;
   int rank_, ranks_;
   std::uint64_t seed_;
-  std::vector<std::uint32_t> shard_;  // empty: all samples, shared
+  std::vector<std::uint32_t> shard_;  // empty: all ranks share all samples
   long step_ = 0;
-  std::vector<std::uint32_t> epoch_;  // the rank's samples of the present epoch
+  std::vector<std::uint32_t> epoch_;  // this rank's samples in the current epoch
 };
 
 }  // namespace trigram

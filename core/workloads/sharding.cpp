@@ -21,7 +21,7 @@ Samples shuffled(const Samples& samples, Philox& random) {
   return result;
 }
 
-/// Gives every rank its piece of one class.
+/// Gives every rank its part of one class.
 void share(const Samples& of_class, double alpha, Philox random, std::vector<Samples>& shards) {
   const std::vector<double> shares = dirichlet(random, alpha, shards.size());
   const Samples order = shuffled(of_class, random);

@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-/// Seconds that the calling thread has had a processor: whoever else runs does not count.
+/// Processor time of the calling thread, in seconds; time of other threads does not count.
 double processor_s() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -48,7 +48,7 @@ class SlowedWorkload final : public Workload {
   std::size_t batch() const override { return workload_->batch(); }
 
  private:
-  /// Computation from one moment to the next at which the rank does something else.
+  /// A stretch of computation, up to the next point where the rank does something else.
   class Stretch {
    public:
     Stretch(SlowedWorkload& slowed, const Context& ctx)
@@ -59,7 +59,7 @@ class SlowedWorkload final : public Workload {
       if (extra_ > 0) stream_.sleep_for(extra_ * (processor_s() - begin_s_));
       begin_s_ = processor_s();
     }
-    /// `then`, at the end of one stretch and before the next.
+    /// A callback that ends the stretch, calls `then`, and begins the next stretch.
     std::function<void(Bucket&)> ended_by(const std::function<void(Bucket&)>& then) {
       return [this, &then](Bucket& bucket) {
         end();

@@ -8,15 +8,15 @@
 
 namespace trigram {
 
-/// A workload that really computes, on a processor that the machine model makes slower than it is:
-/// after every stretch of a pass the rank sleeps (factor - 1) times the processor time that the
-/// stretch took, before the bucket at its end is reported. What passes sleep for themselves, such
-/// as a profile's layers, takes no processor time and is not slept again. Factors below 1 have no
-/// effect, nor has any on an accelerator, whose time is not the processor's.
+/// A workload with real computation on a processor that the machine model makes slower than it is.
+/// After every stretch of a pass, and before it reports the bucket at the end of the stretch, the
+/// rank sleeps (factor - 1) times the processor time of the stretch. Sleeps within a pass, such as
+/// those for a profile's layers, use no processor time and are not extended. Factors below 1 have
+/// no effect, and the wrapper has none on an accelerator, whose time is not processor time.
 ///
-/// `stream` is the rank's main stream, where the passes run, as the runtime has it: what is slept
-/// there counts as computation, where a metered stream would count it as sleep. The stream, the
-/// model and the steps are kept by the caller.
+/// `stream` is the runtime's stream (not the metered one) of the rank's main stream, where the
+/// passes run: a metered stream would count these sleeps as sleep rather than as computation. The
+/// caller owns the stream, the model and the steps.
 std::unique_ptr<Workload> slowed(std::unique_ptr<Workload> workload, Stream& stream,
                                  const MachineModel& machine, const Steps& steps);
 

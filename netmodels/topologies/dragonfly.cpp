@@ -1,10 +1,10 @@
-// Dragonfly (Kim, Dally, Scott and Abts, ISCA 2008, doi:10.1109/ISCA.2008.19): groups of a routers,
-// each joined to all others of its group, with p nodes and h links to other groups. Any two groups
-// are joined by floor(a h / (g - 1)) links; ports that this leaves over are unused.
+// Dragonfly (Kim, Dally, Scott and Abts, ISCA 2008, doi:10.1109/ISCA.2008.19): groups of a routers.
+// Each router is connected to all others of its group, has p nodes, and has h links to other
+// groups. Any two groups are connected by floor(a h / (g - 1)) links; leftover ports are unused.
 //
-// Minimal routing: to the router that has a link to the destination's group, over it, and to the
-// destination's router. Where several links lead to the group, one of those with the fewest local
-// hops is taken, chosen by the destination's number.
+// Minimal routing: to the router that has a link to the destination's group, over that link, and to
+// the destination's router. If several links lead to the group, the route takes one of those with
+// the fewest local hops, chosen by the destination's number.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -114,8 +114,8 @@ class Dragonfly final : public Topology {
   }
 
  private:
-  // The global ports of a group are numbered router by router; port t leads to the group that comes
-  // t mod (g - 1) + 1 after it.
+  // The global ports of a group are numbered router by router. Port t leads to the group t mod (g -
+  // 1) + 1 positions further on.
   int ports() const { return joined_ * (groups_ - 1); }
   int peer_of(int group, int port) const { return (group + port % (groups_ - 1) + 1) % groups_; }
   int far_port(int port) const {
@@ -123,7 +123,7 @@ class Dragonfly final : public Topology {
     return port - offset + groups_ - 2 - offset;
   }
 
-  /// Of the links to the group of router `to`.
+  /// The port of the global link from the group of router `from` to the group of router `to`.
   int global_port(int from, int to, int destination) const {
     const int offset = (to / routers_ - from / routers_ + groups_) % groups_ - 1;
     int best = 0, fewest = 3;
@@ -138,13 +138,13 @@ class Dragonfly final : public Topology {
     return best;
   }
 
-  /// From router `from` to the router of that place in its group.
+  /// Appends the hop from router `from` to the router at position `to` in its group.
   void local_hop(int from, int to, std::vector<LinkId>& links) const {
     const int place = from % routers_;
     if (place != to) links.push_back(locals_ + from * (routers_ - 1) + (to < place ? to : to - 1));
   }
 
-  /// Groups in rows, routers of a group side by side.
+  /// Groups are in rows, the routers of a group side by side.
   Point place_of_router(int router) const {
     const int columns = static_cast<int>(std::ceil(std::sqrt(groups_)));
     const int group = router / routers_, row = group / columns, column = group % columns;

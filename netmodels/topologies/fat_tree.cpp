@@ -1,10 +1,10 @@
 // Fat trees. With `k`: three levels of k-port switches for k^3/4 nodes (Al-Fares, Loukissas and
-// Vahdat, SIGCOMM 2008, doi:10.1145/1402958.1402967). With `nodes_per_leaf`: two levels, every leaf
-// joined to every spine, and `taper` links down for each link up.
+// Vahdat, SIGCOMM 2008, doi:10.1145/1402958.1402967). With `nodes_per_leaf`: two levels, with a
+// link from every leaf to every spine, and `taper` links down for each link up.
 //
 // D-mod-k routing (Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations
 // on real life fat trees", CCIT report 776, 2010): on the way up, the destination's number alone
-// chooses among the links, so that each link down leads to one destination per leaf link.
+// selects the link, so that each link down leads to one destination per leaf link.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct FatTreeOptions {
   SwitchLink link;
 };
 
-/// A count that is not written when it is not given.
+/// A count that is not dumped if it is not given.
 OptionType<std::int64_t> count_if_given(std::int64_t least, std::int64_t most) {
   return written_where(integer(least, most), [](std::int64_t count) { return count > 0; });
 }
@@ -67,7 +67,7 @@ void check(const FatTreeOptions& o, const Cluster& cluster, const std::string& p
         fmt::format("expected a divisor of nodes_per_leaf, {}, not {}", o.nodes_per_leaf, o.taper));
 }
 
-/// Leaves and spines.
+/// Two levels: leaves and spines.
 class TwoLevels {
  public:
   TwoLevels(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
@@ -112,7 +112,7 @@ class TwoLevels {
   LinkId links_;
 };
 
-/// Pods of k/2 edge and k/2 aggregation switches, below (k/2)^2 core switches.
+/// Three levels: pods of k/2 edge and k/2 aggregation switches, below (k/2)^2 core switches.
 class ThreeLevels {
  public:
   ThreeLevels(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)

@@ -1,4 +1,4 @@
-// One switch that is never narrow: messages meet in NICs alone.
+// One switch that is never the bottleneck: messages share only NICs.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +21,7 @@ class Flat final : public Topology {
   Bisection bisection(double node_Bps) const override {
     return {std::floor(nodes_ / 2.0) * node_Bps, "NICs of half of the nodes"};
   }
-  /// One row above the switch, one below it.
+  /// Half of the nodes are in a row above the switch, half below.
   Point place(int node) const override {
     return {static_cast<double>(node % columns_), node < columns_ ? 0.0 : 3.0};
   }

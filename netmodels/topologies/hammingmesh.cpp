@@ -1,11 +1,11 @@
 // HammingMesh (Hoefler et al., SC 2022, arXiv 2209.01346): boards of a x b accelerators in a mesh,
-// x by y boards. The links that leave a board at its west and east edge lead to the tree of that
-// row of accelerators, those at its north and south edge to the tree of the column: a x row trees,
-// b y column trees. One node of the cluster is one accelerator.
+// and x by y boards. The links at a board's west and east edges lead to the tree of that row of
+// accelerators, those at its north and south edges to the tree of the column: a x row trees and b y
+// column trees. One node of the cluster is one accelerator.
 //
 // Minimal routing: along the row first, then along the column, each over the mesh of the board or
 // over the tree, whichever has fewer links. The paper routes adaptively among minimal paths, and
-// its large trees have two levels; here a tree is one switch that is never narrow.
+// its large trees have two levels; here a tree is one switch that is never the bottleneck.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,8 +75,8 @@ class HammingMesh final : public Topology {
     along({links_of_columns_ + c * per_column(), a_, destination}, r, row(to), links);
   }
 
-  /// Over all rectangles of u x v boards: their row trees and column trees have two links to each
-  /// board, and are cut on whichever side there are fewer.
+  /// The minimum over all rectangles of u x v boards. Their row and column trees have two links to
+  /// each board and are cut on the side with fewer links.
   Bisection bisection(double node_Bps) const override {
     const int x = rows_ / a_, y = columns_ / b_;
     Bisection least{std::numeric_limits<double>::infinity(), ""};
@@ -97,7 +97,7 @@ class HammingMesh final : public Topology {
   }
 
  private:
-  // Nodes are numbered board by board, ports row by row over all boards.
+  // Nodes are numbered board by board; ports are numbered row by row over all boards.
   int port_of(int node) const {
     const int board = node / (a_ * b_), inside = node % (a_ * b_), boards = columns_ / b_;
     return (board / boards * a_ + inside / b_) * columns_ + board % boards * b_ + inside % b_;
@@ -108,18 +108,19 @@ class HammingMesh final : public Topology {
   int per_column() const { return links_per_line(rows_, a_); }
   static int links_per_line(int places, int side) { return places / side * (2 * (side - 1) + 4); }
 
-  /// A row or a column of accelerators. Its links, board by board: between neighbours, forth and
-  /// back; then from the first place to the tree and back, then from the last.
+  /// A row or a column of accelerators. Its links are ordered board by board: between neighbours,
+  /// in both directions; then from the first accelerator to the tree and back; then the same from
+  /// the last.
   struct Line {
     LinkId links;
-    int side;         // places of a board
+    int side;         // accelerators of a board along the line
     int destination;  // breaks ties
     LinkId board(int place) const { return links + place / side * (2 * (side - 1) + 4); }
     LinkId neighbours(int place) const { return board(place) + 2 * (place % side); }
     LinkId to_tree(int place, bool last) const {
       return board(place) + 2 * (side - 1) + (last ? 2 : 0);
     }
-    /// Whether the tree is nearer beyond the last place of the board than before its first one.
+    /// True if the tree is nearer through the board's last accelerator than through its first.
     bool nearer_at_end(int place) const {
       const int before = place % side, after = side - 1 - before;
       return after < before || (after == before && destination % 2 == 1);
@@ -173,7 +174,7 @@ class HammingMesh final : public Topology {
     return {column(port) * 2.2 + board_column * 0.8, row(port) * 2.2 + board_row * 0.8};
   }
 
-  int a_, b_, rows_, columns_;  // of a board, of all accelerators
+  int a_, b_, rows_, columns_;  // a, b: of a board; rows, columns: of the whole mesh
   double tree_Bps_;
   VertexId first_;
   LinkId links_of_rows_ = 0, links_of_columns_ = 0;

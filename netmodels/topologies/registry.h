@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-// One per file of this folder.
+// Each file of this folder defines one of these functions.
 TopologyEntry flat_entry();
 TopologyEntry fat_tree_entry();
 TopologyEntry dragonfly_entry();
@@ -18,7 +18,8 @@ TopologyEntry wan_entry();
 const std::vector<TopologyEntry>& topologies();
 const TopologyEntry& topology_of(const TopologySpec& spec);
 
-/// {"kind": ..., options}, resolved strictly; a kind without options may be written as its name.
+/// {"kind": ..., options}, resolved strictly. A kind without options may be given by its name
+/// alone.
 OptionType<TopologySpec> topology_kind();
 
 }  // namespace trigram

@@ -1,7 +1,7 @@
-// Tori of any number of dimensions: a router per node, dimension-order routing, the shortest way
+// Tori of any number of dimensions: one router per node, dimension-order routing, the shortest way
 // round (Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapters 5
-// and 8). A message half way round goes up from even coordinates and down from odd ones, so that
-// uniform traffic loads both directions alike.
+// and 8). A message that goes exactly half way round goes up from even coordinates and down from
+// odd ones, so that uniform traffic loads both directions equally.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -32,7 +32,7 @@ void check(const TorusOptions& o, const Cluster& cluster, const std::string& poi
   std::int64_t product = 1;
   for (const std::int64_t size : o.dimensions) {
     product *= size;
-    if (product > cluster.nodes) break;  // before it overflows
+    if (product > cluster.nodes) break;  // prevents overflow
   }
   if (product != cluster.nodes)
     throw ConfigError(at, fmt::format("{} does not have the cluster's {} nodes",
@@ -80,7 +80,7 @@ class Torus final : public Topology {
         "across a dimension");
   }
 
-  /// Beside its router.
+  /// A node is drawn beside its router.
   Point place(int node) const override {
     const Point router = place_of_router(node);
     return {router.x + 1, router.y + 1};
@@ -94,7 +94,7 @@ class Torus final : public Topology {
     int next(int c, bool up) const {
       return up ? (c + 1 == size ? 0 : c + 1) : (c + size - 1) % size;
     }
-    /// Links of each router: both directions of a ring of two end at the same neighbour.
+    /// Links per router. In a ring of two both directions lead to the same neighbour.
     int degree() const { return std::min(size - 1, 2); }
   };
 
@@ -119,7 +119,8 @@ class Torus final : public Topology {
       }
   }
 
-  /// Links that leave the first r nodes, counted with the last of `sizes` slowest.
+  /// Number of links that leave the first r nodes, counted with the last dimension of `sizes`
+  /// slowest.
   static double staircase(std::span<const int> sizes, int r) {
     if (sizes.empty() || r == 0) return 0;
     const std::span<const int> inner = sizes.first(sizes.size() - 1);
@@ -132,7 +133,8 @@ class Torus final : public Topology {
     return rest * ends(full + 1) + (columns - rest) * ends(full) + staircase(inner, rest);
   }
   static double least_staircase(std::vector<int> sizes, int r) {
-    // Whichever dimension is the slowest, longer ones are slower than shorter ones below it.
+    // Any dimension may be the slowest; among the others, longer dimensions are slower than shorter
+    // ones.
     double least = staircase(sizes, r);
     for (std::size_t slowest = 0; slowest + 1 < sizes.size(); ++slowest) {
       std::vector<int> order = sizes;
@@ -143,7 +145,8 @@ class Torus final : public Topology {
     return least;
   }
 
-  /// The last dimension to the right, the one before it down, planes of the others side by side.
+  /// The last dimension goes to the right, the one before it down; planes of the others are side by
+  /// side.
   Point place_of_router(int node) const {
     const std::size_t n = dimensions_.size();
     const double column = dimensions_[n - 1].of(node);

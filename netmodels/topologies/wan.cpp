@@ -1,5 +1,5 @@
-// Regions of nodes, any two of them joined by a link of their own in each direction, which all
-// messages between the two regions share. Inside a region, NICs alone limit.
+// Regions of nodes. Each pair of regions has its own link in each direction, which all messages
+// between the two regions share. Inside a region only NICs limit messages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct WanOptions {
   DelayIs delay_is = DelayIs::one_way;
 };
 
-/// A quantity, or null: none.
+/// A quantity, or null for no value.
 OptionType<double> entry(Dimension dimension, bool positive) {
   const OptionType<double> given = quantity(dimension, positive);
   Json schema = {{"anyOf", {given.schema, {{"type", "null"}}}}};
@@ -60,7 +60,7 @@ FieldTable<WanOptions> fields() {
                 "bandwidth from the region of the row to that of the column; null on the diagonal");
 }
 
-/// Square, with a value everywhere but on the diagonal.
+/// Throws ConfigError unless the matrix is square, with values everywhere but on the diagonal.
 void check_matrix(const Matrix& matrix, const std::vector<Region>& regions,
                   const std::string& pointer) {
   const std::size_t n = regions.size();
@@ -139,7 +139,8 @@ class Wan final : public Topology {
     if (from != to) links.push_back(links_ + from * (count() - 1) + (to < from ? to : to - 1));
   }
 
-  /// Over all sets of regions, or over runs of them where there are too many sets.
+  /// The minimum over all sets of regions, or, if there are too many sets, over prefixes of the
+  /// list of regions.
   Bisection bisection(double node_Bps) const override {
     double least = std::numeric_limits<double>::infinity();
     constexpr int kMostSets = 12;
@@ -158,7 +159,7 @@ class Wan final : public Topology {
     return or_at_nics({least, "some regions against the others"}, begins_.back(), node_Bps);
   }
 
-  /// A column of nodes below their region.
+  /// The nodes of a region are drawn in columns below it.
   Point place(int node) const override {
     const int region = region_of_[at(node)], i = node - begins_[at(region)];
     const int row = i / columns(), column = i % columns();
@@ -171,7 +172,7 @@ class Wan final : public Topology {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int count() const { return static_cast<int>(bandwidth_Bps_.size()); }
 
-  /// From the regions inside to the others, with NICs of nodes that are on the wrong side.
+  /// Bandwidth from the regions `inside` to the others, plus the NICs of nodes on the wrong side.
   double cut(const std::vector<bool>& inside, double node_Bps) const {
     double Bps = 0;
     int nodes = 0;
@@ -186,7 +187,7 @@ class Wan final : public Topology {
     return Bps + off * node_Bps;
   }
 
-  /// Regions in rows, with room for their nodes.
+  /// Regions are in rows, with room for their nodes.
   Point place_of_region(int i) const {
     const int across = static_cast<int>(std::ceil(std::sqrt(count())));
     const int rows = (most_ - 1) / columns(), row = i / across, column = i % across;
@@ -195,8 +196,8 @@ class Wan final : public Topology {
 
   Matrix bandwidth_Bps_;
   VertexId first_;
-  std::vector<int> region_of_, begins_;  // by node, by region
-  int most_ = 1;                         // nodes in a region
+  std::vector<int> region_of_, begins_;  // by node; by region
+  int most_ = 1;                         // nodes of the largest region
   LinkId links_ = 0;
 };
 

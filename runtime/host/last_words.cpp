@@ -15,7 +15,7 @@
 namespace trigram::last_words {
 namespace {
 
-constexpr std::size_t kLongest = 3000;  // with the rest, below what a pipe takes in one piece
+constexpr std::size_t kLongest = 3000;  // stays below 4096 bytes in all, one atomic pipe write
 
 struct Text {
   std::array<char, kLongest> bytes;
@@ -27,7 +27,7 @@ struct Text {
   std::string_view view() const { return {bytes.data(), size}; }
 };
 
-// Set one after the other: a handler that reads one has a while until it is written again.
+// Used in turn, so that a handler that reads one text has time until it is overwritten.
 std::array<Text, 4> texts;
 std::atomic<unsigned> newest{0};
 std::mutex setting;
@@ -53,8 +53,9 @@ const char* name_of(int signal) noexcept {
   }
 }
 
-/// The last words, once waits have settled where those of others have just ended. The thread that
-/// sets them may be the one that was interrupted, or be stuck: then older ones have to do.
+/// The last words, requested anew. First gives streams whose peers have just ended 100 ms to reach
+/// their waits. The thread that sets the words may be the interrupted one, or be stuck: then the
+/// old words are used.
 std::string_view settled() noexcept {
   pause_ms(100);
   asked.store(true);
@@ -64,7 +65,7 @@ std::string_view settled() noexcept {
 
 void end(int signal) noexcept {
   static std::atomic_flag ends = ATOMIC_FLAG_INIT;
-  if (ends.test_and_set()) return;  // another thread is at it
+  if (ends.test_and_set()) return;  // another thread is already writing
   std::array<char, 4096> message;
   std::size_t size = 0;
   for (const std::string_view part :
