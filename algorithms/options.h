@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/servers/partitions.h"
 #include "algorithms/primitives/primitives.h"
+#include "algorithms/servers/partitions.h"
 #include "core/codecs/registry.h"
 #include "core/config/fields.h"
 #include "core/layout.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "algorithms/peers/weights.h"
 #include "algorithms/asynchronous/path_search.h"
+#include "algorithms/peers/weights.h"
 
 namespace trigram {
 namespace {

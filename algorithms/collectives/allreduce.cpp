@@ -3,8 +3,8 @@
 #include "algorithms/collectives/channels.h"
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/double_tree.h"
-#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/halving_doubling.h"
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/reduction.h"
 
 namespace trigram {

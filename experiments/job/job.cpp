@@ -11,13 +11,13 @@
 
 #include "core/config/component.h"
 #include "core/config/config_error.h"
-#include "runtime/host/last_words.h"
 #include "core/logging/rank_log.h"
 #include "experiments/emulate/launch.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/plan_difference.h"
 #include "experiments/job/statement.h"
 #include "experiments/version.h"
+#include "runtime/host/last_words.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {

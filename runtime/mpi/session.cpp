@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/host/last_words.h"
 #include "core/logging/rank_log.h"
 #include "runtime/host/back_off.h"
+#include "runtime/host/last_words.h"
 #include "runtime/host/patience.h"
 #include "runtime/mpi/deadline.h"
 #include "runtime/mpi/mpi_runtime.h"

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "core/check.h"
-#include "runtime/host/last_words.h"
 #include "core/logging/rank_log.h"
 #include "core/wait_text.h"
 #include "runtime/host/back_off.h"
+#include "runtime/host/last_words.h"
 #include "runtime/host/patience.h"
 #include "runtime/host/stream.h"
 #include "runtime/mpi/common_zero.h"

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
-#include "algorithms/peers/butterfly_group.h"
 #include "algorithms/asynchronous/partial_collective.h"
+#include "algorithms/peers/butterfly_group.h"
 #include "tests/support/worlds.h"
 
 // The start of collectives that wait for nobody: who tells whom, how often, and in which groups.

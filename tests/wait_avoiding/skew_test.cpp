@@ -2,9 +2,9 @@
 
 #include <atomic>
 
-#include "algorithms/collectives/collectives.h"
 #include "algorithms/asynchronous/agreement.h"
 #include "algorithms/asynchronous/partial_collective.h"
+#include "algorithms/collectives/collectives.h"
 #include "core/random/philox.h"
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"
