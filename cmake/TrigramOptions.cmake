@@ -1,6 +1,6 @@
 # Flags that every target of the project shares, and the function that makes a library of a folder.
 
-# TRIGRAM_WERROR is off for compilers that nobody has tried, whose warnings should not end the build.
+# TRIGRAM_WERROR=OFF is for compilers that nobody has tried, whose warnings should not end the build.
 set(trigram_werror $<$<BOOL:${TRIGRAM_WERROR}>:-Werror>)
 set(trigram_cuda_options --expt-relaxed-constexpr -fmad=false
   $<$<BOOL:${TRIGRAM_WERROR}>:-Werror=all-warnings> -Xcompiler=-Wall)
