@@ -181,7 +181,7 @@ class Jobs(JobTest):
             for pid in ranks.values():
                 os.kill(pid, number)
                 self.addCleanup(self.go_on, pid)
-            time.sleep(7)  # more than the longest silence, 5 s; and until somebody would judge
+            time.sleep(7)  # longer than the allowed silence of 5 s, so that a verdict is due
         self.assertIsNone(job.poll())
         said = self.log(2).count(" ended at ")
         self.wait_for(lambda: self.log(2).count(" ended at ") > said)
