@@ -1,6 +1,6 @@
-# Headers of the standard library and of other libraries that most files need are parsed once for all
-# files: a third of the time of a build. Our own headers are not among them, so that a change rebuilds
-# only the files that include it.
+# Headers of the standard library and of other libraries that most files need are parsed only once.
+# Parsing them for every file takes a third of the time of a build. Our own headers are not among them,
+# so that a change rebuilds only the files that include it.
 
 option(TRIGRAM_PRECOMPILE "Precompile the headers of libraries" ON)
 

@@ -146,7 +146,7 @@ def gpus_for_figures() -> int:
 
 
 def figures(build: Build) -> list[Part]:
-    """Benchmarks of kernels; of allreduce, with one rank per GPU, or two ranks if there is only one; and
+    """Benchmarks of kernels; of allreduce, with one rank per GPU, or two ranks that share the only GPU; and
     of how training overlaps computation and communication."""
     count = gpus_for_figures()
     ranks, per_gpu = (count, 1) if count > 1 else (2, 2)

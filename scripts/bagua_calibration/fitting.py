@@ -15,7 +15,7 @@ from .parameters import Parameter, Values
 # Simulates a batch of (values, cell) and returns the times in seconds.
 Simulate = Callable[[list[tuple[Values, Cell]]], list[float]]
 
-SCALE = 0.05  # of a log ratio: about the precision of the figure, and the one that is asked for
+SCALE = 0.05  # of a log ratio: about the precision of reading the figure, and the accuracy that is asked for
 STEP = 0.08  # of a finite difference, in the logarithm: it smooths the kinks of max(...)
 QUANTILE = 3.84  # 95 % quantile of chi-squared with one degree of freedom
 
