@@ -1,4 +1,4 @@
-# The front door. `make` alone lists what there is.
+# The entry point of the project. `make` alone lists the targets.
 
 SETUP  ?= scripts/setup
 JOBS   ?= $(shell nproc)
@@ -9,10 +9,10 @@ CXX_FILES = $(shell git ls-files '*.cpp' '*.cu' '*.h')
 # CMake takes the compiler launcher from the environment.
 ifneq ($(shell command -v ccache),)
 export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
-# One checkout's objects serve the next.
+# Another checkout can use the objects of this one.
 export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
-# Precompiled headers, which ccache takes for uncertain otherwise.
+# Otherwise ccache does not trust precompiled headers.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
@@ -25,11 +25,11 @@ help: ## this list
 setup: ## install what is missing, from the distribution
 	@$(SETUP)
 
-# What the targets on GPUs take: less, and nothing of it is asked of a network when all is there.
+# Installs what the GPU targets need, which is less; uses no network if nothing is missing.
 setup-gpu:
 	@$(SETUP) --gpu
 
-# build-PRESET: configure one of the presets of CMakePresets.json and build TARGETS of it.
+# build-PRESET: configures a preset of CMakePresets.json and builds TARGETS in it.
 build-%: setup
 	@cmake --preset $* $(if $(wildcard build/$*/build.ninja),>/dev/null,)
 	@cmake --build --preset $* -j$(JOBS) --target $(TARGETS)
@@ -65,8 +65,8 @@ bench: build-release ## print times, with the machine that they are of
 	build/release/tests/bench_sim
 	set -a; . scripts/one_machine.env; mpirun -n 2 build/release/tests/bench_mpi
 
-# On a GPU, within BUDGET seconds for everything (0: as many as it takes), ONLY the parts with such names;
-# scripts/gpu.py says what its exit codes mean.
+# These targets run on a GPU and take at most BUDGET seconds together (0: no limit). ONLY selects parts by name;
+# scripts/gpu.py explains its exit codes.
 BUDGET ?= 480
 GPU = scripts/gpu.py --jobs $(JOBS) --budget $(BUDGET) --only '$(ONLY)'
 test-gpu: setup-gpu ## build and run the GPU world's tests; exit code 77 where there is no GPU
@@ -78,7 +78,7 @@ bench-gpu: setup-gpu ## print how near kernels and NCCL come to their bounds; 77
 gpu: setup-gpu ## both, with one build
 	@$(GPU) all
 
-# ThreadSanitizer of GCC 12 dies on kernels with much address randomisation; setarch -R turns it off.
+# ThreadSanitizer of GCC 12 crashes on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 sanitize: build-asan build-tsan ## the libraries under ASan + UBSan, what has threads under TSan
 	$(CTEST) --preset asan

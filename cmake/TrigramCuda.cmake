@@ -1,10 +1,10 @@
-# Sets TRIGRAM_CUDA_FOUND where the language CUDA and the targets CUDA::cudart and CUDA::cublas are
-# there, TRIGRAM_NCCL_FOUND where NCCL is, too, and TRIGRAM_GPU_FOUND where a GPU is. TRIGRAM_CUDA says
-# whether to look (auto), to insist (on) or not (off).
+# Sets TRIGRAM_CUDA_FOUND if the language CUDA and the targets CUDA::cudart and CUDA::cublas are available,
+# TRIGRAM_NCCL_FOUND if NCCL is available, too, and TRIGRAM_GPU_FOUND if a GPU is. TRIGRAM_CUDA says whether to use
+# them if available (auto), to insist on them (on), or to ignore them (off).
 #
-# CMAKE_CUDA_ARCHITECTURES, unless given: those of the GPUs that are here, else Ampere and Hopper.
+# CMAKE_CUDA_ARCHITECTURES defaults to those of the GPUs of this machine, else to Ampere and Hopper.
 
-# Whether a GPU is here: the driver's tool lists one.
+# Sets `result` to TRUE if the driver's tool lists a GPU.
 function(trigram_find_gpu result)
   set(${result} FALSE PARENT_SCOPE)
   find_program(TRIGRAM_NVIDIA_SMI nvidia-smi)
@@ -41,11 +41,11 @@ if(TRIGRAM_CUDA)  # auto or on
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
-    # Not before: CMake 3.25 would ask for it while it does not know the compiler's flags yet.
+    # Not earlier: CMake 3.25 would ask for the standard before it knows the compiler's flags.
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(CMAKE_CUDA_EXTENSIONS OFF)
-    # CMake before 3.26 knows of no C++20 with nvcc, which has it from 12.0.
+    # CMake before 3.26 does not know that nvcc supports C++20 from version 12.0 on.
     foreach(kind STANDARD EXTENSION)
       if(NOT CMAKE_CUDA20_${kind}_COMPILE_OPTION)
         set(CMAKE_CUDA20_${kind}_COMPILE_OPTION -std=c++20)
@@ -57,7 +57,7 @@ if(TRIGRAM_CUDA)  # auto or on
     endif()
   endif()
   if(TRIGRAM_CUDA_FOUND)
-    # By these names modules of clusters say where NCCL is.
+    # Environment modules of clusters say by these variables where NCCL is.
     set(nccl_folders ENV NCCL_HOME ENV NCCL_ROOT ENV NCCL_DIR)
     find_path(TRIGRAM_NCCL_INCLUDE nccl.h HINTS ${nccl_folders} ${CUDAToolkit_INCLUDE_DIRS}
       PATH_SUFFIXES include)

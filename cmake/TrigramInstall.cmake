@@ -1,5 +1,5 @@
-# What `cmake --install` installs: the program and its data; headers, libraries and the CMake package
-# `trigram`, so that algorithms can live in projects of their own (examples/out_of_tree).
+# Installs the program and its data, and the headers, libraries and CMake package `trigram`, so that
+# algorithms can live in projects of their own (examples/out_of_tree).
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -9,15 +9,16 @@ install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram)
 install(DIRECTORY analysis/trigram_analysis
   DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis
   PATTERN __pycache__ EXCLUDE)
-# What `trigram report --check` compares with.
+# The published numbers that `trigram report --check` compares with.
 install(DIRECTORY analysis/published DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis)
 install(FILES analysis/claims.json DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis)
-# The chart library of reports, where scripts/setup has installed it.
+# The chart library of reports, if scripts/setup has installed it.
 install(DIRECTORY analysis/node_modules/uplot
   DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis/node_modules OPTIONAL
   FILES_MATCHING PATTERN LICENSE PATTERN "*.min.*")
 
-# An algorithm may include what those in the tree may; its program calls trigram_main.
+# An algorithm may include the headers that algorithms in the tree include; its program calls
+# trigram_main.
 install(DIRECTORY core algorithms DESTINATION ${TRIGRAM_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES experiments/cli/trigram_main.h DESTINATION ${TRIGRAM_INCLUDEDIR}/experiments/cli)
 

@@ -1,6 +1,6 @@
 # Flags that every target of the project shares, and the function that makes a library of a folder.
 
-# Off where nobody has tried the compilers: a warning of theirs should not end the build.
+# TRIGRAM_WERROR=OFF is for compilers that nobody has tried, whose warnings should not end the build.
 set(trigram_werror $<$<BOOL:${TRIGRAM_WERROR}>:-Werror>)
 set(trigram_cuda_options --expt-relaxed-constexpr -fmad=false
   $<$<BOOL:${TRIGRAM_WERROR}>:-Werror=all-warnings> -Xcompiler=-Wall)
@@ -9,14 +9,14 @@ add_library(trigram_options INTERFACE)
 set_target_properties(trigram_options PROPERTIES EXPORT_NAME options)
 target_compile_features(trigram_options INTERFACE cxx_std_20)
 target_compile_options(trigram_options INTERFACE
-  # Our warnings are not those of who links an installed Trigram.
+  # Projects that link an installed Trigram do not get our warnings.
   "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;${trigram_werror}>>"
-  # GCC from 13 on takes a reference into a registry for one into the name that was looked up.
+  # GCC 13 and newer mistake a reference into a registry for a reference into the name that was looked up.
   "$<BUILD_INTERFACE:$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>>"
-  # The same weights in every world and on every machine: no fused multiply-add behind our back.
+  # No implicit fused multiply-add, so that weights are the same in every world and on every machine.
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
-  # At -O3 GCC 12 warns of an overlap inside std::string's own operator+ (GCC bug 105651), of what is
-  # beyond its end, too, where headers are precompiled.
+  # At -O3, GCC 12 wrongly warns of an overlap inside std::string's own operator+ (GCC bug 105651) and,
+  # if headers are precompiled, of accesses beyond its end.
   "$<BUILD_INTERFACE:$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>>")
 target_compile_definitions(trigram_options INTERFACE
   EIGEN_DONT_PARALLELIZE EIGEN_STACK_ALLOCATION_LIMIT=0)
@@ -25,13 +25,13 @@ set(TRIGRAM_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR}/trigram)
 target_include_directories(trigram_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${TRIGRAM_INCLUDEDIR}>)
 if(TRIGRAM_SANITIZE)
-  # -O1, since most of a sanitizer build's time would go into optimising the checks.
+  # -O1, because optimising the checks would take most of the time of a sanitizer build.
   target_compile_options(trigram_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-O1;-fsanitize=${TRIGRAM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   if(TRIGRAM_SANITIZE MATCHES undefined)
-    # These checks guard every access by a pointer and make compiling take three times as long; what
-    # they find, AddressSanitizer finds when it happens; but not misaligned reads of packed bytes,
-    # which are core's.
+    # These checks guard every access through a pointer and make compiling take three times as long.
+    # AddressSanitizer finds the same errors when they happen, except misaligned reads of packed bytes,
+    # which only core has.
     set(is_core "$<BOOL:$<TARGET_PROPERTY:TRIGRAM_CHECKS_ALIGNMENT>>")
     target_compile_options(trigram_options INTERFACE
       "$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,pointer-overflow,vptr>"

@@ -1,5 +1,6 @@
-# Headers of the standard library and of others that most files need, parsed once for all: a third of
-# the time of a build. Ours are not among them, so that a change rebuilds what includes it and no more.
+# Headers of the standard library and of other libraries that most files need are parsed only once.
+# Parsing them for every file takes a third of the time of a build. Our own headers are not among them,
+# so that a change rebuilds only the files that include it.
 
 option(TRIGRAM_PRECOMPILE "Precompile the headers of libraries" ON)
 
@@ -8,7 +9,7 @@ set(trigram_precompiled
   <memory> <numeric> <optional> <set> <span> <stdexcept> <string> <utility> <vector>
   <fmt/format.h> <nlohmann/json.hpp>)
 
-# trigram_precompiled_headers(NAME HEADERS... LIBS...): a library of nothing but these headers.
+# trigram_precompiled_headers(NAME HEADERS... LIBS...): a library that has only these headers.
 function(trigram_precompiled_headers name)
   cmake_parse_arguments(ARG "" "" "HEADERS;LIBS" ${ARGN})
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)

@@ -1,4 +1,4 @@
-# Run at build time: writes OUTPUT from TEMPLATE with what git says of SOURCE now, if that changed.
+# Runs at build time: writes OUTPUT from TEMPLATE with git's description of SOURCE, if that has changed.
 
 set(TRIGRAM_GIT "unknown")
 find_program(GIT git)
@@ -7,7 +7,7 @@ if(GIT)
     OUTPUT_VARIABLE described RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT failed)
     set(TRIGRAM_GIT "${described}")
-    # Different unfinished states must not pass for one version.
+    # Different uncommitted changes must not pass for one version.
     execute_process(COMMAND ${GIT} -C ${SOURCE} diff HEAD
       OUTPUT_VARIABLE difference ERROR_QUIET)
     if(difference)

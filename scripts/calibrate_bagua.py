@@ -25,7 +25,8 @@ from bagua_calibration.simulator import SimulationError, Simulator, table  # noq
 
 
 def simulated_by(simulator: Simulator):
-    """Of values and cells. An algorithm that does not feel a parameter is simulated once for all its values."""
+    """A function of (values, cell) pairs. An algorithm that a parameter does not affect is simulated once for all
+    values of that parameter."""
     priors = {p.name: p.prior for p in PARAMETERS}
 
     def described(values: Values, cell: cells.Cell) -> dict:
@@ -45,7 +46,7 @@ def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
 
 
 def of_one_server(server: one_server.OneServer, values: Values) -> tuple[Values, float]:
-    """With what hosts copy for BytePS; and how unlike steps of VGG16 are."""
+    """Fits on one server: the values with what hosts copy for BytePS, and how much steps of VGG16 vary."""
     ratios = server.variations(description(values))
     variation = one_server.best(ratios)
     one_server.tell(ratios, tables.say)

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Step times that the simulator predicts for this machine, beside those that MPI takes on it.
 
-For each number of ranks, several times: `trigram calibrate` in a job of that many ranks, the
-experiment in the same job's world, and its simulation with the description just written. Prints the
-step time of both and the median of their ratios; with --check, ends with exit code 3 where a ratio is
-further than --tolerance from 1. Of repeated times --quantile counts, in the calibration and of the
-steps: a low one on a machine that others use, too.
+For each number of ranks, and --rounds times, it runs `trigram calibrate` in a job of that many ranks, the
+experiment in the world of the same job, and the simulation of the experiment with the description just
+written. It prints the step times of both and the median of their ratios. With --check, it ends with exit
+code 3 if a ratio differs from 1 by more than --tolerance. Of repeated times, in the calibration and of
+the steps, it uses the --quantile: choose a low one on a machine that others use, too.
 
-Nothing overlaps, so that all communication shows, and because ranks that fill the cores leave none
-to overlap on; with --overlap, what is slept does. Two ranks train fashion_mnist. More ranks, which share cores, replay a profile: its computation is slept, its messages are filled
-up to its sizes. Where tensors have no values nothing is computed with them in real time, so that
-there the simulated accelerator costs nothing.
+Communication does not overlap with computation, so that all of it shows, and because ranks that fill the
+cores leave no core to overlap on. With --overlap, it overlaps with computation that is slept. Two ranks
+train fashion_mnist. More ranks, which share cores, replay a profile: they sleep for its computation and
+pad their messages to its sizes. In real time nothing is computed with tensors that have no values, so
+the simulated accelerator costs nothing there.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class Comparison:
         (folder / "replayed.csv").write_text(profile())
 
     def environment(self) -> dict[str, str]:
-        """Ranks that have a core each stay there; one that waits takes none from another."""
+        """Binds each rank to a core if there are enough, so that a waiting rank takes no time from another
+        one."""
         cores = len(os.sched_getaffinity(0))
         binding = "core" if self.ranks <= cores else "none"
         return {**ENVIRONMENT, "OMPI_MCA_hwloc_base_binding_policy": binding, **os.environ}

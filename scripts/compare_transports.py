@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """What the simulator predicts of transports that are not Trigram's, beside what they take.
 
-Open MPI's own allreduce and all-to-all, gloo's allreduce under PyTorch (alone and as a training step
-of DistributedDataParallel), and Trigram's world `mpi`, on networks of the kernel that `trigram
-emulate` makes: four nodes of one or two ranks. Networks with latencies take netem: where this kernel
-has none, they are measured in a virtual machine, by scripts/in_vm.
+It measures Open MPI's own allreduce and all-to-all, gloo's allreduce under PyTorch (alone and in a
+training step of DistributedDataParallel), and Trigram's world `mpi`, on networks that `trigram emulate`
+makes in the kernel: four nodes of one or two ranks. Networks with latency need netem. If this kernel has
+none, they are measured in a virtual machine, by scripts/in_vm.
 
     scripts/compare_transports.py [-o FILE]            measure what FILE does not have yet, and compare
     scripts/compare_transports.py --predict [-o FILE]  compare what FILE has, with new predictions
 
-Prints the table, then the median and the greatest error, and how many pairs of cells on one network
-whose measured times differ by more than 15 % come in the predicted order. Exit code 2 where what
-was asked for cannot be, 77 where something is missing that scripts/setup --transports, or --vm, installs.
+It prints the table, the median and the greatest error, and how many pairs of cells on one network whose
+measured times differ by more than 15 % are predicted in the right order. Exit code 2: what was asked for
+cannot be done; 77: something is missing that scripts/setup --transports, or --vm, installs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from transports.table import print_comparison
 
 SOURCE = Path(__file__).resolve().parent.parent
 DRIVERS = SOURCE / "scripts" / "transports"
-PYTHON = "/usr/bin/python3"  # the distribution's, which has its packages
+PYTHON = "/usr/bin/python3"  # the distribution's, for which its packages are installed
 MARK = "RESULT "
 WARM_UP, REPEAT = 2, 3
 JOB_LIMIT_S = 900
@@ -42,7 +42,7 @@ def fail(code: int, text: str) -> None:
 
 
 def program_of(cells: list[Cell], trigram: Path, folder: Path, netem: bool) -> str:
-    """What each rank runs for the cells of one job."""
+    """The command line that each rank runs for the cells of one job."""
     collectives = " ".join(cell.collective for cell in cells)
     times = f"--bytes {' '.join(map(str, SIZES))} --warm-up {WARM_UP} --repeat {REPEAT}"
     if cells[0].stack == "gloo":
@@ -65,7 +65,7 @@ def ladder(sizes: tuple[int, ...]) -> str:
 
 
 def launcher_options(cells: list[Cell]) -> list[str]:
-    """Which algorithms Open MPI takes, and how long messages go."""
+    """The options that choose Open MPI's algorithms, and how long messages are sent."""
     if cells[0].stack == "gloo":
         return []
     if cells[0].stack == "trigram":
@@ -96,7 +96,7 @@ def rows_of(stack: str, text: str) -> list[dict[str, Any]]:
 
 
 def measure(cells: list[Cell], trigram: Path, netem: bool) -> list[dict[str, Any]]:
-    """In one job, on a network that is made for it."""
+    """Measures the cells in one job, on a network that is made for it."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         cluster = cells[0].cluster()
@@ -181,8 +181,8 @@ def measure_missing(cells: list[Cell], options: argparse.Namespace) -> None:
 
 
 def predict(cell: Cell, trigram: Path) -> dict[int, tuple[float, ...]]:
-    """Bytes -> seconds of a collective, one after another, when its connections' windows are open:
-    all that may come out, by how far apart its ranks begin."""
+    """Bytes -> seconds of a collective that is repeated, with open connection windows: every time that is
+    possible, depending on how far apart its ranks begin, in ascending order."""
     runs = [predict_one(cell, trigram, chain) for chain in cell.predicted_starts]
     return {nbytes: tuple(sorted(run[nbytes] for run in runs)) for nbytes in runs[0]}
 

@@ -22,8 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "configs" / "convergence.json"
 BASELINE = "gradient_allreduce"
-TOLERANCE = 2.0  # points that a mean may lie below that of the baseline
-DRIFT = 0.5  # points that the committed mean may differ: other compilers, other libraries
+TOLERANCE = 2.0  # percentage points by which a mean may be below the baseline's
+DRIFT = 0.5  # points by which a mean may differ from the committed one: other compilers and libraries
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Case:
     optimizer: dict
     note: str = ""
     accuracies: list = field(default_factory=list)  # per cent, one per seed
-    baseline: float = 0.0  # of the same kind of optimizer
+    baseline: float = 0.0  # mean of the baseline with the same kind of optimizer
 
     @property
     def name(self):
@@ -76,7 +76,7 @@ def cases_of(config):
 
 
 def set_baselines(cases):
-    """Every case is compared with the baseline under its kind of optimizer."""
+    """Compares every case with the baseline under the same kind of optimizer."""
     means = {case.optimizer["name"]: case.mean for case in cases if case.name == BASELINE}
     for case in cases:
         case.baseline = means[case.optimizer["name"]]
@@ -87,14 +87,15 @@ def missing_algorithms(cases, listed):
 
 
 def admitted_points(source):
-    """The points below the baseline that the banner of an algorithm admits, or None."""
+    """How many points below the baseline the banner of an algorithm admits to be, or None."""
     banner = " ".join(re.findall(r"^//(.*)$", source.split("#include")[0], re.MULTILINE))
     found = re.search(rf"(\d+\.\d) points below {BASELINE}", re.sub(r"\s+", " ", banner))
     return float(found[1]) if found else None
 
 
 def failures(cases, banner_of):
-    """What is wrong with the cases; `banner_of` gives the source of an algorithm by name."""
+    """Yields what is wrong with the cases. `banner_of` returns the source of an algorithm by its
+    name."""
     for case in cases:
         below = -case.points
         admitted = admitted_points(banner_of(case.name)) if below > TOLERANCE else None
@@ -106,7 +107,8 @@ def failures(cases, banner_of):
 
 
 def aligned(rows):
-    """A Markdown table; the first row holds the titles, those of numbers end with a colon."""
+    """A Markdown table. The first row holds the titles; titles of number columns end with a
+    colon."""
     right = [title.endswith(":") for title in rows[0]]
     rows = [[title.rstrip(":") for title in rows[0]], *rows[1:]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(right))]
@@ -155,13 +157,13 @@ optimizer. Options that are not named have their defaults. The runs are simulate
 
 
 def committed_means(text):
-    """(algorithm, optimizer) -> mean, of a page."""
+    """(algorithm, optimizer) -> mean, from a page."""
     cells = [re.split(r"\s*\|\s*", line)[1:4] for line in text.splitlines() if "| `" in line]
     return {(label, rule): float(mean) for label, rule, mean in cells}
 
 
 def drift(cases, text):
-    """How a committed page differs from the cases, more than another compiler explains."""
+    """Yields how a committed page differs from the cases by more than another compiler explains."""
     before = committed_means(text)
     now = {(case.label, case.rule): case.mean for case in cases}
     for row in sorted(before.keys() ^ now.keys()):
@@ -172,7 +174,7 @@ def drift(cases, text):
 
 
 class Sweep:
-    """The runs, by the program."""
+    """Makes the runs with the program."""
 
     def __init__(self, options):
         self.program, self.results = os.path.abspath(options.trigram), options.results
@@ -240,7 +242,7 @@ def main():
 
 
 def row_of(manifest):
-    """The row of "zip" that a run is of."""
+    """The row of "zip" to which a run belongs."""
     return {key: value for key, value in manifest["sweep"].items() if key != "/seed"}
 
 

@@ -3,9 +3,9 @@
 
     scripts/fit_wagma_host.py --trigram build/release/experiments/trigram
 
-Prints simulated over published tokens per second of each of the six systems on 4, 16 and 64 nodes for a range of
-rates, and the root mean square of their logarithms. The rate with the smallest of those on 4 nodes is the fit; 16
-and 64 nodes are predictions, and change nothing.
+Prints the simulated over the published tokens per second of each of the six systems on 4, 16 and 64 nodes, for a range
+of rates, and the root mean square of the logarithms of these ratios. The fit is the rate with the smallest root mean
+square on 4 nodes. The ratios on 16 and 64 nodes are predictions and do not affect the fit.
 """
 import argparse
 import math
@@ -16,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "configs" / "papers" / "wagma_transformer.json"
-RATES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 16.0, 1000.0)  # GB/s of the bytes of models; the last: free
+RATES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 16.0, 1000.0)  # GB/s of models' bytes; the last is as if free
 
 sys.path.insert(0, str(ROOT / "analysis"))
 

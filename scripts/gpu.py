@@ -31,9 +31,9 @@ from one_machine import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parent.parent
 FAILURE, FIGURE_BELOW, SOMETHING_LEFT_OUT, NO_GPU = 1, 3, 4, 77
-LIFTED = 10  # times as long may a part, and each of its tests, take without a budget, or emulated
+LIFTED = 10  # factor on the limits of a part and its tests if there is no budget, or if emulated
 ANY_LINE = b"."
-UNDER_A_TOOL_S = 60  # may a test take there, which slows kernels down tenfold and more
+UNDER_A_TOOL_S = 60  # for a test under a tool, which slows kernels down tenfold and more
 TARGETS = {
     "tests": ["cuda_tests", "trigram"],
     "figures": ["bench_cuda_kernels", "bench_nccl", "trigram"],
@@ -42,9 +42,9 @@ TARGETS["all"] = sorted({*TARGETS["tests"], *TARGETS["figures"]})
 CHAPTERS = ["01_launch", "02_transfer", "03_clock", "04_streams", "05_exceptions", "06_control",
             "07_mutex", "08_subset", "09_hang", "10_device", "11_collectives", "12_training",
             "13_eager"]
-REDUCED = ["02_transfer", "06_control", "11_collectives"]  # of eight ranks, which take turns for long
+REDUCED = ["02_transfer", "06_control", "11_collectives"]  # of eight ranks, which take turns and thus long
 SANITIZED_CODECS = "*Ways*:*FusedCodecs*:*AnyAddress*"
-# It asks for more memory than there is: the tools count the refusal as an error of the program.
+# This test asks for more memory than there is; the tools count the refusal as an error.
 NOT_SANITIZED = "Arena.TheErrorSaysHowToEnlargeIt"
 JOB = {
     **ENVIRONMENT,
@@ -53,13 +53,13 @@ JOB = {
     "OMPI_MCA_btl": "self,vader",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
-# Of tests: hundreds of communicators are made there, and of small use are channels beyond the first.
+# Tests make hundreds of communicators, for which more than one channel is of little use.
 TEST_JOB = {**JOB, "NCCL_MAX_CTAS": "1"}
 
 
 class Build:
-    """Programs of a build folder. `emulated`: those that run where there is no GPU, for a check of
-    this script."""
+    """The programs of a build folder. `emulated` selects those that run without a GPU, to check this
+    script."""
 
     def __init__(self, folder: Path, emulated: bool) -> None:
         self.folder = folder.resolve()
@@ -94,7 +94,7 @@ def of_ranks(build: Build, name: str, ranks: int, limit_s: float, short: bool) -
 
 
 def commands(build: Build) -> Part:
-    """A rank that is stopped, one that is killed; trigram run, bench, calibrate."""
+    """Tests with a stopped rank, with a killed rank, and of trigram run, bench and calibrate."""
     environment = {"TRIGRAM": build.trigram(), "SOURCE": str(ROOT)}
     if build.emulated:
         environment["TRIGRAM_ON_EMULATED_GPUS"] = build.trigram()
@@ -106,7 +106,7 @@ def sanitized(build: Build, tool: str, limit_s: float) -> list[Part]:
     here = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     absent = "" if os.access(here, os.X_OK) else "compute-sanitizer is not installed"
     run = [here, "--tool", tool, "--error-exitcode", "1"]
-    # Else all tensors are one allocation to the tool, which misses what is read beyond one of them.
+    # Otherwise all tensors are one allocation to the tool, which then misses reads beyond a tensor.
     each = {"TRIGRAM_CUDA_ALLOCATE_EACH": "1"}
     return [
         Part(f"kernels under {tool}",
@@ -146,8 +146,8 @@ def gpus_for_figures() -> int:
 
 
 def figures(build: Build) -> list[Part]:
-    """Kernels; allreduce of ranks, one per GPU or two that share the only one; how training overlaps
-    the two."""
+    """Benchmarks of kernels; of allreduce, with one rank per GPU, or two ranks that share the only GPU; and
+    of how training overlaps computation and communication."""
     count = gpus_for_figures()
     ranks, per_gpu = (count, 1) if count > 1 else (2, 2)
     results = build.folder / "gpu_results"
@@ -163,7 +163,7 @@ def figures(build: Build) -> list[Part]:
         Part("figures of allreduce", mpirun(ranks, build.bench("bench_nccl"), str(per_gpu),
                                             *build.bench_options), 120, JOB, progress=ANY_LINE),
         Part("figures of overlap", ["sh", "-c", f"{shlex.join(train)} && {shlex.join(judge)}"], 120,
-             JOB, quiet_s=float("inf")),  # it is silent until all is measured
+             JOB, quiet_s=float("inf")),  # it is silent until everything is measured
     ]
 
 
@@ -190,7 +190,7 @@ def configured_on_a_gpu(build: Build) -> bool:
 
 
 def made(build: Build, what: str, jobs: int, runner: Runner) -> int:
-    """Builds; returns an exit code."""
+    """Builds the programs. Returns an exit code: 0 if the parts can run."""
     here = gpus()
     if not here:
         runner.budget.seconds = 0  # there is nothing to leave time for
@@ -221,7 +221,7 @@ def parts_of(build: Build, what: str, short: bool) -> list[Part]:
 
 
 def conclude(runner: Runner, what: str, only: str) -> int:
-    """Prints what came of all; returns the exit code."""
+    """Prints the results of all parts; returns the exit code."""
     below: list[gpu_figures.Figure] = []
     unmeasured: list[gpu_figures.Figure] = []
     if what != "tests":

@@ -1,4 +1,5 @@
-"""The figures that a GPU is held to, as bench_cuda_kernels, bench_nccl and overlap.py print them."""
+"""The figures that a GPU must reach, from the output of bench_cuda_kernels, bench_nccl and
+overlap.py."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ HOLDS, BELOW, REPORTED, LEFT_OUT = "holds", "below", "reported", "left out"
 @dataclass
 class Figure:
     name: str
-    target: float | None = None  # it should be at least so much
+    target: float | None = None  # the ratio should be at least this
     ratio: float | None = None  # None: not measured
 
     @property
@@ -63,13 +64,13 @@ def figures() -> list[Figure]:
 
 
 def ratios(output: str) -> dict[str, float]:
-    """By name, from the tables in what programs have printed."""
+    """The ratios by name, from the tables that programs have printed."""
     found = {}
     for line in output.splitlines():
         row = re.match(r"(\S.*?\S)  +[\d.]+ +([\d.]+) +(?:[\d.]+ +(?:holds|below)|- +-)$", line)
         if row:
             found[row[1]] = float(row[2])
-        # overlap.py: step, computing, sending, exposed; step/longer; sum/longer
+        # A line of overlap.py: step, computing, sending, exposed; step/longer; sum/longer
         row = re.match(r"(\w+)(?: +[\d.]+){4} +([\d.]+) +[\d.]+$", line)
         if row:
             found[f"overlap of {row[1]}: step / longer"] = float(row[2])
@@ -77,7 +78,7 @@ def ratios(output: str) -> dict[str, float]:
 
 
 def measured(output: str) -> list[Figure]:
-    """All that a GPU is held to, with what `output` says of them."""
+    """All figures that a GPU must reach, with the ratios that `output` has of them."""
     found = ratios(output)
     return [Figure(f.name, f.target, found.get(f.name)) for f in figures()]
 

@@ -1,8 +1,8 @@
-"""Runs the parts of a long check one after the other within a budget of time.
+"""Runs the parts of a long check one after the other, within a time budget.
 
-Every part has a limit of its own. A part that reaches it has failed if it hangs: its output shows
-nothing that has ended for a while. One that is only slow is left out, as is what the budget has no time
-for, which is neither passed nor failed.
+Every part has its own limit. A part that reaches its limit has failed if it hangs, that is, if its
+output shows for a while that nothing has ended. A part that is only slow is left out, and so is a part
+for which the budget has no time left. What is left out has neither passed nor failed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Callable, TextIO
 
 PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
-GRACE_S = 5  # that a part has to end after SIGTERM
-RESERVE_S = 2 * GRACE_S  # of a budget, to end the last part and say what came of all
-SHORTEST_S = 5  # no part is begun for less
+GRACE_S = 5  # time for a part to end after SIGTERM
+RESERVE_S = 2 * GRACE_S  # of a budget, kept for ending the last part and for the summary
+SHORTEST_S = 5  # no part starts with less time left
 LINES_OF_A_FAILURE = 40
 POLL_S = 0.2
-# What GoogleTest and unittest print when a test has ended; lines of several ranks may be run together.
+# What GoogleTest and unittest print when a test has ended. Lines of several ranks may run together.
 TEST_ENDED = rb"\[ +(OK|FAILED|SKIPPED) +\] \S|(^|\.\.\. )(ok|FAIL|ERROR|skipped .*)$"
 
 
@@ -32,11 +32,11 @@ class Part:
     command: list[str]
     limit_s: float
     environment: dict[str, str] = field(default_factory=dict)
-    folder: Path | None = None  # where it runs; else where this program does
-    absent: str = ""  # why it cannot run here
-    shown: bool = False  # its output goes where this program's goes, not into a log
-    progress: bytes = TEST_ENDED  # lines which show that it gets on
-    quiet_s: float = 30  # it hangs if it gets on for no longer than that; inf: nobody can tell
+    folder: Path | None = None  # where the part runs; None: in this program's folder
+    absent: str = ""  # why the part cannot run here
+    shown: bool = False  # its output goes to this program's output, not into a log
+    progress: bytes = TEST_ENDED  # matches a line that shows progress
+    quiet_s: float = 30  # without progress for so long, the part hangs; inf: nobody can tell
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Outcome:
 
 
 class Budget:
-    """Seconds since `began`, of time.monotonic(); 0 for as many as it takes."""
+    """A budget in seconds from `began`, a time of time.monotonic(); 0 means no limit."""
 
     def __init__(self, seconds: float, began: float | None = None) -> None:
         self.seconds = seconds
@@ -62,7 +62,7 @@ class Budget:
 
 
 def tally(output: str) -> str:
-    """What GoogleTest, on whichever rank, or unittest says of the number of tests."""
+    """The number of tests as GoogleTest, on whichever rank, or unittest reports it."""
     found = []
     for word in ("PASSED", "SKIPPED"):
         counts = [int(n) for n in re.findall(rf"\[  {word} +\] (\d+) tests?[.,]", output)]
@@ -80,7 +80,7 @@ def progress(output: str) -> str:
 
 
 def out_of_time(part: Part, output: str, allowed_s: float, quiet_s: float) -> tuple[str, str]:
-    """The verdict on a part at its limit, which got on `quiet_s` ago for the last time, and why."""
+    """The verdict on a part that reached its limit, `quiet_s` after its last progress, and why."""
     if quiet_s >= part.quiet_s:
         why = f"ran beyond its {allowed_s:.0f} s, nothing has ended in the last {part.quiet_s:.0f} s"
         return FAILED, joined(why, progress(output))
@@ -92,7 +92,8 @@ def joined(*notes: str) -> str:
 
 
 def judged(part: Part, code: int | None, output: str, allowed_s: float, quiet_s: float) -> Outcome:
-    """`code`: None if it was ended after `allowed_s`, less than its limit where time was short."""
+    """The outcome of a part. `code` is None if the part was stopped after `allowed_s`, which is less
+    than its limit if the budget was short."""
     broken = re.search(r"^\[  FAILED  \]|^FAIL: |^ERROR: ", output, re.MULTILINE) is not None
     if code is None and allowed_s < part.limit_s and not broken:
         note = joined(f"time; stopped after {allowed_s:.0f} s", progress(output))
@@ -111,7 +112,7 @@ def judged(part: Part, code: int | None, output: str, allowed_s: float, quiet_s:
 
 
 def in_session(session: int) -> list[int]:
-    """Processes of a session; mpirun's are in groups of their own."""
+    """The processes of a session. Those of mpirun have process groups of their own."""
     members = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -124,8 +125,8 @@ def in_session(session: int) -> list[int]:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """First the part itself, which ends what it has started, as mpirun does; then what is left of
-    it."""
+    """Ends a part: first its process, which ends the processes that it has started, as mpirun does; then
+    what is left of its session."""
     process.terminate()
     try:
         process.wait(GRACE_S)
@@ -144,7 +145,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 def waited(process: subprocess.Popen[bytes], part: Part, log: Path,
            allowed_s: float) -> tuple[int | None, float]:
-    """Its exit code, None after `allowed_s`, and for how long it has not got on by then."""
+    """Waits for a part: its exit code, None after `allowed_s`, and the seconds since its last
+    progress."""
     got_on = time.monotonic()
     deadline = got_on + allowed_s
     with open(log, "rb") as output:
@@ -182,7 +184,7 @@ def run_part(part: Part, log: Path, allowed_s: float) -> Outcome:
 
 
 class Runner:
-    """Runs parts, keeps their outcomes, and says a line of each."""
+    """Runs parts, keeps their outcomes, and prints one line for each."""
 
     def __init__(self, budget: Budget, logs: Path, say: Callable[[str], None]) -> None:
         self.budget = budget
@@ -214,7 +216,7 @@ class Runner:
         return [outcome for outcome in self.outcomes if outcome.verdict == verdict]
 
     def summarise(self) -> None:
-        """Names what has failed and what is left out, by reasons; then one line of all."""
+        """Names the parts that failed and that were left out, by reason; then one line of totals."""
         for verdict in (FAILED, LEFT_OUT):
             for note in dict.fromkeys(outcome.note for outcome in self.of(verdict)):
                 names = [o.part.name for o in self.of(verdict) if o.note == note]

@@ -1,4 +1,4 @@
-"""What one_machine.env has, for programs in Python."""
+"""The environment of one_machine.env, for programs in Python."""
 
 from pathlib import Path
 

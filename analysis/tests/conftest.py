@@ -11,5 +11,5 @@ import sample  # noqa: E402
 
 @pytest.fixture
 def sweep(tmp_path: Path) -> Path:
-    """Three algorithms x two bandwidths, one seed."""
+    """Three algorithms at two bandwidths, with one seed."""
     return sample.write_sweep(tmp_path / "sample")

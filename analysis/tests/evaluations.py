@@ -1,4 +1,4 @@
-"""Runs with known evaluations, and what is said of their times to an accuracy."""
+"""Runs with known evaluations, and their times to an accuracy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compare(folder: Path) -> Comparison:
 
 def write(folder: Path, algorithm: str, step_s: float, accuracies: dict[int, float], seed: int = 1,
           gbps: float = 1.0) -> None:
-    """A run with these accuracies after so many steps, each of `step_s` seconds."""
+    """Writes a run whose evaluations have these accuracies by the number of steps made, each of `step_s` seconds."""
     steps = max(accuracies)
     path = sample.write_run(folder, f"{algorithm}-{gbps:g}-{seed}", algorithm, gbps, seed, steps)
     records = [{"step": step, "time_s": (step + 1) * step_s, "step_s": step_s}
@@ -33,12 +33,12 @@ def write(folder: Path, algorithm: str, step_s: float, accuracies: dict[int, flo
 
 
 def evaluated(every: int, reached_at: int, steps: int = 300) -> dict[int, float]:
-    """0.82 from the step `reached_at` on, 0.5 before."""
+    """Accuracies by step: 0.82 from the step `reached_at` on, 0.5 before."""
     return {step: 0.82 if step >= reached_at else 0.5 for step in range(every, steps + 1, every)}
 
 
 def over_seeds(folder: Path, algorithm: str, step_s: float, reached_at: tuple[int, ...], gbps: float = 1.0) -> None:
-    """A run for each seed, every fifth step of which is evaluated."""
+    """Writes a run for each seed. Every fifth step is evaluated."""
     for seed, step in enumerate(reached_at, start=1):
         write(folder, algorithm, step_s, evaluated(5, step), seed, gbps)
 
@@ -56,7 +56,7 @@ def first(folder: Path) -> list[str]:
 
 
 def aim(folder: Path, accuracy: float) -> None:
-    """The runs as if they were to reach an accuracy, and had gone on; an epoch is of a hundred steps."""
+    """Changes the runs as if they had a target accuracy and had continued after it. An epoch has a hundred steps."""
     for path in folder.iterdir():
         manifest = json.loads((path / "manifest.json").read_text())
         records = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
@@ -68,7 +68,7 @@ def aim(folder: Path, accuracy: float) -> None:
 
 
 def stop(folder: Path, accuracy: float) -> None:
-    """The runs as if they had stopped at an accuracy."""
+    """Changes the runs as if they had stopped at an accuracy."""
     for path in folder.iterdir():
         manifest = json.loads((path / "manifest.json").read_text())
         manifest["experiment"]["target_accuracy"] = accuracy
@@ -77,7 +77,8 @@ def stop(folder: Path, accuracy: float) -> None:
 
 
 def some_seeds_early(folder: Path) -> None:
-    """At 1 Gbps, bytegrad is first but for a seed that never gets there; at 10 Gbps with every seed."""
+    """At 1 Gbps, bytegrad is first, except for a seed that never gets there. At 10 Gbps, it is first with every
+    seed."""
     for gbps, second in ((1, NEVER), (10, 135)):
         over_seeds(folder, "bytegrad", 1 / gbps, (105, second, 125), gbps)
         over_seeds(folder, "decentralized", 1.2 / gbps, (150, 150, 150), gbps)

@@ -1,4 +1,4 @@
-"""Runs of experiments of configs/papers as the program would leave them, without running any."""
+"""Makes runs of the experiments of configs/papers as the program would leave them, without running it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ CONFIGS = Path(__file__).parents[2] / "configs" / "papers"
 
 
 def runs(config: Path) -> list[Run]:
-    """A run for each point of its grid; every next one takes longer."""
+    """A run for each point of the experiment's grid. Each run takes longer than the one before."""
     document = _read(config)
     return [_run(config, document, point, number) for number, point in enumerate(_points(document))]
 
 
 def _run(config: Path, document: dict[str, Any], point: dict[str, Any], number: int) -> Run:
     experiment = {k: _resolved(v, config.parent) for k, v in document.items() if k not in ("$schema", "sweep", "zip")}
-    for pointer, value in sorted(point.items()):  # parents first
+    for pointer, value in sorted(point.items()):  # outer pointers first
         set_at(experiment, pointer, _resolved(value, config.parent))
     summary = {"step_s": 1.0 + number, "compute_s": 0.5, "exposed_s": 0.5 + number}
     return Run(Path(str(number)), {"name": config.stem, "experiment": experiment, "sweep": point,
@@ -46,7 +46,7 @@ def set_at(place: dict[str, Any], pointer: str, value: Any) -> None:
 
 
 def _resolved(value: Any, folder: Path) -> Any:
-    """Files in place of their paths, and components by name as objects."""
+    """Replaces paths by the content of the files, and names of components by objects."""
     if not isinstance(value, str):
         return copy.deepcopy(value)
     if value.endswith(".json"):

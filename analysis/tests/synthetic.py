@@ -1,4 +1,4 @@
-"""A sweep of a thousand runs: ten algorithms x ten bandwidths x ten latencies, with known winners."""
+"""A sweep of a thousand runs with known winners: ten algorithms at ten bandwidths and ten latencies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def step_s(algorithm: int, gbps: float, latency_us: float) -> float:
 
 
 def write(root: Path, steps: int = 200) -> Path:
-    """Curves, evaluations and traces as real runs have them, each run's with its own step time."""
+    """Writes curves, evaluations and traces like those of real runs. Each run has its own step time."""
     model = sample.write_run(root / "model", "model", steps=steps)
     manifest = json.loads((model / "manifest.json").read_text())
     lines = [json.loads(line) for line in (model / "metrics.jsonl").read_text().splitlines()]
@@ -34,7 +34,7 @@ def write(root: Path, steps: int = 200) -> Path:
 
 
 def write_timing(root: Path, a: int, gbps: int, latency_us: int) -> Path:
-    """One timing run: nothing is learned."""
+    """Writes a timing run, which learns nothing."""
     path = sample.write_run(root, f"{ALGORITHMS[a]}-{gbps}-{latency_us}", ALGORITHMS[a], gbps, steps=3)
     manifest = json.loads((path / "manifest.json").read_text())
     step = step_s(a, gbps, latency_us)

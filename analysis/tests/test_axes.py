@@ -9,7 +9,7 @@ from trigram_analysis.results import Run
 from trigram_analysis.winner_map import map_axes
 
 RATE, LATENCY, NODES = "/cluster/inter/shaping/rate", "/cluster/inter/latency", "/cluster/nodes"
-EXPECTED = {  # experiment: axes, whose order is of no account
+EXPECTED = {  # experiment: its axes, in any order
     "ablation": {"/workload"},
     "bagua_net_allreduce": {"/workload", "/cluster/transport/streams"},
     "bert_large_bandwidth": {RATE},
@@ -44,7 +44,7 @@ def experiment(name):
 
 
 def swept(*points, **common):
-    """Runs of an experiment that sets all of `points`, pointers with their values."""
+    """The runs of an experiment that sets all of `points`, which are pointers with their values."""
     runs = []
     for number, point in enumerate(points):
         run = {"algorithm": "bytegrad"} | json.loads(json.dumps(common))
@@ -81,7 +81,7 @@ def test_a_full_grid_of_the_experiments_of_papers_leaves_no_cell_empty(name):
 
 @pytest.mark.parametrize("name", [n for n in EXPECTED if n != "ablation"])
 def test_every_algorithm_of_the_experiments_of_papers_is_at_every_setting(name):
-    """But for the ablation, whose tasks have an algorithm each."""
+    """The ablation is an exception: each of its tasks has its own algorithm."""
     comparison = experiment(name)
     assert all(len(comparison.at(s)) == len(comparison.algorithms) for s in comparison.settings)
 

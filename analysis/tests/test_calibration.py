@@ -1,4 +1,4 @@
-"""scripts/calibrate_bagua.py with a made-up trigram, whose parameters are known."""
+"""scripts/calibrate_bagua.py with a simulated trigram whose parameters are known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLOOR_S = 61.0
 PATTERN = {"bytegrad": "leaders", "onebit_adam": "leaders", "byteps": "server",
            "decentralized": "leaders", "low_precision_decentralized": "leaders"}
 RING = 0
-#     GB between nodes, connections (or a ring), stages, launches, GB inside nodes, hidden behind computation, waits of the host
+#     GB between nodes, connections (or a ring), stages, launches, GB inside nodes, seconds hidden by computation, host waits
 TRAFFIC = {
     "pytorch_ddp": (150, RING, 0, 0, 0, 20, 0), "horovod": (150, RING, 2.0e6, 0, 0, 40, 0),
     "byteps": (300, 16, 0, 0, 300, 40, 0), "bytegrad": (75, 15, 0, 3.0e6, 0, 5, 1e4),
@@ -39,7 +39,7 @@ TRAFFIC = {
 
 
 def made_up(values: dict[str, float], algorithm: str, gbps: float) -> float:
-    """Seconds: what is not hidden of bytes and overheads, beside the floor, or the bytes alone."""
+    """The time in seconds: the floor and the part of bytes and overheads that is not hidden, or the bytes alone."""
     bytes_GB, connections, per_stage, launches, inside_GB, hidden_s, waits = TRAFFIC[algorithm]
     share = values["transport.goodput"] * values.get(f"transport.efficiency.{PATTERN.get(algorithm)}", 1)
     rate = gbps / 8 * share
@@ -62,7 +62,7 @@ def published(columns=("1", "4", "100")) -> list[cells.Cell]:
     return cells.read(rows)
 
 
-# Those that the made-up testbed has.
+# The parameters that the simulated testbed has.
 WITHOUT_PRIORS = tuple(dataclasses.replace(p, width=None) for p in PARAMETERS if p.name in TRUE)
 
 
@@ -85,7 +85,7 @@ def test_what_the_data_say_is_pinned(fitted):
     assert {interval.pinned for interval in found} == {"yes"}
     for interval in found:
         assert interval.low < TRUE[interval.parameter.name] < interval.high
-    # Two rows at two bandwidths are inverse to goodput alone, so the interval is that of four equal normal errors.
+    # Two rows at two bandwidths depend only on goodput, inversely, so the interval is that of four equal normal errors.
     goodput = next(i for i in found if i.parameter.name == "transport.goodput")
     assert math.log(goodput.high / goodput.fitted) == pytest.approx(1.96 * SCALE / 2, rel=0.3)
     text = tables.parameters(found, values)
@@ -110,7 +110,7 @@ def test_what_has_no_effect_is_not_pinned_and_keeps_its_prior():
 
 
 def test_an_algorithm_of_its_own_mind_shows_when_it_is_left_out():
-    """Its row pulls the one parameter that is its own; without it the others agree on the truth."""
+    """Its row pulls the parameter that only it determines. Without it the other algorithms agree on the true value."""
     odd = [dataclasses.replace(c, published=1.3 * c.published) if c.algorithm == "decentralized" and c.gbps != "100"
            else c for c in published()]
     values, model = stages.Calibration(simulate, odd, lambda _: None, WITHOUT_PRIORS).run(20, 4)
@@ -141,7 +141,7 @@ def test_descriptions_have_the_values_where_they_belong():
 
 
 def test_one_server_tells_how_unlike_steps_are():
-    """Least squares of logarithms: neither the mean of the ratios nor the nearest single system decides."""
+    """The least squares of logarithms decide, not the mean of the ratios or the nearest single system."""
     ratios = {0.02: {"a": 1.10, "b": 1.02}, 0.05: {"a": 1.04, "b": 0.97}, 0.08: {"a": 0.99, "b": 0.91}}
     assert one_server.best(ratios) == 0.05
     told: list[str] = []
@@ -150,7 +150,7 @@ def test_one_server_tells_how_unlike_steps_are():
 
 
 def test_one_server_tells_what_hosts_copy():
-    """Images/s as the square root of what hosts copy, 1.44 GB/s as published."""
+    """Images/s grow as the square root of what hosts copy; 1.44 GB/s gives what was published."""
     assert one_server.crossing({g: {"byteps": (g / 1.44) ** 0.5} for g in (0.5, 1, 2, 4)}) == 1.44
     with pytest.raises(SimulationError, match="no value from 2 to 4 gives"):
         one_server.crossing({g: {"byteps": g} for g in (2, 4)})
@@ -182,7 +182,7 @@ def test_experiments_with_vgg16_have_its_description_and_others_have_not():
     for path in (ROOT / "configs" / "papers").glob("*.json"):
         experiment = json.loads(path.read_text(encoding="utf-8"))
         rows = experiment.get("zip", [])
-        for row in rows if rows and isinstance(rows, list) else [{}]:  # by columns no clusters are set
+        for row in rows if rows and isinstance(rows, list) else [{}]:  # a "zip" by columns sets no clusters
             cluster = str(row.get("/cluster", experiment["cluster"])).split("/")[-1]
             if cluster not in FROZEN:
                 continue
@@ -226,7 +226,7 @@ def test_a_cell_is_simulated_once(tmp_path):
 
 @pytest.mark.parametrize("name", FROZEN)
 def test_the_calibration_is_frozen(name):
-    """What is scored against other figures was not changed since: the hash is that which the documents state."""
+    """The description that is scored against other figures is unchanged: its hash is the one that the documents state."""
     text = (ROOT / "configs" / "clusters" / name).read_text(encoding="utf-8")
     digest = tables.digest(tables.read(text))
     assert f"`{name}`: {digest}" in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What runs say that they do not take into account: in tables, beside figures, and of which runs."""
+"""What runs say that they leave out of account: in tables and beside figures, and to which runs it applies."""
 
 from pathlib import Path
 

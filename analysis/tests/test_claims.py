@@ -1,4 +1,4 @@
-"""Claims: which run is which cell, what counts as a miss, and what is printed."""
+"""Claims: which cell a run answers, what counts as a miss, and what is printed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sample import write_run
 from trigram_analysis import claims, claims_table, results
 from trigram_analysis.__main__ import main
 
-# Steps of the sample take 8, 2 and 4 s / Gbps + 0.5 s; an epoch is of 10 steps.
+# Steps of the sample take 8, 2 and 4 s / Gbps + 0.5 s; an epoch has 10 steps.
 EXACT = {("1", "allreduce"): 85, ("1", "bytegrad"): 25, ("1", "decentralized"): 45,
          ("10", "allreduce"): 13, ("10", "bytegrad"): 7, ("10", "decentralized"): 9}
 
 
 def claim(folder: Path, published: dict[tuple[str, str], float], **changes: Any) -> Path:
-    """A file of one claim, about the sample's experiment."""
+    """Writes a file with one claim about the sample's experiment."""
     rows = "".join(f"{gbps},{name},{value},{int(name == 'bytegrad')}\n"
                    for (gbps, name), value in published.items())
     (folder / "table.csv").write_text(f"# from nowhere\ngbps,algorithm,epoch_s,approx\n{rows}")
@@ -83,7 +83,8 @@ def test_runs_that_answer_no_cell_are_said_and_stop_nothing(found, tmp_path):
 
 
 def test_runs_with_other_settings_than_the_claims_are_no_check_of_it(found, tmp_path):
-    """A configuration of ours, and runs that it does not make; one that it makes is preferred, however old."""
+    """A configuration of this repository, and runs that it does not make. A run that it makes is preferred, however
+    old."""
     command = "trigram run configs/papers/vgg16_scaling.json"
     held = one(found, claim(tmp_path, EXACT, command=command))
     assert held.failures == [f"6 of 6 cells have runs that {command} does not make"]
@@ -127,7 +128,7 @@ def test_what_is_known_of_a_miss_stands_beside_it(found, tmp_path):
     text = claims_table.as_text([one(found, path)])
     line = next(line for line in text.splitlines() if line.startswith("1 "))
     assert line.split() == ["1", "allreduce", "50.0", "85.0", "1.700", "missed", "another", "transport"]
-    assert text.count("another transport") == 1  # not where the cell holds
+    assert text.count("another transport") == 1  # it does not appear where the cell holds
     assert "~25.0" in text
     html = claims_table.as_html([one(found, path)])
     assert "missed: 1 of 6 cells over 25%" in html and "another transport" in html
@@ -150,7 +151,7 @@ MISSING = EXACT | {("1", "allreduce"): 85 / 1.3, ("10", "bytegrad"): 8.7, ("10",
      "missed: 1 of 7 cells have no run; 1 of 7 cells over 25%; 1 pairs in the wrong order, more than 0"),
 ])
 def test_a_claim_may_be_declared_to_miss(found, tmp_path, published, expected, failures, verdict):
-    """In the respects that are named, all of them and no others; never for want of runs."""
+    """It must miss in all of the named respects and in no others; missing runs are never excused."""
     tolerance = {"worst": 0.25, "apart": 0.15, "wrong": 0}
     held = one(found, claim(tmp_path, published, tolerance=tolerance, expected_misses=expected))
     assert held.failures == failures
@@ -164,7 +165,7 @@ def test_a_claim_cannot_be_declared_to_miss_in_unknown_respects(found, tmp_path)
 
 
 def test_values_may_be_multiples_of_one_of_their_setting(found, tmp_path):
-    """Steps per second, of which only the ratio to those of allreduce is published."""
+    """Steps per second, for which only the ratio to allreduce's is published."""
     ratios = {("1", "allreduce"): 1, ("1", "bytegrad"): 3.4, ("10", "bytegrad"): 1.9}
     held = one(found, claim(tmp_path, ratios, measure={"samples_per_worker": 3, "relative_to": "allreduce"}))
     assert [c.simulated for c in held.cells] == pytest.approx([1, 8.5 / 2.5, 1.3 / 0.7])
@@ -204,7 +205,7 @@ def test_rates_are_of_all_workers(found, tmp_path):
 
 
 def test_runs_that_ended_when_steady_count_as_they_would_have_in_full(tmp_path):
-    """Thirty steps of 0.5, 0.7, 0.5, ... s, of which the first ten or twelve were made."""
+    """Thirty steps of 0.5, 0.7, 0.5, ... s, of which only the first ten or twelve were made."""
     values = []
     for made in (30, 12, 10):
         folder = tmp_path / str(made)
@@ -338,7 +339,7 @@ def test_exit_codes(found, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("spoil", ["failed", "unfinished", "interrupted"])
 def test_a_claim_without_a_good_run_is_missed_and_one_without_any_is_named(found, tmp_path, monkeypatch, capsys, spoil):
-    """Beside another claim, which holds."""
+    """Another claim beside it holds."""
     write_run(tmp_path / "other", "fine", name="other")
     for path in list((tmp_path / "sample").iterdir()):
         if spoil == "failed":

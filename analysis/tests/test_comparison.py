@@ -27,7 +27,7 @@ def test_axes_are_what_varies_except_algorithm_and_seed(tmp_path):
 def test_seeds_are_aggregated_to_mean_and_spread(tmp_path):
     c = compare(sample.write_sweep(tmp_path, seeds=(1, 2)))
     point = next(p for p in c.at(c.settings[0]) if p.algorithm == "bytegrad")
-    # seeds 1 and 2 expose 2.0 and 2.2 s after 0.5 s of computation
+    # Seeds 1 and 2 expose 2.0 and 2.2 s after 0.5 s of computation.
     assert point.mean("step_s") == pytest.approx(2.6)
     assert point.spread("step_s") == pytest.approx(0.2 / 2**0.5)
 
@@ -109,13 +109,13 @@ def test_target_ignores_an_algorithm_that_falls_far_behind(sweep, monkeypatch):
     monkeypatch.setitem(sample.FINAL, "broken", 0.1)
     sample.write_run(sweep, "broken", "broken", 1.0)
     c = compare(sweep)
-    assert c.target == pytest.approx(0.77)  # 0.9 x 0.86, cut to a whole per cent
+    assert c.target == pytest.approx(0.77)  # 0.9 x 0.86, rounded down to a whole per cent
     broken = next(p for p in c.points if p.algorithm == "broken")
     assert broken.time_to(c.target) is None
 
 
 def declare(sweep, accuracy, reached_by=lambda manifest: True):
-    """The sweep as if its runs were to end at an accuracy."""
+    """Changes the sweep as if its runs were to end at an accuracy."""
     for path in sweep.iterdir():
         edit(path, lambda m: m["experiment"].update(target_accuracy=accuracy))
         edit(path, lambda m: m["summary"].update(
@@ -158,7 +158,7 @@ def test_the_table_says_what_does_not_reach_its_target(sweep):
 
 def test_time_to_accuracy_is_the_first_evaluation_that_reaches_it(sweep):
     (run,) = results.load(sweep / "gradient_allreduce-1-1").runs
-    # 8.5 s per step, evaluated every 5 steps; accuracy 0.86 sqrt(t / 20)
+    # A step takes 8.5 s, and every 5th one is evaluated; the accuracy is 0.86 sqrt(t / 20).
     first, second = reached(run, 0.43), reached(run, 0.44)
     assert (first.after_s, first.time_s) == (0, pytest.approx(5 * 8.5))
     assert (second.after_s, second.time_s) == (pytest.approx(5 * 8.5), pytest.approx(10 * 8.5))
@@ -168,7 +168,7 @@ def test_time_to_accuracy_is_the_first_evaluation_that_reaches_it(sweep):
 
 
 def test_a_first_evaluation_is_bounded_by_the_first_model(sweep):
-    """Which the run tells of the accuracy that it was to reach."""
+    """The run says when that was, for its target accuracy."""
     path = sweep / "gradient_allreduce-1-1"
     edit(path, lambda m: m["summary"].update(target={"accuracy": 0.43, "after_s": 8.5, "time_s": 5 * 8.5}))
     (run,) = results.load(path).runs
@@ -184,7 +184,7 @@ def test_phantom_runs_have_no_target(sweep):
 
 
 def test_contents_of_an_input_file_are_kept_apart(sweep):
-    """An edited profile has the path of the old one."""
+    """An edited profile keeps its path."""
     for path in sorted(sweep.iterdir()):
         edit(path, lambda m: m.update(inputs={"/home/me/mine.csv": "a" * 64}))
         algorithm, gbps, _ = path.name.split("-")

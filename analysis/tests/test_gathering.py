@@ -1,4 +1,4 @@
-"""What the report gathers: winners, kinds of transfers, curves, commands, profiles, strange folders."""
+"""The contents of the report: winners, kinds of transfers, curves, commands, profiles, strange folders."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def test_the_map_lies_on_the_bandwidth_and_the_next_axis(sweep):
 
 
 def test_bytes_per_step_are_of_the_steps_made(sweep):
-    """A run that stops early has fewer steps than were asked for."""
+    """A run that stops early makes fewer steps than were asked for."""
     path = sweep / "bytegrad-1-1"
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["experiment"]["steps"] = 500
@@ -95,12 +95,12 @@ def test_transfers_are_told_apart_by_the_nodes_they_connect(tmp_path):
 
 def test_a_transfer_whose_peer_was_not_recorded_leaves_the_node(tmp_path):
     both = [message(0, 1, "0>1", True), message(0, 9, "1>0", False)]
-    here = transfer(1, 0, 0)  # rank 1 was recorded, too: the whole node
-    # 100 of its 250 bytes went to a rank that was recorded
+    here = transfer(1, 0, 0)  # rank 1 was recorded, too, and thus the whole node
+    # Only 100 of its 250 bytes went to a rank that was recorded.
     assert kinds(tmp_path, transfer(0, 0, 250), *both, here)[0] == "inter"
-    # nothing of it is recorded
+    # None of its messages is recorded.
     assert kinds(tmp_path, transfer(0, 0, 100), *both, here, transfer(0, 50, 7))[2] == "inter"
-    # only half of a node of four was recorded: it may as well have stayed inside
+    # Only half of a node of four was recorded, so the transfer may have stayed inside.
     assert kinds(tmp_path, transfer(0, 0, 250), *both, here, per_node=4)[0] == "transfer"
 
 
@@ -129,14 +129,14 @@ def test_runs_of_a_configuration_here_name_it():
     config = json.loads((SOURCE / "configs" / "vgg16_bandwidth.json").read_text())
     sweep = {"/algorithm": config["sweep"]["/algorithm"][0], "/cluster/inter/bandwidth": "4Gbps"}
     cluster = json.loads((SOURCE / "configs" / config["cluster"]).read_text())
-    cluster["inter"]["bandwidth"] = "0.5GB/s"  # the same
+    cluster["inter"]["bandwidth"] = "0.5GB/s"  # the same value in another unit
     experiment = {"name": "vgg16_bandwidth", "steps": 10, "workload": {"name": "vgg16"}, "cluster": cluster,
                   "algorithm": sweep["/algorithm"] | {"overlap": True}}  # a default
     run = results.Run(Path("x"), {"experiment": experiment, "sweep": sweep})
     assert commands.command("vgg16_bandwidth", [run]) == "trigram run configs/vgg16_bandwidth.json"
     for changed, settings in (({"steps": 11}, "/steps=11"), ({"cluster": cluster | {"nodes": 4}}, "/cluster/nodes=4"),
                               ({"algorithm": sweep["/algorithm"] | {"hierarchical": False}}, "/algorithm/hierarchical=false"),
-                              # Options that the file leaves out, at other values than their defaults:
+                              # Options that the file leaves out, set to other values than their defaults:
                               ({"seed": 7}, "/seed=7"), ({"seed": 1}, ""), ({"target_accuracy": None}, ""),
                               ({"cluster": cluster | {"accelerator": cluster["accelerator"] | {"launch_overhead": "1ms"}}},
                                "/cluster/accelerator/launch_overhead=1ms"),
@@ -160,7 +160,7 @@ def test_the_rates_of_the_clusters_accelerator_are_those_that_a_configuration_as
     accelerator = sweep["/cluster/accelerator"]
     experiment = {"steps": 10, "algorithm": {"name": "gradient_allreduce"}, "runtime": {"name": "sim"},
                   "cluster": config["cluster"] | {"accelerator": accelerator | {"launch_overhead": "5us"}}}
-    for bound, made in ((accelerator, True), ("cluster", True),  # where the rates are known, and where they are not
+    for bound, made in ((accelerator, True), ("cluster", True),  # with known rates, and with unknown ones
                         (accelerator | {"flops": "1TFLOP/s"}, False)):
         workload = sweep["/workload"] | {"accelerator": bound}
         run = results.Run(Path("x"), {"sweep": sweep, "experiment": experiment | {"workload": workload}})
@@ -180,7 +180,7 @@ def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):
     ("../PWNED", "experiment.json"), ("--output=PWNED", "experiment.json"), (".bashrc", "experiment.json"),
     ("q2", "q2.json")])
 def test_a_command_of_foreign_results_does_nothing_else(sweep, name, file):
-    """Pasted into a shell, with a program `trigram` that says what it was asked for."""
+    """The command is pasted into a shell whose program `trigram` prints its arguments."""
     runs = results.load(sweep).runs
     for run in runs:
         run.manifest["name"] = run.experiment["name"] = name

@@ -1,4 +1,4 @@
-"""What the program says of a run's length and of its workers' paces is shown, and decides who may come first."""
+"""What the program reports about a run's length and its workers' paces is shown, and decides who may come first."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ UNEVEN = {"slowest": {"step_s": 9.0, "samples_per_s": 0.402}, "fastest": {"step_
 
 
 def write(sweep: Path, **summary: object) -> None:
-    """At 1 Gbps, diloco with the best of everything."""
+    """Adds diloco at 1 Gbps, with the best value of everything."""
     path = sample.write_run(sweep, "diloco", "diloco", 1.0) / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["summary"] |= {"step_s": 0.5, "time_s": 10, "exposed_s": 0, "accuracy": 0.99, "loss": 0.1,
@@ -28,7 +28,7 @@ def compare(folder: Path) -> Comparison:
 
 
 def firsts(comparison: Comparison) -> dict[str, bool]:
-    """Whether diloco is first, by measure."""
+    """By measure, whether diloco is first."""
     found = {m.key: winner(comparison, comparison.settings[0], m) for m in measures(comparison) if m.better}
     return {key: best is not None and "diloco" in best.leaders for key, best in found.items()}
 
@@ -54,7 +54,7 @@ def test_who_falls_short_by_rates_may_learn_the_most(sweep, of, first):
 
 
 def test_what_the_program_says_counts(sweep):
-    """Not what an older one's would be taken for."""
+    """The program's word counts, not what would be assumed of a run by an older program."""
     write(sweep, shortfall=None, cycle_steps=500)
     comparison = compare(sweep)
     assert firsts(comparison)["step_s"]

@@ -1,4 +1,4 @@
-"""One odd run beside good ones: it is listed, with the reason, and stops nothing."""
+"""An odd run beside good runs is listed with the reason, and does not stop the others."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_odd_events_of_a_trace_are_skipped(sweep, events):
 
 
 def test_a_run_whose_steps_take_no_time_is_compared(sweep):
-    """As a single worker's, in virtual time, if nothing is priced."""
+    """A single worker's run in virtual time is like this if nothing has a price."""
     change(sweep / "bytegrad-1-1", "summary/step_s", 0)
     assert main(["report", str(sweep)]) == 0
     page = (sweep / "report.html").read_text()

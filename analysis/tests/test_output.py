@@ -87,7 +87,7 @@ def test_all_figures_are_drawn(sweep):
 
 
 def test_figures_are_written_as_png_svg_and_pdf(sweep, tmp_path):
-    for name in ("plot", "plots"):  # the second is what it was called before
+    for name in ("plot", "plots"):  # "plots" is the former name
         assert main([name, str(sweep), "-o", str(tmp_path / name)]) == 0
         for stem in ("winner_map", "step_time", "timeline"):
             begins = {suffix: (tmp_path / name / f"{stem}.{suffix}").read_bytes()[:5] for suffix in ("png", "svg", "pdf")}

@@ -75,7 +75,7 @@ def test_unrelated_files_and_folders_are_ignored(sweep):
 
 
 def test_steps_left_out_of_a_steady_run_repeat_its_cycle(sweep):
-    """The whole run is of a slow first step, a cycle of three, and an end that is slower."""
+    """The whole run has a slow first step, a cycle of three steps, and slower steps at the end."""
     def seconds(step, steps):
         return [1.0, 2.0, 4.0][step % 3] + 10 * (step == 0) + 20 * (step >= steps - 2)
 

@@ -1,4 +1,4 @@
-"""Runs in which the workers did not communicate, or not once in a cycle, are marked and never first."""
+"""Runs whose workers did not communicate, or not once in a cycle, are marked and never come first."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ SILENT = {"bytes_inter": 0, "bytes_intra": 0, "messages_inter": 0, "messages_int
 
 
 def write(sweep: Path, **summary: object) -> Path:
-    """At 1 Gbps, diloco with the shortest step of all, the best loss and accuracy."""
+    """Adds diloco at 1 Gbps, with the shortest step and the best loss and accuracy."""
     path = sample.write_run(sweep, "diloco", "diloco", 1.0)
     manifest = json.loads((path / "manifest.json").read_text())
     manifest["summary"] |= {"step_s": 0.5, "time_s": 10, "exposed_s": 0, "accuracy": 0.99, "loss": 0.1,

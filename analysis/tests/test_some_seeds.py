@@ -1,4 +1,5 @@
-"""An accuracy that an algorithm reaches with some of its seeds alone: neither never, nor a rank."""
+"""An algorithm that reaches an accuracy with only some of its seeds neither counts as never reaching it nor has a
+rank."""
 
 import csv
 import io
@@ -19,7 +20,8 @@ def early(tmp_path):
 
 @pytest.fixture
 def alone(tmp_path):
-    """The first of these settings, with an algorithm that comes later with some seeds, and two that never come."""
+    """The first setting of some_seeds_early, with an algorithm that is later with some seeds and two that never get
+    there."""
     over_seeds(tmp_path / "alone", "bytegrad", 1.0, (105, NEVER, 125))
     over_seeds(tmp_path / "alone", "decentralized", 1.2, (150, 150, 150))
     over_seeds(tmp_path / "alone", "gradient_allreduce", 2.0, (NEVER, NEVER, 250))
@@ -143,7 +145,7 @@ def test_a_level_that_every_run_reaches_is_as_before(tmp_path, capsys):
 
 
 def test_runs_of_the_same_seed_are_counted_apart(tmp_path):
-    """Repetitions in real time differ in what is recorded alone."""
+    """Repetitions in real time differ only in what is recorded."""
     over_seeds(tmp_path, "bytegrad", 1.0, (105, NEVER))
     over_seeds(tmp_path, "decentralized", 1.2, (150, 150))
     path = tmp_path / "bytegrad-1-2" / "manifest.json"

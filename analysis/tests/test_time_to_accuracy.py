@@ -7,7 +7,7 @@ from trigram_analysis.measures import measures
 
 
 def test_evaluations_that_cannot_tell_who_is_first_say_so(tmp_path):
-    """Looked at every 100 steps, the algorithm that is there last looks like the first."""
+    """Evaluated every 100 steps, the algorithm that gets there last seems to be first."""
     write(tmp_path / "rare", "bytegrad", 1.0, evaluated(100, 105))
     write(tmp_path / "rare", "decentralized", 0.99, evaluated(100, 195))
     assert to_target(tmp_path / "rare") == {"bytegrad": "100–200 ~ *", "decentralized/shift_one": "99.0–198 ~ *"}
@@ -90,7 +90,7 @@ def test_figures_mark_times_as_tables_do(tmp_path):
 @pytest.mark.parametrize("accuracies", [
     {1: 0.849, 2: 0.842, 3: 0.835}, {1: 0.57, 2: 0.57, 3: 0.57}, {1: 0.8799, 2: 0.8851, 3: 0.88}])
 def test_the_level_is_one_that_every_run_of_every_seed_reaches(tmp_path, accuracies):
-    """The mean of these seeds lies above the least of them."""
+    """The mean of these seeds is above the least of them."""
     for seed, accuracy in accuracies.items():
         write(tmp_path, "bytegrad", 1.0, {10: 0.5, 20: accuracy}, seed)
         write(tmp_path, "decentralized", 2.0, {10: 0.5, 20: accuracy + 0.004}, seed)

@@ -1,4 +1,4 @@
-"""Which settings the page has timelines of."""
+"""The settings for which the page has timelines."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from trigram_analysis.comparison import Comparison
 
 
 def recorded(folder: Path) -> tuple[list[int], dict[tuple[int, ...], int]]:
-    """The setting that the page begins with; how many timelines each setting has."""
+    """The setting that the page begins with, and the number of timelines of each setting."""
     document = report_data.data(Comparison("x", results.load(folder).runs))
     counts: dict[tuple[int, ...], int] = {}
     for each in document["timelines"]:
@@ -45,7 +45,7 @@ def told(folder: Path) -> list[str]:
 
 
 def test_timelines_of_a_setting_are_of_one_seed_where_they_can_be(tmp_path):
-    """Folders are called by hashes, so that the first of them may be of any seed."""
+    """The names of folders are hashes, so the first folder may have any seed."""
     for run_id, algorithm, seed in (("a", "bytegrad", 2), ("b", "bytegrad", 1), ("c", "decentralized", 1),
                                     ("d", "decentralized", 2)):
         sample.write_run(tmp_path, run_id, algorithm, seed=seed)

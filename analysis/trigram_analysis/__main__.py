@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_CLAIM_MISSED = 3  # as experiments/exit_codes.h has it
+_CLAIM_MISSED = 3  # as in experiments/exit_codes.h
 
 # The figures' library takes a second to load, so each action imports what it needs.
 
@@ -125,5 +125,5 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader that has enough, such as head, ends this quietly
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # readers that stop early, such as head, end this quietly
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""What the evaluations of a run say of its accuracy."""
+"""Accuracies of a run, from its evaluations, and when a run reaches a given accuracy."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Callable
 
 from .results import Run
 
-_COARSE = 1 / 5  # what an interval is of the time until its end where it is the fifth of equal ones
+_COARSE = 1 / 5  # the last interval's share of the time, with five evenly spaced evaluations until then
 
 
 @dataclass(frozen=True)
 class Reached:
-    """When an accuracy is reached, as far as evaluations tell: in the interval that begins with the evaluation
-    before, or where there is none with the first model that could have been as accurate (0 where the run does not say
-    when), and ends with the first evaluation that is as accurate. Times in seconds."""
+    """The interval in which a run reaches an accuracy. It begins with an evaluation and ends with the next one, which
+    is the first that is as accurate. Without an earlier evaluation, it begins with the first model that could have been
+    as accurate (0 where the run does not say when). Times in seconds."""
 
     after_s: float
     time_s: float
@@ -29,22 +29,22 @@ class Reached:
 
 @dataclass(frozen=True)
 class Partly:
-    """What some of the runs over seeds reach and the others never: `there` of `runs`, in intervals of which the
-    earliest begins at `least` and the latest ends at `most`. It has no mean, and thus no rank."""
+    """A value that some runs reach and the others never do: `there` of `runs` reach it. Their intervals begin at
+    `least` at the earliest and end at `most` at the latest. Such a value has no mean and therefore no rank."""
 
     there: int
     runs: int
     least: float
     most: float
-    kind: str = "seeds"  # "runs" where seeds have several
+    kind: str = "seeds"  # "runs" if a seed has several runs
 
     def __str__(self) -> str:
         return f"with {self.there} of {self.runs} {self.kind}"
 
 
 def is_coarse(least: float, value: float) -> bool:
-    """Whether evaluations lie too far apart to tell when an accuracy was reached: of those that are evenly spread,
-    fewer than five until then."""
+    """True if evaluations are too far apart to tell when an accuracy was reached: fewer than five evenly spaced
+    evaluations lead up to it."""
     return value - least > _COARSE * value * (1 + 1e-9)
 
 
@@ -57,13 +57,13 @@ PARTLY_LEGEND = ("what reaches the accuracy with some seeds, and never with the 
 
 
 def interval(least: float, value: float, show: Callable[[float], str], unit: str = "") -> str:
-    """A time that lies in an interval: "47.1–51.4 s", "≤14.7 s ~" where it is coarse and was reached at the first
+    """A time that lies in an interval: "47.1–51.4 s", or "≤14.7 s ~" if it is coarse and was reached at the first
     evaluation."""
     return _span(least, value, show, unit) + " ~" * is_coarse(least, value)
 
 
 def partly_text(partly: Partly, show: Callable[[float], str], unit: str = "") -> str:
-    """As "3.6–10.9 s with 3 of 4 seeds"."""
+    """A text such as "3.6–10.9 s with 3 of 4 seeds"."""
     return f"{_span(partly.least, partly.most, show, unit)} {partly}"
 
 
@@ -74,7 +74,7 @@ def _span(least: float, value: float, show: Callable[[float], str], unit: str) -
 
 
 def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:
-    """Times and accuracies of the evaluations of a run."""
+    """Times, in seconds, and accuracies of the evaluations of a run."""
     return [time_s for _, time_s, _ in run.evaluations], [accuracy for _, _, accuracy in run.evaluations]
 
 
@@ -84,7 +84,7 @@ def best_accuracy(run: Run) -> float | None:
 
 
 def reached(run: Run, target: float) -> Reached | None:
-    """None if no evaluation is as accurate."""
+    """When the run reaches `target`; None if no evaluation is as accurate."""
     after = (0.0, 0.0)
     for step, time_s, accuracy in run.evaluations:
         if accuracy >= target:
@@ -97,7 +97,7 @@ def reached(run: Run, target: float) -> Reached | None:
 
 
 def mean_reached(runs: list[Run], target: float) -> Reached | None:
-    """The mean over runs that differ in their seeds; None unless all of them get there."""
+    """The mean over runs that differ in their seeds; None unless every run reaches `target`."""
     found = [reached(run, target) for run in runs]
     if None in found:
         return None

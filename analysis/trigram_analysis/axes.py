@@ -1,4 +1,4 @@
-"""The settings that runs are compared at: what varies between them and follows from nothing else."""
+"""The settings at which runs are compared: options that vary between runs and do not follow from another option."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .results import Run
 
 _MISSING = "–"
 _NOT_AXES = ("algorithm", "seed", "name", "description", "timeline", "$schema")
-_SEEDS = ("/cluster/jitter_seed",)  # further down; the experiment's own is above. comparison_table.cpp has the same
-_INPUTS = "/inputs"  # the content of input files, which experiments name by their paths alone
-_TITLES = {  # of settings that people name
+_SEEDS = ("/cluster/jitter_seed",)  # beside the experiment's own seed, above. comparison_table.cpp has the same list
+_INPUTS = "/inputs"  # the content of input files, which experiments name only by path
+_TITLES = {  # settings that people usually name
     _INPUTS: "input content",
     "/cluster/inter/bandwidth": "inter-node bandwidth",
     "/cluster/inter/latency": "inter-node latency",
@@ -31,7 +31,7 @@ _TITLES = {  # of settings that people name
     "/workload/name": "workload",
     "/workload/priced_as": "workload priced as",
 }
-# Algorithms compare only where these are equal; of a cluster, transport is software and may differ.
+# Algorithms are compared only where these are equal, except the transport of a cluster, which is software.
 _COMMON = ("/runtime", "/workload", "/cluster", "/target_accuracy")
 _TRANSPORT = "/cluster/transport"
 _OPTIMIZER = "/optimizer"
@@ -42,7 +42,7 @@ class Axis:
     """A setting that varies between runs."""
 
     pointer: str
-    leaves: tuple[str, ...] = ()  # what of it varies, without what is an axis of its own
+    leaves: tuple[str, ...] = ()  # the varying options at or below `pointer` that belong to no other axis
 
     @property
     def title(self) -> str:
@@ -52,7 +52,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Value:
-    """Where a run lies on an axis. Equal settings are equal however they were written."""
+    """The position of a run on an axis. Equal quantities have equal keys however they were written."""
 
     key: str
     label: str
@@ -68,7 +68,7 @@ Setting = tuple[Value, ...]
 
 
 class Axes:
-    """The axes of some runs, and what goes with each of them or with the algorithm."""
+    """The axes of some runs, and the settings that follow from an axis or from the algorithm."""
 
     def __init__(self, runs: list[Run]):
         self._runs = runs
@@ -87,7 +87,7 @@ class Axes:
 
     @cached_property
     def coupled(self) -> dict[Axis, list[Axis]]:
-        """What follows from each axis, and thus is none."""
+        """The settings that follow from each axis and are therefore no axes."""
         found: dict[Axis, list[Axis]] = defaultdict(list)
         for axis in self._columns:
             if axis not in self.independent:
@@ -97,7 +97,7 @@ class Axes:
 
     @property
     def of_algorithms(self) -> list[Axis]:
-        """What each algorithm has its own of, and thus is no axis."""
+        """The settings for which each algorithm has its own value, and which are therefore no axes."""
         return [Axis(pointer) for pointer in dict.fromkeys(map(self._collapse, self._of_algorithms))]
 
     def varying_leaves(self, runs: Iterable[Run]) -> list[str]:
@@ -109,7 +109,7 @@ class Axes:
         return self._leaves[run.path].get(pointer)
 
     def was_swept(self, pointer: str) -> bool:
-        """Whether it is, or is within, what an experiment varies on purpose."""
+        """True if an experiment varies `pointer`, or an object that contains it, on purpose."""
         return any(_within(pointer, swept) for swept in self._swept)
 
     @cached_property
@@ -117,9 +117,9 @@ class Axes:
         return dict.fromkeys(self.varying_leaves(self._runs))
 
     def _is_of_algorithms(self, leaf: str) -> bool:
-        """Whether each algorithm has one of its own, such as a learning rate that suits it: then it is
-        no setting that algorithms are compared at. Runs that were started one by one may differ
-        by oversight, and only in their optimizers is that taken for intended."""
+        """True if each algorithm has its own value, such as a learning rate that suits it; algorithms
+        are then not compared at this setting. Runs that were started separately may differ by
+        oversight, so only differences in their optimizers are taken as intended."""
         common = any(_within(leaf, pointer) for pointer in _COMMON) and not _within(leaf, _TRANSPORT)
         if leaf.startswith("/algorithm/") or common:
             return False
@@ -135,8 +135,8 @@ class Axes:
         return [Axis(pointer, tuple(leaves)) for pointer, leaves in found.items()]
 
     def _collapse(self, leaf: str) -> str:
-        """The pointer that stands for `leaf`: the swept one that is nearest above it, or the component
-        whose choice by name brought the leaf along."""
+        """The pointer that stands for `leaf`: the nearest swept pointer at or above it, else the
+        component whose choice by name brought the leaf along, else the leaf itself."""
         parts = leaf.split("/")
         above = ["/".join(parts[: n + 1]) for n in range(1, len(parts))]
         for pointer in reversed(above):
@@ -148,9 +148,9 @@ class Axes:
         return leaf
 
     def _independent(self) -> list[Axis]:
-        """Without what an experiment varies along with another axis; of several that determine one
-        another the one that people name stays, and a quantity rather than a text. Runs that were
-        started one by one tell of no such intent."""
+        """The axes, without those that an experiment varies along with another axis. Of several axes
+        that determine each other, an axis with a known title is kept before other axes, and an axis of
+        quantities before an axis of texts. Runs that were started separately show no such intent."""
         kept = list(self._columns)
         for axis in sorted(reversed(kept), key=self._telling):
             others = [a for a in kept if a != axis]
@@ -163,7 +163,7 @@ class Axes:
                 all(value.number is not None for value in self._columns[axis].values()))
 
     def _leads(self, axis: Axis, other: Axis) -> bool:
-        """Whether the experiment gives `other` the value that it has by that of `axis`."""
+        """True if an experiment varies both axes and the value of `axis` determines that of `other`."""
         if not (self.was_swept(axis.pointer) and self.was_swept(other.pointer)):
             return False
         mine, others = self._columns[axis], self._columns[other]
@@ -184,7 +184,8 @@ class Axes:
         return Value(key, units.show(label), *size) if size else Value(key, label)
 
     def _object_label(self, found: dict[str, Any], axis: Axis) -> str:
-        """Its name and its options that differ among those of this name; a profile by its file."""
+        """The name of the object and its options that vary among objects of this name. A profile is named by its
+        file."""
         name, within = found.get("name"), axis.pointer
         varying = set(axis.leaves) if name is None else self._varying_within(axis, str(name))
         head = [] if name is None else [str(name)]
@@ -198,12 +199,12 @@ class Axes:
         return ", ".join(head + options) or _MISSING
 
     def _stems_tell(self, pointer: str) -> bool:
-        """Whether no two profiles there are called alike."""
+        """True if no two profiles at `pointer` have the same file name."""
         paths = {str(self.leaf(run, f"{pointer}/path")) for run in self._runs}
         return len({_stem(path) for path in paths}) == len(paths)
 
     def _varying_within(self, axis: Axis, name: str) -> set[str]:
-        """What varies among the runs that have the same component there."""
+        """The options of `axis` that vary among the runs that have the component `name` there."""
         key = (axis.pointer, name)
         if key not in self._varying_of:
             same = [r for r in self._runs if self.leaf(r, f"{axis.pointer}/name") == name]
@@ -212,7 +213,7 @@ class Axes:
 
 
 def is_function(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
-    """Whether what is first in a pair says what is second."""
+    """True if the first element of a pair determines the second."""
     known: dict[Hashable, Hashable] = {}
     return all(known.setdefault(first, second) == second for first, second in pairs)
 

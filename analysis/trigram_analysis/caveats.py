@@ -1,4 +1,4 @@
-"""What the runs do not take into account, and what they take for granted, as their manifests say it."""
+"""The warnings and assumptions of runs, as recorded in their manifests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .results import Run
 
 _MOST_NAMED = 3
-_REMARKS = {  # how a warning begins: the same in a few words
+_REMARKS = {  # the beginning of a warning: its short form
     "network not emulated": "network not emulated",
     "accelerator not emulated": "accelerator not emulated",
     "layer times of": "layer times of another accelerator",
@@ -21,8 +21,8 @@ _LONGEST_REMARK = 60
 
 
 def caveats(runs: list[Run]) -> list[str]:
-    """A line for each warning and each assumption, each once. One that not all runs have says whose it is, by what is
-    swept; experiments/tables/caveats.cpp does the same."""
+    """One line for each distinct warning and assumption. A line that does not apply to all runs names the swept values
+    of the runs that it applies to. experiments/tables/caveats.cpp does the same."""
     lines = []
     for key, title in (("warnings", "warning"), ("assumed", "assumed")):
         for sentence in dict.fromkeys(x for run in runs for x in _said(run, key)):
@@ -32,7 +32,7 @@ def caveats(runs: list[Run]) -> list[str]:
 
 
 def remarks(runs: list[Run]) -> list[str]:
-    """The warnings in a few words, for where there is little room."""
+    """The warnings in a few words, for places with little room."""
     said: dict[str, int] = {}
     for run in runs:
         for remark in dict.fromkeys(_remark(x) for x in _said(run, "warnings")):
@@ -51,8 +51,8 @@ def _said(run: Run, key: str) -> list[str]:
 
 
 def _told_apart(some: list[Run], runs: list[Run]) -> str:
-    """What tells `some` of the runs from the others: the fewest of their common coordinates that do, or the places of
-    the first of them; empty where they are all."""
+    """The swept values that tell `some` of the runs from the others: a smallest set of their common values if that
+    suffices, else the values of the first few of them; empty if `some` are all runs."""
     if len(some) == len(runs):
         return ""
 

@@ -1,4 +1,4 @@
-"""What a claim is made of: what it allows, its cells, and what is read off pairs of them."""
+"""The parts of a claim: its tolerance, its cells, and the orderings and speed-ups of pairs of cells."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What a claim asks for. Errors are |simulated / published - 1|, each at most `worst`, or what
-    `worst_of` has for the cell's last key, such as its algorithm; of pairs in the same setting whose
-    published values differ by more than `apart`, at most `wrong` may come in the other order.
-    `speed_ups` is {who: {over whom: by how much the factor may differ}}. Cells that something was
-    fitted to count with `counts_fitted` alone; `predicted_median` is of all others."""
+    """The limits of a claim. An error is |simulated / published - 1|. `median` limits the median error
+    and `worst` each error; `worst_of` overrides `worst` by the cell's last key, such as its algorithm.
+    Of the pairs in one setting whose published values differ by more than `apart`, at most `wrong` may
+    come out in the other order. `speed_ups` is {who: {over whom: allowed difference of the factor}}.
+    Cells that a parameter was fitted to count only with `counts_fitted`; `predicted_median` limits the
+    median error of the other cells."""
 
     median: float | None = None
     worst: float | None = None
@@ -33,12 +34,12 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Cell:
-    """One published number, and what its run gave; None where there is no such run."""
+    """One published number and the value of its run, which is None if there is no such run."""
 
-    key: dict[str, str]  # by the columns of the table
+    key: dict[str, str]  # by the columns of the published table
     published: float
     simulated: float | None
-    approximate: bool  # read off a figure where it was partly hidden
+    approximate: bool  # read off a figure in which it was partly hidden
     known: str  # why it misses, as far as that is known
     fitted: bool  # a parameter was chosen by it, so it is no prediction
 
@@ -53,7 +54,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Ordering:
-    """Two cells of one setting, the one that is published as smaller first."""
+    """Two cells of one setting. The cell with the smaller published value comes first."""
 
     smaller: Cell
     larger: Cell
@@ -66,13 +67,13 @@ class Ordering:
 
 @dataclass(frozen=True)
 class SpeedUp:
-    """By what factor one cell is faster than another of the same setting."""
+    """The factor by which one cell is faster than another cell of the same setting."""
 
     setting: dict[str, str]
     name: str
     published: float
     simulated: float | None
-    allowed: float  # of the difference, in either direction
+    allowed: float  # largest absolute difference
     known: str
 
     @property

@@ -1,4 +1,4 @@
-"""What a run says of a published number: which cell it answers, and the value it has for it."""
+"""The cell of a published table that a run answers, and the run's value for it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .units import quantity
 
 
 class ClaimError(ValueError):
-    """claims.json, or a table that it names, is not as it should be."""
+    """claims.json or a table that it names is invalid, or a run has no value for a cell."""
 
 
 def value_of(run: Run, described: dict[str, Any]) -> float:
-    """The measure that the claim describes, in the claim's unit: a number of the run's summary, or one that follows from
-    the mean time of a step. The mean leaves out the steps before `from_step`, which warm up or use up saved credit, and
-    the last step, which waits for all messages that are still under way."""
+    """The measure that the claim describes, in the claim's unit: a number of the run's summary, or a number that
+    follows from the mean step time. The mean excludes the steps before `from_step`, which warm up or use up saved
+    credit, and the last step, which waits for all messages in flight."""
     measure = described["measure"]
     if "summary" in measure:
         return measure.get("times", 1) * _of_summary(run, described)
@@ -46,7 +46,7 @@ def _of_summary(run: Run, described: dict[str, Any]) -> float:
 
 
 def _of_waiting(run: Run, step_s: float, described: dict[str, Any]) -> float:
-    """The share of a step that computes; or, with `every`, the seconds of so many steps that do not."""
+    """The share of a step that is spent computing; with `every`, the seconds that so many steps spend not computing."""
     measure = described["measure"]
     if "every" not in measure:
         return measure["computing_s"] / step_s
@@ -55,7 +55,7 @@ def _of_waiting(run: Run, step_s: float, described: dict[str, Any]) -> float:
 
 
 def _step_s(run: Run, described: dict[str, Any]) -> float:
-    """The mean time of the steps that count."""
+    """The mean time, in seconds, of the steps that count."""
     first = described["measure"].get("from_step", 0)
     try:
         steps = run.step_times[first:-1]
@@ -70,8 +70,8 @@ def _step_s(run: Run, described: dict[str, Any]) -> float:
 
 
 def cell_of(run: Run, rule: dict[str, Any]) -> str:
-    """What the rule reads off a run: a value that was swept over, or given, by its name or in a unit, or by the first
-    of the rule's cases whose members it has."""
+    """The text that `rule` reads from a run, at a pointer that was swept or given: the name of the first of the rule's
+    cases whose members the value has, else the name of the value, or a quantity in the rule's unit."""
     value = run.sweep.get(rule["pointer"], _at(run.experiment, rule["pointer"]))
     for case in rule.get("cases", []):
         if isinstance(value, dict) and all(value.get(key) == wanted for key, wanted in case["where"].items()):

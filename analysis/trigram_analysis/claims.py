@@ -1,4 +1,4 @@
-"""What was published beside what came out: analysis/claims.json, cell by cell."""
+"""Compares results with published numbers: the claims of analysis/claims.json, cell by cell."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .claim_cells import Cell, Ordering, SpeedUp, Tolerance
 from .claim_values import ClaimError, cell_of, value_of
 from .results import Results, Run
 
-_VALUE = "value"  # column of a wide table that has been made long
-_RESPECTS = ("median", "predicted_median", "worst", "order", "speed_ups")  # in which a claim can be missed
+_VALUE = "value"  # the column of values after a wide table has been made long
+_RESPECTS = ("median", "predicted_median", "worst", "order", "speed_ups")  # the ways in which a claim can miss
 CLAIMS = Path(__file__).resolve().parent.parent / "claims.json"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a run says of a cell."""
+    """The value that a run has for a cell."""
 
     key: tuple[str, ...]
     value: float
     as_claimed: bool  # the claim's command makes this run
     finished: str
-    unusable: str = ""  # why it says nothing
+    unusable: str = ""  # why the run has no value
 
 
 class Claim:
-    """One figure or table, and the runs of one experiment that answer it."""
+    """One published figure or table, and the runs of the experiment that answers it."""
 
     def __init__(self, described: dict[str, Any], folder: Path, runs: list[Run]):
         self.described = described
@@ -52,7 +52,7 @@ class Claim:
 
     @cached_property
     def columns(self) -> list[str]:
-        """Those that say which cell a row is."""
+        """The columns that identify a cell."""
         return list(self.described["cell"])
 
     @cached_property
@@ -62,7 +62,8 @@ class Claim:
                 if row[self._last] not in self.described.get("leave_out", [])]
 
     def _relative(self, found: dict[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
-        """The values as multiples of that of one name of the last column in the same setting, where it says so."""
+        """The values, divided by the value of the name `relative_to` in the last column and the same setting, if the
+        measure has it."""
         base = self.described["measure"].get("relative_to")
         if base is None:
             return found
@@ -70,23 +71,23 @@ class Claim:
 
     @cached_property
     def _answers(self) -> dict[tuple[str, ...], Answer]:
-        """Of each cell: those of the claim's configuration come before those that were made with other settings, and
-        new ones before those of the experiment as it was before."""
+        """The answer for each cell. Runs of the claim's configuration take precedence over runs with other settings,
+        and later runs over earlier runs."""
         return {answer.key: answer for answer in self._all_answers if not answer.unusable}
 
     @cached_property
     def _all_answers(self) -> list[Answer]:
-        """The best last."""
+        """All answers. Of several answers for one cell, the last one counts."""
         return sorted(map(self._answer, self._runs), key=lambda a: (a.as_claimed, a.finished, a.unusable))
 
     @property
     def unusable(self) -> list[str]:
-        """Why runs answer no cell."""
+        """Why runs answer no cell, one text per run."""
         return [answer.unusable for answer in self._all_answers if answer.unusable]
 
     @property
     def left_aside(self) -> int:
-        """Runs of cells that better ones answer."""
+        """The number of runs that are not used because a better run answers the same cell."""
         return len(self._all_answers) - len(self.unusable) - len(self._answers)
 
     def _answer(self, run: Run) -> Answer:
@@ -102,12 +103,12 @@ class Claim:
 
     @property
     def with_other_settings(self) -> int:
-        """Runs that answer cells, though the claim's command would not make them."""
+        """The number of cells answered by runs that the claim's command would not make."""
         return sum(not answer.as_claimed for answer in self._answers.values())
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """Of the published table; of a wide one, a row for each of the columns that hold values."""
+        """The rows of the published table. A wide table has one row for each of its columns of values."""
         rows, spread = _rows(self._table), self.described["value"]
         if isinstance(spread, str):
             return list(rows)
@@ -136,7 +137,7 @@ class Claim:
         return tuple(cell_of(run, rule) for rule in self.described["cell"].values())
 
     def value(self, run: Run) -> float:
-        """The measure of this claim, in its unit."""
+        """The run's value of the claim's measure, in the claim's unit."""
         return value_of(run, self.described)
 
     @property
@@ -156,12 +157,12 @@ class Claim:
 
     @property
     def predicted_errors(self) -> list[float]:
-        """Of the cells that nothing was fitted to."""
+        """The errors of the cells that nothing was fitted to."""
         return [cell.error for cell in self.cells if cell.error is not None and not cell.fitted]
 
     @cached_property
     def orderings(self) -> list[Ordering]:
-        """Pairs that were published as clearly apart."""
+        """The pairs of cells in one setting whose published values are clearly apart."""
         if self.tolerance.apart is None:
             return []
         pairs = (sorted(pair, key=lambda cell: cell.published) for cells in self._settings.values()
@@ -171,7 +172,7 @@ class Claim:
 
     @cached_property
     def _settings(self) -> dict[tuple[str, ...], list[Cell]]:
-        """The cells that count and differ in nothing but the last column."""
+        """The counted cells, grouped by all columns but the last."""
         settings: dict[tuple[str, ...], list[Cell]] = {}
         for cell in self.counted:
             settings.setdefault(tuple(cell.key[c] for c in self.columns[:-1]), []).append(cell)
@@ -201,7 +202,7 @@ class Claim:
 
     @cached_property
     def misses(self) -> dict[str, str]:
-        """In which respects the runs that there are miss what was published, and by how much."""
+        """The respects in which the existing runs miss what was published, and by how much."""
         t, said = self.tolerance, {}
         if self.errors and t.median is not None and median(self.errors) > t.median:
             said["median"] = f"median error {median(self.errors):.1%}, more than {t.median:.1%}"
@@ -221,7 +222,7 @@ class Claim:
 
     @property
     def unchecked(self) -> list[str]:
-        """Why runs that there are, or should be, cannot answer."""
+        """Why some cells cannot be checked."""
         said = []
         if self.with_other_settings:
             said.append(f"{self.with_other_settings} of {len(self.cells)} cells have runs that {self.command} does not make")
@@ -231,8 +232,8 @@ class Claim:
 
     @property
     def failures(self) -> list[str]:
-        """Why the claim is not as it is declared; empty if it holds, or misses in those respects that its
-        `expected_misses` name, and in no others."""
+        """Why the claim is not as declared. Empty if every cell is checked and the claim misses in exactly the respects
+        that `expected_misses` names."""
         if self.unchecked:
             return [*self.unchecked, *self.misses.values()]
         return ([text for respect, text in self.misses.items() if respect not in self.expected]
@@ -241,15 +242,15 @@ class Claim:
 
 
 def load(results: Results, path: Path = CLAIMS) -> list[Claim]:
-    """The claims that `results` have runs of, in the order of the file. A run that failed, or did not finish, is one,
-    too, though it answers no cell: a claim must not drop out of a check because all its runs did."""
+    """The claims whose experiments have runs in `results`, in the order of the file. Failed and unfinished runs count
+    as runs here, though they answer no cell: a claim must not drop out of a check because all its runs did."""
     groups, begun = results.by_name(), _begun(results)
     return [Claim(claim, path.parent, groups.get(claim["experiment"], [])) for claim in _described(path)
             if claim["experiment"] in begun]
 
 
 def not_checked(results: Results, path: Path = CLAIMS) -> list[str]:
-    """The experiments of the claims that `results` have no run of."""
+    """The experiments of the claims that have no run in `results`."""
     begun = _begun(results)
     return [claim["experiment"] for claim in _described(path) if claim["experiment"] not in begun]
 
@@ -268,7 +269,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _matches(key: dict[str, str], cells: dict[str, Any]) -> bool:
-    """Whether the cell is one of those described, {column: value or list of values}."""
+    """True if the cell is one of those that {column: value or list of values} describes."""
     return all(key.get(column) in _list(values) for column, values in cells.items())
 
 

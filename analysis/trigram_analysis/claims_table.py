@@ -1,4 +1,4 @@
-"""Claims for people: as text, and as a section of the report."""
+"""Formats claims for people: as text, and as a section of the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def as_text(claims: list[Claim]) -> str:
 
 
 def as_html(claims: list[Claim]) -> str:
-    """Empty where there are none."""
+    """The section of the report; empty if there are no claims."""
     if not claims:
         return ""
     return ('<section id="claims"><h2>What was published</h2>'
@@ -32,7 +32,7 @@ def verdict(claim: Claim) -> str:
 
 
 def summary(claim: Claim) -> str:
-    """The errors beside what is allowed, and the order."""
+    """The errors, the order and the speed-ups, with the allowed limits."""
     said, t = [], claim.tolerance
     fitted = any(cell.fitted for cell in claim.cells)
     if claim.errors:
@@ -91,7 +91,7 @@ def _order_titles(claim: Claim) -> list[str]:
 
 
 def _order_rows(claim: Claim) -> list[list[str]]:
-    """A row for each cell that others are clearly above, with what is said of each of these pairs."""
+    """One row for each cell that is clearly below other cells, with the verdict on each of these pairs."""
     above: dict[tuple[str, ...], list[Ordering]] = {}
     for pair in claim.orderings:
         above.setdefault(tuple(pair.smaller.key.values()), []).append(pair)
@@ -120,7 +120,7 @@ def _claim_text(claim: Claim) -> str:
 
 
 def _aligned(rows: list[list[str]], numbers: range) -> list[str]:
-    """Lines of a table, the first row as its head; columns that are empty are left out."""
+    """The lines of a table whose first row is its head. Empty columns are left out."""
     used = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
     widths = {i: max(len(row[i]) for row in rows) for i in used}
     lines = ["  ".join(row[i].rjust(widths[i]) if i in numbers else row[i].ljust(widths[i])

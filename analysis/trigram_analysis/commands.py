@@ -1,5 +1,5 @@
-"""The command that makes runs again: of a configuration of this repository if it is theirs, with what was set
-beside it, else with the whole experiment in it."""
+"""The command that repeats runs. If the runs come from a configuration of this repository, the command names it and
+sets what differs; else the command contains the whole experiment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def command(name: str, runs: list[Run]) -> str:
     if config is not None:
         path, settings = config
         return " ".join([f"trigram run {shlex.quote(path)}", *(f"--set {_setting(*setting)}" for setting in settings)])
-    # Results may be of anyone: their names are no part of a command unless a file may have them.
+    # Results may come from anyone, so their names enter the command only if they are plain file names.
     file = f"{name}.json" if _is_file_name(name) else "experiment.json"
     return f"cat > {file} <<'EOF'\n{json.dumps(experiment(runs), indent=1)}\nEOF\ntrigram run {file}"
 
@@ -36,15 +36,15 @@ def _setting(pointer: str, value: Any) -> str:
 
 
 def experiment(runs: list[Run]) -> dict[str, Any]:
-    """One experiment that makes all `runs`: the first, as resolved, and what was swept as a list."""
+    """One experiment that makes all `runs`: the first run's resolved experiment, with the swept values as a list."""
     whole = dict(runs[0].experiment)
     swept = [run.sweep for run in runs]
     return whole | {"zip": swept} if any(swept) and len(runs) > 1 else whole
 
 
 def configuration(name: str, runs: list[Run]) -> tuple[str, list[Difference]] | None:
-    """The path of the repository's configuration that these runs are of, and what was set beside it, the same for
-    all. A run with much else is rather of another experiment of that name."""
+    """The path of the repository's configuration that makes these runs, and the settings to add, which must be the same
+    for all runs. A run that needs many more settings probably comes from another experiment of that name."""
     found = []
     for path in sorted(CONFIGS.rglob(f"{name}.json")) if _is_file_name(name) else ():
         settings = _settings(path, runs[0])
@@ -55,17 +55,17 @@ def configuration(name: str, runs: list[Run]) -> tuple[str, list[Difference]] | 
 
 
 def _is_file_name(name: str) -> bool:
-    """Not a pattern, a path or an option, nothing that a shell reads otherwise, and one that a folder can have."""
+    """True for a name that a folder can have and that is no pattern, path, option or shell syntax."""
     return re.fullmatch(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,199}", name) is not None
 
 
 def is_of(path: Path, run: Run) -> bool:
-    """Whether the configuration makes this run, with nothing else set."""
+    """True if the configuration makes this run without any other setting."""
     return _settings(path, run) == []
 
 
 def _settings(path: Path, run: Run) -> list[Difference] | None:
-    """What must be set beside the configuration so that it makes this run; None if it cannot."""
+    """The settings with which the configuration makes this run; None if no settings do."""
     config = _read(path)
     if config is None:
         return None
@@ -83,7 +83,8 @@ def _settings(path: Path, run: Run) -> list[Difference] | None:
 
 @cache
 def _read(path: Path) -> dict[str, Any] | None:
-    """A JSON file, in which comments are allowed; each is read once, for all runs. Not to be changed."""
+    """Parses a JSON file that may have comments; None if it cannot be read. Results are cached, so nobody may change
+    them."""
     try:
         text = readable.text_of(path)
         found = json.loads(re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or "", text, flags=re.S))
@@ -93,7 +94,8 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _at_point(config: dict[str, Any], sweep: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What a configuration asks for at a point of its sweep, parents first; files in place of their paths."""
+    """The options that a configuration asks for at a point of its sweep, with the content of files in place of their
+    paths. Outer pointers are applied before the pointers inside them."""
     asked = {key: _inlined(value, folder) for key, value in config.items()
              if key not in _NOT_COMPARED and not isinstance(value, list)}
     for pointer, value in sorted(sweep.items()):
@@ -109,15 +111,15 @@ def _at_point(config: dict[str, Any], sweep: dict[str, Any], folder: Path) -> di
 
 
 def _bound(workload: Any, resolved: Any, cluster: Any) -> Any:
-    """A workload as written, with the rates of the cluster's accelerator in place of `"accelerator": "cluster"` where
-    the program, which leaves that as it is if it does not know them, has put them there."""
+    """The workload as written, with the rates of the cluster's accelerator in place of `"accelerator": "cluster"` if
+    the program has resolved it. The program leaves the text as it is where it does not know the rates."""
     if not (isinstance(workload, dict) and isinstance(resolved, dict)):
         return workload
     bound = dict(workload)
     if "priced_with" in workload:
         bound["priced_with"] = _bound(workload["priced_with"], resolved.get("priced_with"), cluster)
     if workload.get("accelerator") == "cluster" != resolved.get("accelerator"):
-        given = cluster["accelerator"]  # a V100 need not give its rates
+        given = cluster["accelerator"]  # a cluster may name a V100 without its rates
         bound["accelerator"] = resolved["accelerator"] | {key: given[key] for key in _RATES if key in given}
     return bound
 

@@ -1,4 +1,4 @@
-"""What a set of runs compares: contenders (algorithms) at points of the settings that vary."""
+"""The comparison that a set of runs makes: contenders (algorithms) at each setting that varies."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .shortfall import shortfall
 
 @dataclass
 class Point:
-    """The runs of one algorithm at one setting. They differ in their seeds, or in what results do not depend on, such
-    as the step that is recorded for the timeline."""
+    """The runs of one algorithm at one setting. They differ in their seeds, or in options that do not affect results,
+    such as which step is recorded for the timeline."""
 
     setting: Setting
     algorithm: str
@@ -36,7 +36,7 @@ class Point:
         return statistics.stdev(values) if len(values) > 1 else None
 
     def _values(self, measure: str | Callable[[Run], float | None]) -> list[float]:
-        """One for each seed: the mean over the runs that have it."""
+        """One value for each seed: the mean over the runs with that seed."""
         get = measure if callable(measure) else lambda run: run.number(measure)
         of_seeds = [[v for v in map(get, runs) if v is not None and math.isfinite(v)] for runs in self.by_seed]
         return [statistics.fmean(values) for values in of_seeds if values]
@@ -49,7 +49,7 @@ class Point:
         return list(groups.values())
 
     def reached(self, target: float) -> Reached | None:
-        """When `target` accuracy is reached, the mean over seeds; None unless every seed got there."""
+        """When the runs reach `target` accuracy, in the mean; None unless every run reaches it."""
         return mean_reached(self.runs, target)
 
     def time_to(self, target: float) -> float | None:
@@ -57,7 +57,7 @@ class Point:
         return found and found.time_s
 
     def partly(self, interval: Callable[[Run], tuple[float, float] | None]) -> Partly | None:
-        """What some of the runs reach in their `interval`, and others never; None where all do, or none does."""
+        """The range of the intervals of those runs that have one; None if all runs have one, or none has."""
         there = [found for run in self.runs if (found := interval(run))]
         if len(there) in (0, len(self.runs)):
             return None
@@ -66,32 +66,32 @@ class Point:
 
     @property
     def epochs_to_target(self) -> float | None:
-        """Mean number of epochs to the accuracy that the runs were to end at; as above."""
+        """Mean number of epochs to the accuracy at which runs were to stop; None unless every run reaches it."""
         values = [run.target.get("epochs") for run in self.runs]
         return None if None in values else statistics.fmean(values)
 
     @property
     def stopped(self) -> bool:
-        """Whether a run ended where it was as accurate as it was to be: it learned no longer than it had to."""
+        """True if a run stopped at its target accuracy, and thus learned no longer than it had to."""
         return any(run.target.get("time_s") is not None for run in self.runs)
 
     @property
     def drawn_run(self) -> Run:
-        """The run of which a timeline is drawn: of the lowest seed, and of the earliest step that was recorded."""
+        """The run whose timeline is drawn: the lowest seed, then the earliest recorded step."""
         return min(self.runs, key=lambda run: (units.natural(str(run.seed)), run.recorded_step))
 
     @property
     def shortfall(self) -> str:
-        """Why this does not show what the algorithm costs; empty if it does."""
+        """Why this point does not show what the algorithm costs; empty if it does."""
         return self.lack(rates=True)
 
     def lack(self, rates: bool) -> str:
-        """Why this never comes first: by its means per step if `rates`, else by anything; empty if it may."""
+        """Why this point never comes first: in means per step if `rates`, else in any measure; empty if it may."""
         return next((why for run in self.runs if (why := shortfall(run, rates))), "")
 
     @property
     def paces(self) -> tuple[float, float] | None:
-        """As those of its runs; None where no run's workers differ much."""
+        """Samples per second of the slowest and the fastest worker; None if no run's workers differ much."""
         found = [run.paces for run in self.runs if run.paces]
         return (min(s for s, _ in found), max(f for _, f in found)) if found else None
 
@@ -101,7 +101,7 @@ class Point:
 
 
 class Comparison:
-    """The runs of one experiment, arranged."""
+    """The runs of one experiment, arranged by setting and algorithm."""
 
     def __init__(self, name: str, runs: list[Run]):
         self.name = name
@@ -122,23 +122,23 @@ class Comparison:
 
     @property
     def middle_setting(self) -> Setting:
-        """One for figures that show one, of those with the most contenders: computation and
-        communication both matter there."""
+        """The setting for figures that show only one: the middle of those with the most contenders,
+        where computation and communication both matter."""
         most = max(len(self.at(s)) for s in self.settings)
         full = [s for s in self.settings if len(self.at(s)) == most]
         return full[len(full) // 2]
 
     @cached_property
     def declared_target(self) -> float | None:
-        """The accuracy that all runs were to end at, if it is one."""
+        """The target accuracy, if all runs declare the same one."""
         declared = {run.experiment.get("target_accuracy") for run in self.runs}
         return declared.pop() if len(declared) == 1 else None
 
     @cached_property
     def target(self) -> float | None:
-        """The accuracy that time-to-accuracy is taken at: the one that all runs were to end at; else
-        the highest whole per cent that every run of every seed reaches, or 90 % of the best where
-        some run falls far behind."""
+        """The accuracy for time-to-accuracy: the declared target if there is one. Otherwise it is the
+        highest whole per cent that every run reaches, or 90 % of the best accuracy if some run falls
+        behind that."""
         if self.declared_target is not None:
             return self.declared_target
         compared = [p for p in self.points if not p.lack(rates=False)] or self.points
@@ -150,7 +150,7 @@ class Comparison:
 
     @property
     def coupled(self) -> list[str]:
-        """What varies without being an axis, and what with."""
+        """One line for each group of settings that vary without being an axis, with what they vary with."""
         leaders = [(axis.title, [other.title for other in others])
                    for axis, others in self._axes.coupled.items()]
         leaders.append(("the algorithm", [axis.title for axis in self._axes.of_algorithms]))
@@ -182,8 +182,8 @@ class Comparison:
         return ", ".join(parts)
 
     def told_of(self, run: Run) -> str:
-        """Which run a timeline is of, where the runs have several seeds; which step, where they recorded different ones
-        or where not all steps of the run are alike."""
+        """Says which run a timeline shows: its seed if the runs have several seeds, and its step if the runs recorded
+        different steps or if the run's steps are not all alike."""
         unlike = self._unlike(run)
         parts = [(f"seed {run.seed}", len({str(r.seed) for r in self.runs}) > 1),
                  (f"step {run.recorded_step}", len({r.recorded_step for r in self.runs}) > 1 or unlike),
@@ -192,7 +192,7 @@ class Comparison:
 
     @staticmethod
     def _unlike(run: Run) -> str:
-        """In what the recorded step differs from others of the run; empty where nothing is known of that."""
+        """How the recorded step differs from other steps of the run; empty if no difference is known."""
         every = run.number("cycle_steps") or 1
         if run.recorded_step < run.warm_up_steps:
             return "in the warm-up"
@@ -229,8 +229,8 @@ class Comparison:
         return labels
 
     def _goes_with_setting(self, leaf: str, runs: list[Run]) -> bool:
-        """Whether an experiment gives one algorithm this option by the setting, as a library chooses
-        another allreduce on two nodes than on more."""
+        """True if an experiment sets this option of one algorithm by the setting, as a library chooses
+        a different allreduce on two nodes than on more."""
         goes = self._axes.was_swept(leaf) and is_function(
             (self._axes.setting(run), key_of(self._axes.leaf(run, leaf))) for run in runs)
         if goes:
@@ -239,6 +239,6 @@ class Comparison:
 
 
 def _whole_per_cent(share: float) -> float:
-    """The highest that is not above `share`; 100 times a float may fall below the number meant."""
+    """The highest whole per cent not above `share`, compared as shares: 100 * share may fall below the number meant."""
     nearest = round(100 * share)
     return (nearest if nearest / 100 <= share else nearest - 1) / 100

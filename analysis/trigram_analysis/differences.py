@@ -1,7 +1,7 @@
-"""What a resolved experiment has that a written one does not ask for. Options that are left out are at their
-defaults, which configs/schema.json knows: the program writes it from the same tables of fields that it reads
-experiments by, and a test holds it to them. To ask the program for its plan would be as exact, but takes
-seconds for each large sweep, and the program need not be there where a report is made."""
+"""The differences between a resolved experiment and a written one. Options that are left out have the defaults of
+configs/schema.json. The program writes that file from the same tables of fields with which it reads experiments, and a
+test compares the two. Asking the program for its plan would be as exact, but takes seconds for each large sweep, and
+the program may be absent where a report is made."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from . import units
 
 SCHEMA = Path(__file__).resolve().parents[2] / "configs" / "schema.json"
 Difference = tuple[str, Any]  # JSON pointer, the resolved value
-# What the program takes where a whole component is left out: schema.json has defaults of options alone.
+# What the program uses if a whole component is left out: schema.json has defaults only for options.
 _COMPONENTS = {"/runtime": "sim", "/optimizer": "sgd"}
-_HIDDEN = {"mlp": [64], "cnn": []}  # default of /workload/hidden by the model, so schema.json has none
+_HIDDEN = {"mlp": [64], "cnn": []}  # default of /workload/hidden; it depends on the model, so schema.json has none
 
 
 def differences(written: Any, resolved: Any, pointer: str = "") -> Iterator[Difference]:
-    """Where `resolved` is not what `written` and the defaults make."""
+    """The places where `resolved` differs from `written` completed by the defaults."""
     return _differences(written, resolved, _schema(), pointer)
 
 
 def same(a: Any, b: Any) -> bool:
-    """Quantities are the same however they were written."""
+    """True if the values are equal. Quantities are equal however they were written."""
     one, other = units.quantity(a), units.quantity(b)
     if one is None or other is None:
         return a == b
@@ -50,7 +50,7 @@ def _differences(written: Any, resolved: Any, schema: dict[str, Any], pointer: s
 
 def _within(written: dict[str, Any], resolved: dict[str, Any], schema: dict[str, Any],
             pointer: str) -> Iterator[Difference]:
-    """Of objects: all of a component that is another one, else option by option."""
+    """The differences of two objects: the whole object if its name or kind differs, else option by option."""
     if any(key in written and written[key] != resolved.get(key) for key in ("name", "kind")):
         yield pointer, resolved
         return
@@ -65,7 +65,8 @@ def _within(written: dict[str, Any], resolved: dict[str, Any], schema: dict[str,
 
 
 def _as_object(written: Any, resolved: dict[str, Any]) -> Any:
-    """A name may stand for an object; "profile:PATH" for one with a path, which may be written from elsewhere."""
+    """The object that a text stands for: a name stands for an object of that name, and "profile:PATH" for an object
+    with a path, which may be relative to another folder."""
     if not isinstance(written, str):
         return written
     name, _, path = written.partition(":")
@@ -74,7 +75,7 @@ def _as_object(written: Any, resolved: dict[str, Any]) -> Any:
 
 
 def _default(option: dict[str, Any], pointer: str, resolved: dict[str, Any]) -> Any:
-    """None where there is none: then the option may be left out altogether."""
+    """The default of an option; None if it has none and may therefore be absent."""
     if pointer == "/workload/hidden":
         return _HIDDEN.get(str(resolved.get("model")))
     found = (one["default"] for one in (option, *option.get("anyOf", ())) if "default" in one)
@@ -82,14 +83,14 @@ def _default(option: dict[str, Any], pointer: str, resolved: dict[str, Any]) -> 
 
 
 def _known_to(resolved: Any, default: Any) -> Any:
-    """Of a default object, the options that the run has: others are newer than it."""
+    """The part of a default object that the run has: options that it lacks are newer than the run."""
     if not (isinstance(resolved, dict) and isinstance(default, dict)):
         return default
     return {key: _known_to(resolved[key], value) for key, value in default.items() if key in resolved}
 
 
 def _variant(schema: dict[str, Any], resolved: Any) -> dict[str, Any]:
-    """Of a schema's alternatives the one that a resolved value is of, by its name or kind."""
+    """The alternative of a schema to which a resolved value belongs, by its name or kind."""
     kind = "object" if isinstance(resolved, dict) else "array"
     found = [s for s in _alternatives(schema) if s.get("type") == kind]
     for each in found:

@@ -1,4 +1,4 @@
-"""Which content of an input file a run has read, where runs of an experiment have read several."""
+"""Tells runs of one experiment apart that have read different contents of an input file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path, PurePosixPath
 
 from .results import Run
 
-_DIGITS = 7  # of a hash, as people are shown it
-_OF_NO_RESULT = ("name", "description")  # no part of what a run's id is a hash of
+_DIGITS = 7  # digits of a hash that are shown to people
+_OF_NO_RESULT = ("name", "description")  # left out of the hash that is a run's id
 
 
 def contents(runs: list[Run]) -> dict[Path, str]:
-    """For each run that has read a file of which others have read another content: which one, in words."""
-    last_read: dict[str, dict[str, str]] = {}  # by file and hash: when the last run that read it began
+    """For each run that has read a file that other runs have read with another content: which content, in words."""
+    last_read: dict[str, dict[str, str]] = {}  # by file and hash: the start of the last run that read it
     for run in runs:
         for file, digest in run.inputs.items():
             known = last_read.setdefault(file, {})
@@ -25,15 +25,16 @@ def contents(runs: list[Run]) -> dict[Path, str]:
 
 
 def _name(file: str, digest: str, last_read: dict[str, str]) -> str:
-    """The newest is the one of the last run, unless several began in the same second."""
+    """The name of a file and its hash. The content that the last run has read is called the newest, unless runs with
+    other contents began in the same second."""
     last = max(last_read.values())
     newest = last_read[digest] == last and list(last_read.values()).count(last) == 1
     return f"{PurePosixPath(file).name} {digest[:_DIGITS]}" + " (newest)" * newest
 
 
 def _unsaid(runs: list[Run]) -> dict[Path, str]:
-    """Of manifests by older programs, which do not say hashes: an id is a hash of the experiment and of the content of
-    its input files, so runs of one experiment that have several ids have read several contents."""
+    """Contents in manifests of older programs, which record no hashes. A run's id is a hash of the experiment and of
+    the content of its input files, so runs of one experiment with several ids have read several contents."""
     ids: dict[str, set[str]] = {}
     for run in runs:
         ids.setdefault(_experiment(run), set()).add(run.id)

@@ -1,4 +1,4 @@
-"""The links of an emulated network, as they were measured before each run."""
+"""The links of an emulated network, as measured before each run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLUMNS = ("run", "link", "bandwidth: configured", "achieved", "latency: configu
 
 
 def listing(runs: Sequence[Run]) -> str:
-    """HTML; empty where no network was emulated. It is open when a link was off."""
+    """A list of the links in HTML, opened if a link deviates; empty if no network was emulated."""
     rows = [(run, link) for run in runs for link in _links(run)]
     if not rows:
         return ""

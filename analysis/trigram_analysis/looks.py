@@ -1,4 +1,4 @@
-"""Which colour, marker and line each algorithm of a comparison has, in figures and on pages alike."""
+"""The colour, marker and line of each algorithm of a comparison, the same in figures and on pages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Looks:
             self._places[label] = next(free) if fixed is None or taken else fixed
 
     def look(self, algorithm: str) -> tuple[int, int, int]:
-        """Numbers of its colour, marker and line. Who shares a colour has another marker and another
-        line, so that they can be told apart in black and white."""
+        """The numbers of its colour, marker and line. Algorithms that share a colour differ in marker and line, so that
+        they can be told apart in black and white."""
         place = self._places[algorithm]
         turn = place // COLOURS
         return place % COLOURS, (place + turn) % MARKERS, turn % LINES

@@ -14,8 +14,8 @@ from .winner_map import Winner, map_axes, unranked, winner
 
 
 def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
-    """The winner of the deciding measure per cell, its value and its margin; of further axes than two,
-    at the middle setting."""
+    """The winner of the deciding measure in each cell, its value and its margin. Axes beyond the first two are fixed at
+    the middle setting."""
     measure = overview.deciding(comparison)
     x, y = map_axes(comparison)
     if measure is None or x is None or len(comparison.algorithms) < 2:
@@ -64,7 +64,7 @@ def _margin(best: Winner) -> str:
 
 
 def _wrapped(names: str, width: int = 21) -> str:
-    """Broken where a cell would be too narrow, after what separates words."""
+    """Breaks `names` into lines that fit a cell, after characters that separate words."""
     lines = [""]
     for word in re.findall(r"[^ _/,(=]*[ _/,(=]?", names):
         if lines[-1] and len(lines[-1]) + len(word) > width:

@@ -1,4 +1,4 @@
-"""How figures mark what does not show what an algorithm costs."""
+"""Marks in figures for runs that do not show what their algorithm costs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .measures import time_to
 
 
 def hollow(ax: Axes, styles: style.Styles, algorithm: str, places: list[tuple[float, float]]) -> None:
-    """Empty marks over those of runs that do not show what the algorithm costs."""
+    """Draws hollow marks over the points whose runs do not show what the algorithm costs."""
     for x, y in places:
         ax.plot(x, y, **styles.line(algorithm) | {"markerfacecolor": "white", "markersize": 9})
 
 
 def marked(comparison: Comparison, algorithm: str) -> str:
-    """The name of an algorithm; marked if some run does not show what it costs."""
+    """The name of an algorithm, with a mark if some run does not show what the algorithm costs."""
     short = any(p.shortfall for p in comparison.points if p.algorithm == algorithm)
     return algorithm + f" {shortfall.MARK}" * short
 
 
 def footnote(fig: Figure, comparison: Comparison) -> None:
-    """What the marks mean, and what the runs do not take into account."""
+    """Writes below the figure what the marks mean, and what the runs do not take into account."""
     short = dict.fromkeys(p.shortfall for p in comparison.points if p.shortfall)
     lines = [f"{shortfall.MARK} {'; '.join(short)}"] if short else []
     if said := remarks(comparison.runs):
@@ -37,8 +37,8 @@ def footnote(fig: Figure, comparison: Comparison) -> None:
 
 
 def below(fig: Figure, lines: list[str]) -> None:
-    """Writes lines, as wide as the figure, below it and what was written there before."""
-    size, spacing, wide_in = 8, 1.2, 0.06  # points, lines, inches of a mean letter
+    """Writes lines below the figure, wrapped to its width, after the lines written there before."""
+    size, spacing, wide_in = 8, 1.2, 0.06  # points; line heights; inches per letter, in the mean
     wrapped = [part for line in lines for part in textwrap.wrap(line, int(fig.get_figwidth() / wide_in))]
     before = sum(text.get_text().count("\n") + 1 for text in fig.texts if text.get_position()[1] < 0)
     if wrapped:
@@ -47,20 +47,20 @@ def below(fig: Figure, lines: list[str]) -> None:
 
 
 def interval_of(point: Point, target: float) -> str:
-    """When a point that gets there reached an accuracy, as tables show it."""
+    """The interval in which a point reached an accuracy, as tables show it. The point must have reached it."""
     found = point.reached(target)
     unit = seconds_unit(found.time_s)
     return interval(found.after_s, found.time_s, unit.show, unit.name)
 
 
 def coarse(point: Point, target: float) -> str:
-    """The mark of what few evaluations tell; else empty."""
+    """The mark for times that few evaluations tell; else empty."""
     found = point.reached(target)
     return "~" if found and found.coarse else ""
 
 
 def some_seeds(ax: Axes, partly: Partly, place: float, colour: str, upright: bool) -> None:
-    """A dotted line over the values that some seeds alone have, with the number of these seeds."""
+    """Draws a dotted line over the values that only some seeds reach, with the number of these seeds."""
     along, across = [partly.least, partly.most], [place, place]
     ax.plot(*((across, along) if upright else (along, across)), color=colour, linestyle=":", linewidth=2.5,
             marker="_" if upright else "|", markersize=8)
@@ -74,7 +74,7 @@ def some_seeds(ax: Axes, partly: Partly, place: float, colour: str, upright: boo
 
 
 def footnotes_of_target(fig: Figure, comparison: Comparison, target: float) -> None:
-    """What the marks of times to an accuracy mean."""
+    """Writes below the figure what the marks on times to an accuracy mean."""
     partly = time_to(target).partly
     below(fig, [legend for legend, found in ((COARSE_LEGEND, lambda p: coarse(p, target)), (PARTLY_LEGEND, partly))
                 if any(map(found, comparison.points))])

@@ -13,7 +13,7 @@ def escape(text: Any) -> str:
 
 
 def breakable(text: str) -> str:
-    """Long names may break after their underscores, slashes and commas."""
+    """Escapes `text`, and lets long names break after underscores, slashes, commas and the like."""
     return re.sub(r"([_/,(=])", r"\1<wbr>", escape(text))
 
 
@@ -24,7 +24,7 @@ def plain(value: Any) -> str:
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]], classes: str = "") -> str:
-    """Of text, which is escaped; all columns to the left."""
+    """An HTML table of text, which is escaped; all columns are aligned to the left."""
     head = "".join(f'<th class="key">{escape(t)}</th>' for t in titles)
     body = "".join("<tr>" + "".join(f'<td class="key">{escape(c)}</td>' for c in row) + "</tr>"
                    for row in rows)
@@ -38,5 +38,5 @@ def details(summary: str, body: str, opened: bool = False) -> str:
 
 
 def copied(label: str, text: str) -> str:
-    """A button that copies `text`; hidden where no script runs, as the text stands elsewhere, too."""
+    """A button that copies `text`. It is hidden where no script runs, because the text also stands elsewhere."""
     return f'<button type="button" class="copy" data-copy="{escape(text)}">{escape(label)}</button>'

@@ -1,4 +1,4 @@
-"""What the report can draw of a run: one list, for the winner map, the charts and their CSV files."""
+"""The measures that the report can draw: one list for the winner map, the charts and their CSV files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .results import Run
 
 @dataclass(frozen=True)
 class Measure:
-    """`kind` says how people read the number: "s", "B", "share" (0 to 1) or "" for a plain one. Where
-    a value is known to lie in an interval alone, it is its end, and `least` its begin."""
+    """`kind` tells how to show the number: "s", "B", "share" (0 to 1) or "" for a plain number. If a value is only
+    known to lie in an interval, `value` is the end of the interval and `least` its begin."""
 
     key: str
     title: str
@@ -23,12 +23,12 @@ class Measure:
     spread: Callable[[Point], float | None]
     better: Literal["low", "high"] | None = None
     least: Callable[[Point], float | None] = lambda point: None
-    partly: Callable[[Point], Partly | None] = lambda point: None  # in place of a value that some seeds alone have
+    partly: Callable[[Point], Partly | None] = lambda point: None  # replaces a value that only some seeds have
     rate: bool = False  # a mean per step or second, which runs that are too short do not show
 
 
 def measures(comparison: Comparison) -> list[Measure]:
-    """Those that the runs have a value of, the one that decides between algorithms first."""
+    """The measures that the runs have a value of. The measure that decides between algorithms comes first."""
     return [m for m in _all(comparison) if any(m.value(p) is not None for p in comparison.points)]
 
 
@@ -45,7 +45,7 @@ def _all(comparison: Comparison) -> Iterator[Measure]:
     for where in ("inter", "intra"):
         yield _of(f"bytes_{where}", f"bytes per step {'between' if where == 'inter' else 'inside'} nodes",
                   "B", _per_step(f"bytes_{where}"), "low", rate=True)
-    # Runs that stop at a target are no longer trained than they have to be.
+    # Runs that stop at a target train no longer than they have to.
     stopped = any(p.stopped for p in comparison.points)
     low, high = (None, None) if stopped else ("low", "high")
     yield _of("staleness_mean", "staleness (steps)", "", "staleness_mean")

@@ -1,4 +1,4 @@
-"""What algorithms are called, and in which order they are shown."""
+"""The names of algorithms, and the order in which they are shown."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .results import Run
 
 
 def algorithm_name(run: Run) -> str:
-    """What the algorithm of a run is called: a system by the file that its sweep names,
-    "pytorch_ddp"."""
+    """The name of a run's algorithm. If the sweep names a file, such as a system's, the algorithm is called by
+    that file: "pytorch_ddp"."""
     swept = run.sweep.get("/algorithm")
     named = isinstance(swept, str) and swept.endswith(".json")
     return Path(swept).stem if named else own_name(run)
@@ -27,5 +27,5 @@ def own_name(run: Run) -> str:
 
 
 def algorithm_order(label: str) -> tuple[bool, str]:
-    """The exact baseline first, the others by name."""
+    """A sort key: the exact baseline first, the others by name."""
     return not label.startswith("gradient_allreduce"), label

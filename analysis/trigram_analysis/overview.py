@@ -1,4 +1,4 @@
-"""The winner map as a table, which needs no script, and the line that sums an experiment up."""
+"""The winner map as a table, which needs no script, and a headline for each experiment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def deciding(comparison: Comparison) -> Measure | None:
 
 
 def winner_map(comparison: Comparison) -> str:
-    """Of the deciding measure; of further axes than two, at the middle setting."""
+    """The winner map of the deciding measure. Axes beyond the first two are fixed at the middle setting."""
     measure = deciding(comparison)
     if measure is None:
         return "<p>No finished run says anything here.</p>"
@@ -52,7 +52,7 @@ def winner_map(comparison: Comparison) -> str:
 
 
 def headline(comparison: Comparison) -> str:
-    """Who wins how many settings."""
+    """Says how many settings each algorithm wins."""
     measure = deciding(comparison)
     found = [winner(comparison, s, measure) for s in comparison.settings] if measure else []
     won = [w for w in found if w is not None]
@@ -79,7 +79,7 @@ def _cell(comparison: Comparison, measure: Measure, looks: Looks,
 
 
 def shown(best: Winner, measure: Measure) -> str:
-    """The winner's value, marked where evaluations are too far apart to tell it."""
+    """The winner's value, with a mark if evaluations are too far apart to tell it."""
     return ("~ " if best.coarse else "") + show(best.value, measure.kind)
 
 
@@ -96,7 +96,7 @@ def undecided(best: Winner) -> bool:
 
 
 def missing(comparison: Comparison, measure: Measure, setting: Setting | None) -> str:
-    """Why nobody is first."""
+    """Why no algorithm is first."""
     points = comparison.at(setting) if setting is not None else []
     if unranked(points, measure):
         return "none with every seed"
@@ -114,7 +114,7 @@ def margin(best: Winner) -> str:
 
 
 def earlier(best: Winner) -> str:
-    """Who may be earlier than the leaders, with some of its seeds."""
+    """Says which algorithms may be earlier than the leaders with some of their seeds."""
     who = best.rivals[0].algorithm if len(best.rivals) == 1 else f"{len(best.rivals)} others"
     return f"{who} may be earlier"
 

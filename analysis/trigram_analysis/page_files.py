@@ -1,4 +1,4 @@
-"""The page's own files: template, style, script, and the library of its charts, all in one."""
+"""Assembles the page from its own files: template, style, scripts, and the library of its charts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 _PAGE = Path(__file__).with_name("page")
-# Each imports only from those before it.
+# A module imports only from modules before it.
 MODULES = ("dom", "format", "looks", "view", "copy", "tables", "winner_map", "scales", "chart", "settings",
            "sweep_charts", "progress_charts", "bars", "timeline", "main")
 # Where scripts/setup installs uPlot, or `cmake --install` puts it.
@@ -23,7 +23,7 @@ def page(title: str, body: str) -> str:
 
 
 def script() -> str:
-    """The modules in one, each a function of its own that returns what it exports."""
+    """The modules in one script. Each module becomes a function that returns what the module exports."""
     return "const modules = {};\n" + "\n".join(_module(name) for name in MODULES)
 
 
@@ -35,7 +35,7 @@ def _module(name: str) -> str:
 
 
 def chart_script() -> str:
-    """uPlot with its licence; nothing where it is not installed: then the page says so."""
+    """uPlot with its licence; empty if it is not installed, which the page then says."""
     source, licence = _LIBRARY / "dist" / "uPlot.iife.min.js", _LIBRARY / "LICENSE"
     if not source.is_file():
         return ""

@@ -1,4 +1,4 @@
-"""Figures of several panels, one for each of some settings: which these are, their titles and axes."""
+"""Figures of several panels, one per setting: the settings that are shown, their titles and their axes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LETTERS_PER_INCH = 13  # of a title, at least
 
 
 def chosen(settings: list[Setting]) -> list[Setting]:
-    """All settings, or as many as fit, of them evenly spread."""
+    """All settings, or as many as fit, evenly spread."""
     if len(settings) <= _MOST:
         return settings
     last = len(settings) - 1
@@ -30,12 +30,12 @@ def without(setting: Setting, axis: int) -> Setting:
 
 
 def join(comparison: Comparison, others: Setting, axis: int) -> str:
-    full = others[:axis] + (others + others)[:1] + others[axis:]  # a filler where the axis was
+    full = others[:axis] + (others + others)[:1] + others[axis:]  # with a filler in place of the axis
     return comparison.label(full, skip=axis) if others else ""
 
 
 def set_title(ax: Axes, title: str) -> None:
-    """Broken into lines that end before the next panel begins."""
+    """Breaks the title into lines that end before the next panel begins."""
     columns = ax.get_subplotspec().get_gridspec().ncols
     inches = ax.figure.get_figwidth() / columns - 0.6
     ax.set_title(textwrap.fill(title, max(int(inches * LETTERS_PER_INCH), 10)))

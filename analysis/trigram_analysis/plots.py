@@ -19,7 +19,7 @@ from .comparison import Comparison, Point, Setting
 Value = Callable[[Point], float | None]
 Text = Callable[[Point], str]
 Some = Callable[[Point], Partly | None]
-Spread = Callable[[Point], tuple[float, float] | None]  # how far a value may lie below and above
+Spread = Callable[[Point], tuple[float, float] | None]  # how far below and above its value a point may lie
 
 _LETTERS_OF_ROW = 60
 
@@ -90,8 +90,9 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
                   value: Value, spread: Spread, label: str, floor: float | None = None,
                   text: Text | None = None, mark: Text = lambda point: "",
                   partly: Some = lambda point: None) -> Figure | None:
-    """`value` against the numeric axis, one panel per combination of the other axes, with `mark` beside a point; bars,
-    with the value as `text`, where there is no numeric axis. What some seeds alone have, `partly`, is dotted."""
+    """Draws `value` against the numeric axis, with one panel per combination of the other axes and with `mark` beside
+    each point. Without a numeric axis, draws bars with the value as `text`. Values that only some seeds have, `partly`,
+    are dotted."""
     if all(value(p) is None and partly(p) is None for p in comparison.points):
         return None
     axis = comparison.numeric_axis()
@@ -211,7 +212,7 @@ def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
 
 
 def _smoothed(table: pd.DataFrame) -> pd.DataFrame:
-    """Means over stretches of steps that grow with time, as a logarithmic axis wants them."""
+    """Means over stretches of steps that grow with time, to suit a logarithmic axis."""
     steps = np.arange(1, len(table) + 1)
     return table.groupby(np.floor(8 * np.log2(steps)).astype(int)).mean()
 
@@ -236,7 +237,7 @@ def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
 
 def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], label: str,
                   any_data: str) -> Figure | None:
-    """One panel per setting. Time is logarithmic: the same shift is the same factor everywhere."""
+    """One panel per setting. The time axis is logarithmic, so the same shift is the same factor everywhere."""
     if not any(any_data in run.metrics and run.metrics[any_data].notna().any()
                for run in comparison.runs):
         return None

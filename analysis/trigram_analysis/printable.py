@@ -1,10 +1,10 @@
-"""Text of inputs that is safe to print."""
+"""Makes text from inputs safe to print."""
 
 from __future__ import annotations
 
 import unicodedata
 
-_MOVES_THE_CURSOR = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, directions of writing, breaks of lines
+_MOVES_THE_CURSOR = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, writing directions, line breaks
 
 
 def printable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What model profiles assume: numbers in results that nobody has measured."""
+"""The assumptions of model profiles: numbers in results that nobody has measured."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Profile:
     accelerator: str = ""
     sources: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)  # what runs have in place of its own
+    replaced: list[str] = field(default_factory=list)  # values that runs use in place of the profile's own
 
 
 def of(runs: list[Run]) -> list[Profile]:
-    """The profiles that the runs' times are of, those that can be found."""
+    """The profiles on which the runs' times are based, as far as they can be found."""
     replaced: dict[str, dict[str, None]] = {}
     for run in runs:
         workload = run.experiment.get("workload")
@@ -37,7 +37,7 @@ def of(runs: list[Run]) -> list[Profile]:
 
 
 def read(name: str) -> Profile | None:
-    """`name` as configurations write it: bert_large, or profile:PATH."""
+    """Reads a profile by its name in configurations: bert_large, or profile:PATH. None if there is no such profile."""
     given = name.removeprefix("profile:")
     for path in (Path(given), _PROFILES / f"{given}.csv", _PROFILES / f"{given}.json"):
         if path.suffix in (".csv", ".json"):
@@ -46,7 +46,7 @@ def read(name: str) -> Profile | None:
                     continue
                 text = path.read_text(encoding="utf-8")
                 return _json(path, text) if path.suffix == ".json" else _csv(path, text)
-            except (OSError, ValueError, RecursionError):  # a name that no file can have, or what is no profile
+            except (OSError, ValueError, RecursionError):  # no file can have this name, or the file is no profile
                 return None
     return None
 
@@ -59,7 +59,7 @@ def _named(workload: Any) -> Iterator[str]:
 
 
 def _replacements(workload: Any) -> dict[str, None]:
-    """"step_time 25ms" and "batch 64", where the workload has them in place of the profile's."""
+    """"step_time 25ms" and "batch 64", if the workload has them in place of the profile's values."""
     options = workload.get("priced_with", workload) if isinstance(workload, dict) else {}
     return {f"{key} {options[key]}": None for key in ("step_time", "batch")
             if isinstance(options, dict) and options.get(key) is not None}

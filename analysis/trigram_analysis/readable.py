@@ -1,26 +1,26 @@
-"""What of the files of a run can be used: the types and sizes of what tables, charts and claims take from it, looked at
-once, where a run is loaded, so that one odd run is listed as such and stops nothing else."""
+"""Checks that the files of a run can be used: the types and ranges of what tables, charts and claims take from it. The
+check happens once, when a run is loaded, so that an odd run is listed as such and does not stop the others."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, Callable
 
-# Sums, squares and ratios of such numbers are finite, and nothing that is measured lies beyond.
+# Sums, squares and ratios of numbers in this range are finite, and no measurement lies outside it.
 LARGEST, SMALLEST = 1e150, 1e-150
 _DEEPEST = 40
 _MOST_STEPS, _MOST_WORKERS = 10**7, 10**6
 
 
 def text_of(path: Path, errors: str = "strict") -> str:
-    """The content of a regular file. Reading a pipe might never end; OSError where it is one."""
+    """The content of a regular file; OSError if it is none, because reading a pipe might never end."""
     if path.exists() and not path.is_file():
         raise OSError(f"{path.name} is not a file")
     return path.read_text(encoding="utf-8", errors=errors)
 
 
 def number(value: Any) -> bool:
-    """Whether it can be computed with."""
+    """True if `value` is a number that can be computed with."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and (
         value == 0 or SMALLEST <= abs(value) <= LARGEST)
 

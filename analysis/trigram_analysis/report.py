@@ -11,13 +11,13 @@ from .comparison import Comparison
 from .markup import breakable, details, escape
 from .results import Excluded, Results
 
-_LISTED = 5  # values of a fact that are named
-_MANY = 12  # settings: more verdicts than this are folded away
+_LISTED = 5  # most values of a fact that are listed
+_MANY = 12  # with more settings than this, the verdicts are folded away
 
 
 def write(results: Results, output: Path, title: str, claims: str = "") -> None:
-    """Writes the page beside `output` and renames it, so that a reader never sees half of it.
-    `claims`, the table of what was published beside what came out, goes under the overview."""
+    """Writes the page to a file beside `output` and renames it, so that a reader never sees half of it. `claims`, the
+    section on published numbers, goes under the overview."""
     comparisons, said = [], []
     for name, runs in results.by_name().items():
         try:
@@ -35,8 +35,8 @@ def write(results: Results, output: Path, title: str, claims: str = "") -> None:
 
 
 def guarded(title: str, section: Callable[[], str]) -> str:
-    """A section of the page, or a line that says why there is none. Odd runs are sorted out when they are loaded;
-    this is the last resort for those that nobody thought of: the other sections must not be lost."""
+    """A section of the page, or a line that says why it could not be made. Odd runs are sorted out when they are
+    loaded. This guard is the last resort against runs that nobody foresaw: they must not cost the other sections."""
     try:
         return section()
     except Exception as error:
@@ -87,7 +87,7 @@ def _experiment(comparison: Comparison, anchor: str) -> str:
 
 
 def _facts(comparison: Comparison) -> str:
-    """What is true of all runs; what varies is listed, or left out where that is much."""
+    """Facts about all runs. The values of a fact that varies are listed, or left out if there are many."""
     experiments = [run.experiment for run in comparison.runs]
     facts = [f"{len(comparison.runs)} runs",
              _listed([_workers(e.get("cluster")) for e in experiments]),
@@ -100,7 +100,7 @@ def _facts(comparison: Comparison) -> str:
 
 
 def _listed(values: list[str], before: str = "", after: str = "") -> str:
-    """Empty if some runs have none, or there are too many to read."""
+    """The distinct values as a list; empty if some run has no value, or if there are too many values to read."""
     found = sorted(dict.fromkeys(values), key=lambda value: ([int(n) for n in re.findall(r"^\d+", value)], value))
     return f"{before}{', '.join(found)}{after}" if all(found) and len(found) <= _LISTED else ""
 

@@ -1,4 +1,4 @@
-"""What the page's script draws: the points of a comparison, curves of its runs, timelines."""
+"""The data that the page's script draws: the points of a comparison, the curves of its runs, and timelines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .looks import Looks
 from .measures import measures
 from .winner_map import map_axes
 
-# Limits that keep a page of thousands of runs small; they are shared out among its curves.
+# Limits that keep a page of thousands of runs small. All curves of a page share the numbers.
 _CURVE_NUMBERS = 300_000
 _CURVE_POINTS = (24, 240)
 _TRACES = 48
@@ -70,7 +70,7 @@ def data(comparison: Comparison) -> dict[str, Any]:
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """For a <script> element, which a "</script" within would end."""
+    """JSON for a <script> element. It escapes "<", because "</script" would end the element."""
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c")
 
@@ -108,7 +108,7 @@ def _columns(rows: list[Row]) -> list[list[float | None]]:
 
 
 def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
-    """Of all algorithms at a setting; of every setting, or of as many as there may be traces: the one that the page
+    """The timelines of all algorithms at each setting. If there are too many settings, uses the setting that the page
     begins with and others, evenly spread."""
     timelines, boxes = [], 0
     for setting in _drawn_settings(comparison):
@@ -132,7 +132,7 @@ def _drawn_settings(comparison: Comparison) -> list[Setting]:
 
 
 def _timeline(point: Point, told: str) -> dict[str, Any] | None:
-    """Boxes as row, kind, begin, length one after the other, in microseconds; `told` says which run it is."""
+    """The boxes as a flat list of row, kind, begin and length, in microseconds. `told` says which run it is."""
     run = point.drawn_run
     drawn = trace.shown(trace.boxes(run.path / "trace.json", run.workers_per_node),
                         run.workers_per_node)

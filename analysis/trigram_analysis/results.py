@@ -12,7 +12,7 @@ import pandas as pd
 
 from . import readable
 
-SCHEMA = 1  # of manifests
+SCHEMA = 1  # schema version of manifests
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Run:
 
     @property
     def inputs(self) -> dict[str, str]:
-        """SHA-256 of each input file by its path; empty where older programs do not say it."""
+        """SHA-256 of each input file by its path; empty for older programs, which do not record it."""
         return _object(self.manifest, "inputs")
 
     @property
@@ -49,7 +49,7 @@ class Run:
 
     @property
     def target(self) -> dict[str, Any]:
-        """When it reached the accuracy that it was to end at; empty where there was none."""
+        """When the run reached its target accuracy; empty if it has no target."""
         return _object(self.summary, "target")
 
     @property
@@ -58,12 +58,12 @@ class Run:
 
     @property
     def seeds(self) -> str:
-        """Its random numbers: runs that differ in nothing else are repetitions."""
+        """The run's seeds as a text. Runs that differ in nothing else are repetitions of one experiment."""
         return json.dumps([self.seed, _object(self.experiment, "cluster").get("jitter_seed")])
 
     @property
     def steps(self) -> int | None:
-        """Steps that its sums are of, which may be fewer than the configuration allows."""
+        """The number of steps that the run's totals cover, which may be fewer than the configuration allows."""
         steps = self.summary.get("steps")
         if steps is not None:
             return steps
@@ -74,8 +74,8 @@ class Run:
         return asked if isinstance(asked, int) and asked > 0 else None
 
     def per_step(self, key: str) -> float | None:
-        """A total of the summary, such as bytes, of a mean step: of the steps that its means are of, where it says
-        which these are, and of a mean worker, where workers make different numbers of them in a time."""
+        """A total of the summary, such as bytes, divided by the number of steps. Uses the total and the steps that the
+        run's means cover, if the summary has them, and a mean worker if workers make different numbers of steps."""
         rates = _object(self.summary, "rates")
         made = rates.get("steps_made", rates.get("steps"))
         total, steps = (rates.get(key), made) if rates else (self.number(key), self.steps)
@@ -83,12 +83,12 @@ class Run:
 
     @property
     def warm_up_steps(self) -> int:
-        """Steps before those that its means are of."""
+        """The number of steps before those that the run's means cover."""
         return _object(self.summary, "rates").get("from_step") or 0
 
     @property
     def over(self) -> str:
-        """Which steps its means are over; empty where they are over all."""
+        """Which steps the run's means cover; empty if they cover all."""
         return _object(self.summary, "rates").get("over") or ""
 
     @property
@@ -100,7 +100,7 @@ class Run:
 
     @property
     def recorded_step(self) -> int:
-        """The step of which trace.json is: the last one of a run that is shorter than what was asked for."""
+        """The step that trace.json shows: the configured one, or the last step of a run that is shorter."""
         if isinstance(shown := self.summary.get("shown_step"), int):
             return shown
         asked, steps = _object(self.experiment, "timeline").get("step"), self.experiment.get("steps")
@@ -130,13 +130,13 @@ class Run:
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
-        """The same as plain objects: a thousand runs' are read in a fraction of the time."""
+        """The same rows as plain objects, which load in a fraction of the time that a thousand data frames take."""
         return list(_json_lines(self.path / "metrics.jsonl"))
 
     @cached_property
     def step_times(self) -> list[float]:
-        """Seconds of each step; of a run that ended when it was steady, with those that were left
-        out: they repeat the cycle up to the step at which it was."""
+        """The time of each step, in seconds. If the run ended early because its steps repeated a cycle, the steps that
+        were left out are filled in with the last cycle before the run was found steady."""
         made = [record["step_s"] for record in self.records]
         steady = _object(self.summary, "steady")
         if not steady:
@@ -164,7 +164,7 @@ class Excluded:
     path: Path
     reason: str
     label: str = ""
-    experiment: str = ""  # the name of the one that it was made for
+    experiment: str = ""  # the name of the experiment that the run belongs to
 
 
 @dataclass
@@ -172,7 +172,7 @@ class Results:
     runs: list[Run] = field(default_factory=list)
     failed: list[Excluded] = field(default_factory=list)
     unfinished: list[Excluded] = field(default_factory=list)
-    foreign: list[Excluded] = field(default_factory=list)  # of another program or schema
+    foreign: list[Excluded] = field(default_factory=list)  # from another program, or with another schema
 
     @property
     def excluded(self) -> list[Excluded]:
@@ -186,8 +186,8 @@ class Results:
 
 
 def load(folder: Path) -> Results:
-    """All runs in `folder`: a run itself, an experiment's folder, or a folder of experiments. What a run that was
-    interrupted, or is under way, has left so far is unfinished."""
+    """All runs in `folder`, which is a run, an experiment's folder, or a folder of experiments. Runs that were
+    interrupted, or are still under way, are unfinished."""
     results = Results()
     for path in sorted(_run_folders(folder)):
         _load_run(path, results)
@@ -218,7 +218,7 @@ def _load_run(path: Path, results: Results) -> None:
         results.unfinished.append(Excluded(path, reason, experiment=path.parent.name))
         return
     odd = readable.problem(manifest)
-    if odd:  # of no other use: not even its sweep can be shown
+    if odd:  # not even the sweep of this manifest can be shown
         results.foreign.append(Excluded(path, odd, experiment=path.parent.name))
         return
     run = Run(path, manifest)
@@ -230,7 +230,7 @@ def _load_run(path: Path, results: Results) -> None:
 
 
 def _apart(run: Run, results: Results) -> tuple[list[Excluded] | None, str]:
-    """The list of runs that do not count in which this one belongs, and why; None if it counts."""
+    """The list of excluded runs to which this run belongs, and why; None if the run counts."""
     strange = _strange(run.manifest)
     if strange:
         return results.foreign, strange
@@ -243,7 +243,7 @@ def _apart(run: Run, results: Results) -> tuple[list[Excluded] | None, str]:
 
 
 def _strange(manifest: dict[str, Any]) -> str:
-    """Why a manifest cannot be read as one of ours; empty if it can."""
+    """Why a manifest is not one that this program reads; empty if it is."""
     schema = manifest.get("schema_version")
     if not isinstance(schema, int):
         return "no manifest of Trigram: it has no schema_version"
@@ -278,5 +278,5 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(record, dict):  # a number that cannot be computed with is as good as none
+        if isinstance(record, dict):  # a number that cannot be computed with counts as absent
             yield {key: value if readable.number(value) else None for key, value in record.items()}

@@ -1,4 +1,5 @@
-"""Runs that do not show what their algorithm costs: they are marked, and never come first in what they do not show."""
+"""Runs that do not show what their algorithm costs. They are marked, and never come first in a measure that they do not
+show."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ MARK = "‡"
 
 
 def shortfall(run: Run, rates: bool = True) -> str:
-    """What a run lacks, to follow the name of its algorithm; empty if nothing. Without `rates`, only what leaves nothing
-    of it to compare, neither means per step nor what it learned. The program that made the run says it."""
+    """What a run lacks, as a text to follow the name of its algorithm; empty if it lacks nothing. Without `rates`, only
+    a lack that leaves nothing to compare: neither means per step nor what the run learned. The text comes from the
+    program that made the run."""
     said = run.summary.get("shortfall", "")
     if said == "":
         return _by_counts(run)
@@ -17,8 +19,8 @@ def shortfall(run: Run, rates: bool = True) -> str:
 
 
 def _by_counts(run: Run) -> str:
-    """Of runs by older programs, which do not say it. Steps between two communications are as the summary says (1 where
-    it does not)."""
+    """What runs by older programs lack, which do not record it. The summary gives the number of steps between two
+    communications (1 if it does not)."""
     cycle, steps = run.number("cycle_steps") or 1, run.steps
     if steps is not None and steps < cycle:
         return f"made {steps} of the {cycle:,.0f} steps from one communication to the next"

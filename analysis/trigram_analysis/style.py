@@ -1,10 +1,10 @@
-"""How figures look: one colour and marker per algorithm, readable on light and dark pages."""
+"""The look of figures: one colour and marker per algorithm, readable on light and dark pages."""
 
 from __future__ import annotations
 
 import matplotlib
 
-matplotlib.rcdefaults()  # whatever matplotlibrc the current folder has
+matplotlib.rcdefaults()  # ignores any matplotlibrc in the current folder
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of backend)
 from matplotlib.artist import Artist  # noqa: E402
@@ -23,7 +23,7 @@ _LINES = ["-", "--", "-.", ":"]
 
 KIND_COLOURS = {"compute": "#56B4E9", "encode": "#E69F00", "intra": "#009E73", "inter": "#D55E00",
                 "transfer": "#D55E00", "wait": "#C4C9CF"}
-# So that they differ in black and white, too.
+# Hatches tell the kinds apart in black and white, too.
 KIND_HATCHES = {"compute": "", "encode": "xxxx", "intra": "....", "inter": "////",
                 "transfer": "////", "wait": ""}
 
@@ -58,7 +58,7 @@ plt.rcParams.update({
 
 
 class Styles(looks.Looks):
-    """The same, as matplotlib wants it."""
+    """The looks as values of matplotlib."""
 
     def colour(self, algorithm: str) -> str:
         return _COLOURS[self.look(algorithm)[0]]
@@ -78,7 +78,7 @@ def figure(rows: int = 1, columns: int = 1, width: float = 8.0, height: float = 
 
 
 def legend_above(fig: Figure, axes: Axes, handles: list[Artist] | None = None) -> None:
-    """One legend over all axes, where it covers no data; `axes`' own entries by default."""
+    """Draws one legend above all axes, where it covers no data. Its entries are those of `axes` by default."""
     handles = handles or axes.get_legend_handles_labels()[0]
     if handles:
         fig.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0),
@@ -94,7 +94,7 @@ def time_axis(axis: Axis, label: str) -> None:
 
 
 def save(fig: Figure, path: str) -> None:
-    """To a file for other documents: on white."""
+    """Saves a figure for other documents, on white."""
     fig.savefig(path, dpi=130, facecolor="white", bbox_inches="tight",
                 metadata={"Date": None} if path.endswith(".svg") else
                 {"CreationDate": None} if path.endswith(".pdf") else None)

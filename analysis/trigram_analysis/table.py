@@ -24,7 +24,7 @@ BASELINE = "gradient_allreduce"
 @dataclass(frozen=True)
 class Cell:
     text: str
-    sort: float | str  # what a reader's click sorts by
+    sort: float | str  # the key by which the page sorts the column
     best: bool = False
 
 
@@ -37,15 +37,15 @@ class Column:
     better: Literal["low", "high"] | None = None
     spread: Callable[[Point], float | None] = lambda point: None
     brief: bool = True  # shown in a terminal too, not only in the report
-    within: Measure | None = None  # whose values are known to lie in intervals, which are shown
-    rate: bool = False  # as of a measure
-    to_the_end: bool = False  # of no rank between runs that stop at a target
-    beside: Callable[[Point], str] = lambda point: ""  # follows the value
+    within: Measure | None = None  # whose values lie in intervals; the cells show the intervals
+    rate: bool = False  # a mean per step or second, as in Measure
+    to_the_end: bool = False  # not ranked if runs stop at a target accuracy
+    beside: Callable[[Point], str] = lambda point: ""  # a text that follows the value
 
 
 @dataclass(frozen=True)
 class Table:
-    """`keys` columns name the row; the rest are numbers."""
+    """The first `keys` columns name the row; the others hold numbers."""
 
     titles: list[str]
     helps: list[str]
@@ -77,7 +77,7 @@ def build(comparison: Comparison, brief: bool = False) -> Table:
 
 
 def _shown(column: Column, point: Point) -> float | None:
-    """The value, or the latest one of some seeds: the larger number in a cell."""
+    """The value, or the latest value of those seeds that have one: the larger number in a cell."""
     value, partly = column.value(point), column.within and column.within.partly(point)
     return partly.most if partly else value
 
@@ -147,12 +147,12 @@ def _speedup(comparison: Comparison, point: Point) -> float | None:
 
 
 def _staleness(point: Point) -> float | None:
-    return point.mean("staleness_mean") or None  # nothing to say about algorithms that have none
+    return point.mean("staleness_mean") or None  # 0: an algorithm without staleness shows no value
 
 
 def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
-    """Who wins a column; ties as displayed share it, and so do values that may be lower than the least. Nobody where
-    that cannot be told."""
+    """The algorithms that win a column. Values that are equal as displayed share the win, and so do values that may be
+    lower than the smallest one. Empty if the winner cannot be told."""
     if column.better is None or len(points) < 2 or (column.to_the_end and any(p.stopped for p in points)):
         return set()
     if column.within:
@@ -199,7 +199,7 @@ def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
 
 
 def _notes_of_lengths(points: list[Point]) -> list[str]:
-    """Of runs that are too short, steps that means leave out, and workers that do not wait for each other."""
+    """Notes on runs that are too short, steps that means leave out, and workers that do not wait for each other."""
     said: dict[str, dict[str, None]] = {}
     for p in points:
         if p.shortfall:

@@ -14,8 +14,8 @@ __all__ = ["Box", "boxes", "figure"]
 
 
 def figure(comparison: Comparison, setting: Setting) -> Figure | None:
-    """A step of every algorithm at one setting, on one time scale: two workers of the first node
-    and the first of the next, one row per stream."""
+    """One step of every algorithm at one setting, on one time scale: two workers of the first node and the first worker
+    of the next node, with one row per stream."""
     traces = []
     for point in comparison.at(setting):
         run = point.drawn_run

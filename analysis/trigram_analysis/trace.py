@@ -47,9 +47,9 @@ class _Message:
 
 
 def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
-    """The slices of a trace; nothing if it cannot be read. What other streams than the main one
-    compute is encoding and reducing. Transfers are told apart by the nodes that they connect where
-    `workers_per_node` is known and the trace has messages."""
+    """The slices of a trace; empty if it cannot be read. Computation on other streams than the main one is encoding and
+    reducing. If `workers_per_node` is known and the trace has messages, transfers are told apart by the nodes that they
+    connect."""
     try:
         document = json.loads(readable.text_of(path))
     except (OSError, ValueError, RecursionError):
@@ -66,8 +66,8 @@ def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
 
 
 def shown(found: list[Box], workers_per_node: int) -> list[Box]:
-    """The boxes of two workers of the first node and the first of the next, timed from the start of
-    the step: what another stream began before is cut there."""
+    """The boxes of two workers of the first node and the first worker of the next node. Times start with the step; a
+    box that began before is cut there."""
     drawn = [b for b in found if b.rank in {0, 1, workers_per_node} and b.length_s > 0]
     start_s = min((b.begin_s for b in drawn if b.stream == "main"), default=0.0)
     cut = [replace(b, begin_s=max(b.begin_s - start_s, 0.0),
@@ -82,7 +82,8 @@ def rows(drawn: list[Box]) -> list[tuple[int, str]]:
 
 
 def merged(bars: list[Box], resolution_s: float) -> list[tuple[float, float]]:
-    """(begin, length) of bars of one kind, those that no eye could tell apart as one."""
+    """(begin, length) of bars of one kind, in seconds. Bars with gaps below `resolution_s`, which no eye can see, are
+    joined."""
     joined: list[tuple[float, float]] = []
     for bar in sorted(bars, key=lambda b: b.begin_s):
         if joined and bar.begin_s - sum(joined[-1]) < resolution_s:
@@ -94,9 +95,9 @@ def merged(bars: list[Box], resolution_s: float) -> list[tuple[float, float]]:
 
 
 class _Nodes:
-    """Which transfers leave a node. Only messages between recorded ranks are recorded: a transfer
-    that sends more than they carry, or has none at all, has a peer outside, and that is on another
-    node if all of the rank's own was recorded."""
+    """Tells which transfers leave a node. A trace has only the messages between recorded ranks. If a transfer sends
+    more bytes than its recorded messages carry, or has no recorded message, then its peer was not recorded. That peer
+    is on another node if all ranks of the transfer's own node were recorded."""
 
     def __init__(self, events: list[dict[str, Any]], workers_per_node: int | None):
         self._per_node = workers_per_node or 0
@@ -108,7 +109,7 @@ class _Nodes:
                 self._messages[event.get("pid", 0), event.get("tid")].append(message)
         for messages in self._messages.values():
             messages.sort(key=lambda m: m.at_us)
-        # A stream that only sends, or only receives, has its other neighbour outside: in a ring.
+        # In a ring, a stream that only sends, or only receives, has an unrecorded neighbour on its other side.
         self._one_way = {t for t, found in self._messages.items() if len({m.sent for m in found}) == 1}
 
     def kind_of(self, event: dict[str, Any], rank: int, begin_us: float, length_us: float) -> str:
@@ -134,7 +135,7 @@ class _Nodes:
 
 
 def _is_event(event: Any) -> bool:
-    """Of a track that can be told from others, at times that can be computed with."""
+    """True for an event whose track can be told from others and whose times can be computed with."""
     return (isinstance(event, dict) and isinstance(event.get("pid"), int)
             and isinstance(event.get("tid"), (int, str, type(None)))
             and all(readable.number(event[key]) for key in ("ts", "dur") if key in event))

@@ -1,4 +1,4 @@
-"""Quantities with units, as configurations write them and as people read them."""
+"""Quantities with units, as configurations contain them and as people read them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _IN_TEXT = re.compile(r"([0-9]+(?:\.[0-9]+)?(?: ?[A-Za-zµ]+(?:/s)?)?)")
 
 
 def natural(text: str) -> NaturalKey:
-    """What texts sort by so that quantities in them sort by size: "a 64KiB" before "a 1MiB"."""
+    """A key that sorts texts by the sizes of quantities in them: "a 64KiB" before "a 1MiB"."""
     parts = ((quantity(part), part) for part in _IN_TEXT.split(text) if part)
     return [(0, parsed[1], parsed[0]) if parsed else (1, 0.0, part) for parsed, part in parts]
 
@@ -68,19 +68,19 @@ AXIS = {  # dimension: (factor from base units, unit shown on an axis)
 
 
 def decimals(value: float, digits: int = 3) -> int:
-    """Decimal places that show `value` with so many significant digits."""
+    """The number of decimal places that show `value` with `digits` significant digits."""
     if value == 0 or not math.isfinite(value):
         return 0
     return max(digits - 1 - math.floor(math.log10(abs(value))), 0)
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """`value` with so many significant digits, without an exponent: 0.0123, 4.57, 123."""
+    """`value` with `digits` significant digits, without an exponent: 0.0123, 4.57, 123."""
     return f"{value:,.{decimals(value, digits)}f}"
 
 
 def percent(share: float) -> str:
-    """With as many digits as it was given with."""
+    """A share in per cent, with as many digits as it was given with."""
     return f"{100 * share:g}%"
 
 
@@ -92,7 +92,7 @@ def seconds(value: float) -> str:
 
 
 def _round_seconds(value: float) -> str:
-    """As people write it: 50 µs, not 50.0 µs."""
+    """A time as people write it: 50 µs, not 50.0 µs."""
     for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
         if 0 < abs(value) < limit * (1 - 1e-9):
             return f"{value * scale:,.6g} {unit}"
@@ -110,7 +110,7 @@ _LONGEST_LIST = 40  # characters
 
 
 def _quantities(value: Any) -> Iterator[tuple[float, str]]:
-    """All quantities with units in nested lists, with how they are written."""
+    """Yields each quantity with a unit in nested lists, and its text."""
     for item in value if isinstance(value, list) else []:
         parsed = quantity(item)
         if parsed and isinstance(item, str):
@@ -119,8 +119,8 @@ def _quantities(value: Any) -> Iterator[tuple[float, str]]:
 
 
 def show(value: Any) -> str:
-    """A configured value for people: "25Gbps" and "3.125GB/s" are both "25 Gbps"; of a matrix, its
-    least and its largest value."""
+    """A configured value for people: "25Gbps" and "3.125GB/s" both become "25 Gbps"; a long list or matrix becomes its
+    smallest and its largest value."""
     parsed = quantity(value)
     if parsed is None:
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)

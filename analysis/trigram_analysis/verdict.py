@@ -45,7 +45,7 @@ def _fastest_step(contenders: list[Point]) -> str:
     if len(fastest) == len(ranked):
         return f"All steps take {units.seconds(best)}, within {TIE:.0%}."
     first = f"{_listed(fastest)} {'has' if len(fastest) == 1 else 'share'} the fastest step: "
-    if best == 0:  # nothing is any number of times as fast
+    if best == 0:  # no factor says how much faster than others this is
         return f"{first}{units.seconds(best)}."
     others = [ranked[len(fastest)]] + [ranked[-1]] * (len(ranked) - len(fastest) > 1)
     factors = [f"{t / best:.2f}× faster than {other}" for t, other in others]
@@ -53,7 +53,7 @@ def _fastest_step(contenders: list[Point]) -> str:
 
 
 def _fastest(ranked: list[tuple[float, str]]) -> list[str]:
-    """Who is first, ties included."""
+    """The algorithms with the fastest step, ties included."""
     return [name for time, name in ranked if time <= ranked[0][0] * (1 + TIE)]
 
 
@@ -79,7 +79,8 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
 
 
 def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]:
-    """Of those that get there with every seed, which is said where others do with some seeds alone."""
+    """Who is first among the algorithms that reach the goal with every seed. The text says so if others reach it with
+    only some seeds."""
     begin = "Of those that get there with every seed, " if some_seeds else ""
     if untold(ranked):
         return [f"{begin}{_listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "

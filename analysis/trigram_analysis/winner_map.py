@@ -1,4 +1,4 @@
-"""Who wins at each setting, by how much: a cell of the winner map per setting."""
+"""Who wins at each setting, and by how much: one cell of the winner map per setting."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from .accuracy import Partly, is_coarse
 from .comparison import Comparison, Point, Setting
 from .measures import Measure
 
-TIE = 0.01  # values closer than this, relative, are called equal
+TIE = 0.01  # values whose relative difference is at most this count as equal
 
 
 @dataclass(frozen=True)
 class Winner:
-    """`leaders` are more than one where they tie. The margin is the factor between the best and the
-    first that is behind it, at least 1; None where nobody is. `coarse`: few evaluations tell the
-    best value. `rivals` may be earlier, with some of their seeds alone: then the leaders are first
-    of those that get there with every seed, which is all that is known."""
+    """The winner at a setting. `leaders` has several algorithms if they tie. `margin` is the factor, at least 1,
+    between the best value and the first value behind it; None if no value is behind it. `coarse`: few evaluations tell
+    the best value. `rivals` may be earlier with some of their seeds; then the leaders are known to be first only among
+    the algorithms that get there with every seed."""
 
     leaders: list[str]
     value: float
@@ -40,7 +40,7 @@ def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner
 
 @dataclass(frozen=True)
 class Contender:
-    """`value` may be as low as `least`, which is the same where it is known exactly."""
+    """`value` may be as low as `least`. The two are equal if the value is known exactly."""
 
     algorithm: str
     value: float
@@ -56,27 +56,27 @@ class Contender:
 
 @dataclass(frozen=True)
 class Unranked:
-    """Who gets there with some of its seeds alone."""
+    """An algorithm that gets there with only some of its seeds."""
 
     algorithm: str
     partly: Partly
 
 
 def leaders(ranked: list[Contender]) -> list[Contender]:
-    """The first of contenders, and those that may be it as well. What is coarse is not among them where it ends later
-    than what is not: it cannot be ranked."""
+    """The first of the contenders, and those that may be first as well. A coarse contender whose interval ends later
+    than that of a contender that is not coarse is left out: it cannot be ranked."""
     able = [c for c in ranked if c.may_be_first(ranked[0])]
     told = min((c.value for c in able if not c.coarse), default=float("inf"))
     return [c for c in able if not c.coarse or c.value <= told * (1 + TIE)]
 
 
 def untold(ranked: list[Contender]) -> bool:
-    """Whether all are there by their first evaluations, which does not tell who is first."""
+    """True if all contenders get there by their first evaluations, which do not tell who is first."""
     return len(ranked) > 1 and all(c.least == 0 and c.coarse for c in ranked)
 
 
 def contenders(points: list[Point], measure: Measure) -> list[Contender]:
-    """The best first. Who falls short takes no part."""
+    """The contenders, the best first. Points that fall short take no part."""
     found = [Contender(p.algorithm, value, _least(measure, p, value)) for p in points
              if not p.lack(measure.rate) and (value := measure.value(p)) is not None]
     return sorted(found, key=lambda c: c.value, reverse=measure.better == "high")
@@ -88,7 +88,8 @@ def unranked(points: list[Point], measure: Measure) -> list[Unranked]:
 
 
 def rivals(ranked: list[Contender], others: list[Unranked]) -> list[Unranked]:
-    """Those of `others` that may be earlier, with some seed, than the first of `ranked`, which must not be empty."""
+    """The entries of `others` that may be earlier, with some seed, than the first of `ranked`, which must not be
+    empty."""
     return [other for other in others if other.partly.least < ranked[0].value]
 
 
@@ -98,7 +99,7 @@ def _least(measure: Measure, point: Point, value: float) -> float:
 
 
 def _factor(best: float, value: float) -> float:
-    """How many times one is the other, at least 1."""
+    """The larger value divided by the smaller one, in magnitude; infinite if one of them is 0."""
     if best == value:
         return 1.0
     low, high = sorted((abs(best), abs(value)))
@@ -106,8 +107,7 @@ def _factor(best: float, value: float) -> float:
 
 
 def map_axes(comparison: Comparison) -> tuple[int | None, int | None]:
-    """The axes that the map lies on: the numeric one that figures use, and of the others the one
-    with the most values."""
+    """The axes of the map: the numeric axis that figures use, and of the others the axis with the most values."""
     sizes = [len({s[i] for s in comparison.settings}) for i in range(len(comparison.axes))]
     varying = [i for i, size in enumerate(sizes) if size > 1]
     x = comparison.numeric_axis()

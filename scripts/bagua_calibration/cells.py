@@ -1,13 +1,13 @@
-"""The published cells, and which of them say something of their own."""
+"""The published cells, and which of them tell something that other cells do not."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-# Steps are those of computation up to about here; beyond, the bandwidth decides alone.
-PLATEAU = 2.2  # times the asynchronous row
-COLUMNS = ("1", "4", "100")  # of the fit, Gbps; all others are held out
+# Up to about this factor, computation determines a step; beyond it, only the bandwidth does.
+PLATEAU = 2.2  # times the smallest time of the table, an asynchronous row
+COLUMNS = ("1", "4", "100")  # Gbps that are fitted; all others are held out
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Cell:
     algorithm: str
     gbps: str
     published: float
-    approximate: bool  # partly hidden in the figure: half a weight
-    plateau: bool  # of software and computation, not of bandwidth
+    approximate: bool  # partly hidden in the figure: it has half the weight
+    plateau: bool  # determined by software and computation, not by bandwidth
 
     @property
     def weight(self) -> float:
@@ -33,7 +33,7 @@ def read(rows: list[dict[str, str]]) -> list[Cell]:
 
 
 def distinct(cells: list[Cell], columns: tuple[str, ...]) -> list[Cell]:
-    """Those of `columns`, a plateau once: a cell that equals that of the next wider column is left out."""
+    """The cells of `columns`, each plateau once: a cell that equals the next wider column's cell is left out."""
     kept = []
     for cell in cells:
         wider = [c for c in cells if c.algorithm == cell.algorithm and c.gbps in columns

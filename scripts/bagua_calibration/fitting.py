@@ -1,4 +1,4 @@
-"""Least squares on log ratios: stages, the joint refinement, and how far the data pin it down."""
+"""Least squares on log ratios, for the stages and for the joint refinement, and a linear model of the residuals."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from scipy.optimize import least_squares
 from .cells import Cell, log_ratio
 from .parameters import Parameter, Values
 
-# Times in seconds of (values, cell), all at once.
+# Simulates a batch of (values, cell) and returns the times in seconds.
 Simulate = Callable[[list[tuple[Values, Cell]]], list[float]]
 
-SCALE = 0.05  # of a log ratio: about what is read off the figure, and asked for
-STEP = 0.08  # of a derivative, in the logarithm: kinks of max(...) are smoothed by it
-QUANTILE = 3.84  # of chi-squared with one degree of freedom, 95 %
+SCALE = 0.05  # of a log ratio: about the precision of reading the figure, and the accuracy that is asked for
+STEP = 0.08  # of a finite difference, in the logarithm: it smooths the kinks of max(...)
+QUANTILE = 3.84  # 95 % quantile of chi-squared with one degree of freedom
 
 
 def loss(residuals: np.ndarray) -> float:
-    """Twice the negative log likelihood, but for a constant: quadratic below SCALE, linear far beyond."""
+    """Twice the negative log likelihood, up to a constant: quadratic below SCALE, linear far above it."""
     return float(np.sum(2 * (np.sqrt(1 + residuals**2) - 1)))
 
 
 @dataclass
 class Problem:
-    """Parameters to fit, all others of `fixed` as they are."""
+    """The parameters to fit. All other values of `fixed` stay as they are."""
 
     simulate: Simulate
     parameters: list[Parameter]
@@ -46,23 +46,24 @@ class Problem:
                 np.array([math.log(p.high) for p in self.parameters]))
 
     def felt(self, parameter: Parameter, cell: Cell) -> bool:
-        """Whether a derivative is worth simulating. What limits software says nothing where bandwidth decides."""
+        """True if a derivative is worth simulating. Limits of software have no effect where bandwidth decides."""
         return ((not parameter.felt_by or cell.algorithm in parameter.felt_by)
                 and (parameter.of_bandwidth or cell.plateau))
 
     def pattern(self) -> np.ndarray:
-        """Which residual feels which parameter."""
+        """A mask that tells which residual depends on which parameter."""
         return np.array([[self.felt(p, c) for p in self.parameters] for c in self.cells]
                         + [np.zeros(len(self.parameters))] * len(self._with_priors()))
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
-        """Of the cells, then of the priors; in units of SCALE and of the priors' widths."""
+        """The residuals of the cells, in units of SCALE, and then of the priors, in units of their widths."""
         values = self.values(x)
         times = self.simulate([(values, cell) for cell in self.cells])
         return np.array([*(self._residual(t, c) for t, c in zip(times, self.cells)), *self._priors(x)])
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
-        """Of the residuals, by differences towards the middle of the plausible range; one batch of simulations."""
+        """The derivatives of the residuals, by differences towards the middle of the plausible range. It takes one
+        batch of simulations."""
         low, high = self.bounds()
         steps = np.where(x > (low + high) / 2, -STEP, STEP)
         moved = [x + step * np.eye(len(x))[i] for i, step in enumerate(steps)]
@@ -90,15 +91,16 @@ class Problem:
 
 
 class Linear:
-    """Residuals about `x`: by differences at first, then corrected by what other places say: Broyden's rule, for each
-    residual among the parameters that it feels (L. K. Schubert, 1970, doi:10.1090/S0025-5718-1970-0258276-9)."""
+    """A linear model of the residuals about `x`. It begins with finite differences, and every visited point corrects it
+    by Broyden's rule, for each residual among the parameters on which it depends (L. K. Schubert, 1970,
+    doi:10.1090/S0025-5718-1970-0258276-9)."""
 
     def __init__(self, problem: Problem, x: np.ndarray):
         self.problem, self.x = problem, x
         self.residuals, self.jacobian = problem.residuals(x), problem.jacobian(x)
 
     def visit(self, x: np.ndarray) -> bool:
-        """Simulates there; goes there if the loss is less."""
+        """Simulates at `x` and corrects the model. Moves there, and returns True, if the loss is smaller."""
         residuals = self.problem.residuals(x)
         moved = self.problem.pattern() * (x - self.x)
         lengths = np.sum(moved**2, axis=1)
@@ -112,8 +114,8 @@ class Linear:
 
     def minimum(self, rows: np.ndarray | slice = slice(None), held: dict[int, float] | None = None,
                 radius: float = math.inf) -> tuple[np.ndarray, float]:
-        """Least loss of `rows` where some coordinates are held and none is further off than `radius`: where, and
-        how much."""
+        """The point of least loss of `rows`, and that loss. The coordinates in `held` are fixed, and no other
+        coordinate moves by more than `radius`."""
         x, held = self.x.copy(), held or {}
         x[list(held)] = list(held.values())
         free = [i for i in range(len(x)) if i not in held]
@@ -132,8 +134,8 @@ class Linear:
 
 
 def fit(problem: Problem, evaluations: int, rounds: int = 1) -> Linear:
-    """The values of least loss that so many evaluations find, with the linear model there. Every round begins with
-    new differences; a step that does not keep what the model promises makes the next one shorter."""
+    """Minimises the loss with at most `evaluations` evaluations per round; returns the linear model at the best point.
+    Every round begins with new differences. A step that does not reduce the loss makes the next one shorter."""
     x = problem.start()
     for _ in range(rounds):
         model, radius = Linear(problem, x), 0.5

@@ -1,4 +1,4 @@
-"""How far the data pin parameters down, by the linear model of log times at the fit."""
+"""How far the data determine the parameters, by the linear model of log times at the fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .parameters import Parameter
 
 @dataclass(frozen=True)
 class Interval:
-    """Where the profile likelihood of the data alone, priors left out, is not 95 % worse."""
+    """The range in which the profile likelihood of the data alone, without priors, is not worse at the 95 % level."""
 
     parameter: Parameter
     fitted: float
@@ -23,20 +23,20 @@ class Interval:
 
     @property
     def pinned(self) -> str:
-        """Towards which sides: an interval that ends with the plausible range is not the data's."""
+        """On which sides the data limit the range. An end that is an end of the plausible range is not the data's."""
         below, above = self.low > self.parameter.low * 1.001, self.high < self.parameter.high / 1.001
         return {(True, True): "yes", (True, False): "from below", (False, True): "from above"}.get((below, above), "no")
 
 
 def _rows(model: Linear, without: str | None = None, priors: bool = True) -> np.ndarray:
-    """Of the cells of all algorithms but one; with those of the priors."""
+    """The indices of residuals: the cells of all algorithms except `without`, and the priors if `priors`."""
     cells = model.problem.cells
     kept = [i for i, cell in enumerate(cells) if cell.algorithm != without]
     return np.array(kept + (list(range(len(cells), len(model.residuals))) if priors else []))
 
 
 def profiles(model: Linear, held: dict[int, float] | None = None) -> list[Interval]:
-    """Of all coordinates but those that are held."""
+    """The intervals of all coordinates that are not held."""
     rows, held = _rows(model, priors=False), held or {}
     at, least = model.minimum(rows, held)
     low, high = model.problem.bounds()
@@ -52,8 +52,8 @@ def profiles(model: Linear, held: dict[int, float] | None = None) -> list[Interv
 
 
 def unpinned(model: Linear) -> list[Interval]:
-    """What the data pin down on no side, nor would if the others of it were at their priors: one after the other is held
-    there, beginning with the one that matters least."""
+    """The parameters that the data limit on no side, and would not if the others of this kind were at their priors. One
+    after the other is held at its prior, beginning with the parameter that matters least."""
     low, high = model.problem.bounds()
     names = [p.name for p in model.problem.parameters]
     found: list[Interval] = []
@@ -71,6 +71,6 @@ def unpinned(model: Linear) -> list[Interval]:
 
 
 def without_each(model: Linear) -> dict[str, np.ndarray]:
-    """Coordinates fitted to all algorithms but one, by the one."""
+    """For each algorithm, the coordinates that fit all other algorithms."""
     names = dict.fromkeys(cell.algorithm for cell in model.problem.cells)
     return {name: model.minimum(_rows(model, without=name))[0] for name in names}

@@ -1,9 +1,10 @@
-"""What one server tells, where no network takes part: how unlike steps of VGG16 are, and what hosts copy for BytePS.
+"""What measurements on one server tell, without a network: how much steps of VGG16 vary, and what hosts copy for
+BytePS.
 
-What workers of one server lose against so many single workers is what they wait for each other, and what sums inside a
-server take, which the description has. How unlike steps are belongs to the model and its data as the time of a step
-does: hosts that decode images beside training make steps vary more than hosts that read text. So the description as
-VGG16 trains on it is one of its own, and differs in this alone.
+The workers of one server are slower than as many single workers because they wait for each other and because they sum
+inside the server. The description has the time of these sums. How much steps vary depends on the model and its data, as
+the time of a step does: hosts that decode images beside training make steps vary more than hosts that read text. VGG16
+therefore has a description of its own, which differs only in this.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ BYTEPS = "../systems/byteps.json"
 VARIATION, HOST_BANDWIDTH = "/cluster/run_times/variation", "/cluster/accelerator/host_bandwidth"
 VARIATIONS = tuple(round(0.01 * i, 2) for i in range(1, 13))
 HOSTS_GB_PER_S = tuple(round(float(rate), 3) for rate in np.geomspace(0.5, 8, 25))
-STEPS = 60  # of which draws are the mean
+STEPS = 60  # the mean is over so many draws
 
 Ratios = dict[float, dict[str, float]]  # simulated / published, by value and system
 
@@ -35,7 +36,8 @@ def with_variation(described: dict[str, Any], variation: float) -> dict[str, Any
 
 
 def experiment(described: dict[str, Any], byteps: bool, pointer: str, values: tuple[Any, ...]) -> dict[str, Any]:
-    """What of the paper's experiment is of one server, of BytePS or of all others, swept over a term."""
+    """The part of the paper's experiment on one server, for BytePS or for all other systems, swept over the values of
+    one option."""
     whole = json.loads((FOLDER / "papers" / f"{EXPERIMENT}.json").read_text())
     rows = [row for row in whole["zip"] if row["/cluster/nodes"] == 1 and (row["/algorithm"] == BYTEPS) == byteps]
     return whole | {"cluster": described, "steps": STEPS, "zip": rows, "sweep": whole["sweep"] | {pointer: list(values)}}
@@ -43,18 +45,18 @@ def experiment(described: dict[str, Any], byteps: bool, pointer: str, values: tu
 
 @dataclass
 class OneServer:
-    """Simulates these rows."""
+    """Simulates the rows of one server."""
 
     trigram: Path
     folder: Path
     jobs: int = 0
 
     def variations(self, described: dict[str, Any]) -> Ratios:
-        """Of the systems on NCCL."""
+        """The ratios of the systems on NCCL, by variation."""
         return self._ratios(VARIATION, experiment(described, False, VARIATION, VARIATIONS))
 
     def hosts(self, described: dict[str, Any]) -> Ratios:
-        """Of BytePS, by GB/s."""
+        """The ratios of BytePS, by the hosts' GB/s."""
         asked = tuple(f"{rate}GB/s" for rate in HOSTS_GB_PER_S)
         found = self._ratios(HOST_BANDWIDTH, experiment(described, True, HOST_BANDWIDTH, asked))
         return {rate: found[text] for rate, text in zip(HOSTS_GB_PER_S, asked)}
@@ -72,12 +74,12 @@ class OneServer:
 
 
 def best(ratios: Ratios) -> float:
-    """The value with the least squares of logarithms."""
+    """The value with the smallest sum of squared log ratios."""
     return min(sorted(ratios), key=lambda v: sum(math.log(r) ** 2 for r in ratios[v].values()))
 
 
 def crossing(ratios: Ratios) -> float:
-    """Where one system, which is the faster the greater the value, is as published."""
+    """The value at which a system, which gets faster as the value grows, is as fast as published."""
     values = sorted(ratios)
     logs = [math.log(ratio) for v in values for ratio in ratios[v].values()]
     if not logs[0] < 0 < logs[-1]:

@@ -1,4 +1,4 @@
-"""What is calibrated: parameters of the cluster's description, none of them for one figure."""
+"""The parameters of the cluster's description that are calibrated. None of them serves a single figure."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "configs"
 
-# Who sends in a pattern of traffic. Of BERT-Large's algorithms those of the first two exchange among the leaders of
-# nodes alone, and DDP and Horovod among all workers: what one worker of a node gets is one number, not one of each pattern.
+# Algorithms by their pattern of traffic. Of BERT-Large's algorithms, those of the first two patterns exchange only
+# among the leaders of nodes, and DDP and Horovod exchange among all workers. So the share that one worker of a node
+# gets is one number, not one number for each pattern.
 ALL_TO_ALL = ("bytegrad", "onebit_adam")
 POINT_TO_POINT = ("decentralized", "low_precision_decentralized")
 SERVER = ("byteps",)
 RINGS = ("pytorch_ddp", "horovod", "bytegrad", "onebit_adam", "async_model_average")
 WAITING = ("pytorch_ddp", "horovod", "bytegrad", "onebit_adam", "decentralized", "low_precision_decentralized", "byteps")
-SYNCHRONIZED = ALL_TO_ALL + POINT_TO_POINT  # by the host, after every bucket
+SYNCHRONIZED = ALL_TO_ALL + POINT_TO_POINT  # the host waits after every bucket
 
-VARIATION = 0.22  # standard deviation of the logarithm: see below
-SLOWEST_OF_4 = -1.03  # the least of four standard normal variables, in the mean
+VARIATION = 0.22  # standard deviation of the logarithm, from the source of /transport/variation
+SLOWEST_OF_4 = -1.03  # mean of the smallest of four standard normal variables
 
 
 def slowest_moves(gb_per_s: float) -> float:
-    """What the median moves where the slowest of four moves this."""
+    """The rate of the median connection or node if the slowest of four moves `gb_per_s`."""
     return round(gb_per_s * math.exp(-SLOWEST_OF_4 * VARIATION), 2)
 
 
@@ -36,21 +37,21 @@ class Parameter:
     pointer: str
     unit: str
     meaning: str
-    low: float  # plausible from here
-    high: float  # to here
+    low: float  # begin of the plausible range
+    high: float  # its end
     prior: float  # where the fit starts
-    source: str  # of range and prior
-    width: float | None = None  # of the prior, in the logarithm; None: the range alone
-    felt_by: tuple[str, ...] = ()  # algorithms; empty: all
-    of_bandwidth: bool = False  # felt where the bandwidth decides
-    also: tuple[str, ...] = ()  # pointers that are given the same value
+    source: str  # of the range and the prior
+    width: float | None = None  # of the prior, in the logarithm; None: the range alone limits the value
+    felt_by: tuple[str, ...] = ()  # algorithms that it affects; empty: all
+    of_bandwidth: bool = False  # it has an effect where the bandwidth decides
+    also: tuple[str, ...] = ()  # pointers that get the same value
 
     @property
     def name(self) -> str:
         return self.pointer.strip("/").replace("/", ".")
 
     def written(self, value: float) -> Any:
-        """As descriptions have it, to five digits: what is simulated is what is written."""
+        """The value as descriptions contain it, to five digits, so that simulations use what is written."""
         return f"{value:.5g}{self.unit}" if self.unit else float(f"{value:.5g}")
 
 
@@ -93,8 +94,8 @@ Values = dict[str, float]  # by the names of parameters
 
 
 def base() -> dict[str, Any]:
-    """The testbed as it is published, limited in bandwidth by NICs that save credit in idle time; NCCL's two channels, with
-    Linux's windows."""
+    """The testbed as published, with NICs that limit the bandwidth and save credit while idle, with NCCL's two channels
+    and with Linux's windows."""
     described = json.loads((FOLDER / "clusters" / "bagua_v100_100gbps.json").read_text())
     described["inter"] |= {"latency": "5us", "shaping": {"rate": "10Gbps", "depth": "1GB", "initial": "0B"}}
     described["transport"] = {"channels": 2, "tcp": "linux"}

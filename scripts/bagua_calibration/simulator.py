@@ -1,4 +1,4 @@
-"""Times of cells by `trigram run`, each simulated once: a cell is an algorithm on a description."""
+"""Simulates the times of cells with `trigram run`, each once. A cell is an algorithm on a description."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ CLAIM = "bagua_bert_large_bandwidth"
 
 
 class SimulationError(RuntimeError):
-    """A run of trigram failed; the message is its own."""
+    """A run of trigram failed. The message is trigram's."""
 
 
 def claim(name: str = CLAIM, runs: list[results.Run] | None = None) -> claims.Claim:
-    """The published table, the measure that it is held to, and the runs that answer it."""
+    """The claim: its published table, its measure, and the runs that answer it."""
     described = json.loads(claims.CLAIMS.read_text(encoding="utf-8"))["claims"]
     return claims.Claim(next(c for c in described if c["id"] == name), claims.CLAIMS.parent, runs or [])
 
 
 def run(trigram: Path, folder: Path, experiment: dict[str, Any], runs: Path, jobs: int) -> str:
-    """Makes the runs of an experiment of configs/papers, in a copy of the configurations, whose files it names.
-    Returns the last line that the program said when it failed."""
+    """Makes the runs of an experiment of configs/papers, in a copy of the configurations, because it names their files.
+    Returns the last line of the program's errors if it failed, else an empty text."""
     configs = folder / "configs"
     shutil.copytree(FOLDER, configs, dirs_exist_ok=True)
     config = configs / "papers" / "calibration.json"
@@ -47,7 +47,8 @@ def table() -> list[dict[str, str]]:
 
 
 class Simulator:
-    """Keeps what it has simulated in `folder`, by program, so that an interrupted calibration goes on."""
+    """Simulates cells, and keeps the results in `folder`, by program, so that an interrupted calibration can
+    continue."""
 
     def __init__(self, trigram: Path, folder: Path, jobs: int = 0):
         self._trigram, self._folder, self._jobs = trigram.resolve(), folder.resolve(), jobs
@@ -84,14 +85,14 @@ class Simulator:
 
     def _simulate(self, rows: list[dict[str, Any]]) -> None:
         experiment = {k: v for k, v in self._experiment.items() if k not in ("sweep", "$schema", "cluster")}
-        fewest = self._claim.described["measure"]["from_step"] + 2  # a step that counts, and the last one
+        fewest = self._claim.described["measure"]["from_step"] + 2  # one step that counts, and the last step
         failed = run(self._trigram, self._folder, experiment | {"steps": fewest, "zip": rows}, self._runs, self._jobs)
         self._harvest()
         if missing := [row for row in rows if _key(row) not in self._known]:
             raise SimulationError(f"{len(missing)} cells have no result: {failed}")
 
     def _harvest(self) -> None:
-        """Takes over what is finished, of an interrupted batch, too."""
+        """Stores the results of all finished runs, also of an interrupted batch."""
         with self._path.open("a", encoding="utf-8") as kept:
             for run in results.load(self._runs).runs if self._runs.exists() else []:
                 key, value = _key(run.sweep), self._claim.value(run)

@@ -1,4 +1,5 @@
-"""The order of the calibration: each stage fits what its rows tell, and the last refines all together."""
+"""The order of the calibration: each stage fits the parameters that its rows determine, and the last stage refines all
+together."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from .fitting import Linear, Problem, Simulate, fit
 from .identifiability import Interval, unpinned
 from .parameters import PARAMETERS, Parameter, Values
 
-SLOW = ("1", "4")  # Gbps, where allreduces are bandwidth alone
+SLOW = ("1", "4")  # Gbps at which bandwidth alone determines allreduces
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Stage:
     title: str
     parameters: tuple[str, ...]
     algorithms: tuple[str, ...]
-    plateau: bool  # of software and computation, or of bandwidth
+    plateau: bool  # its cells are determined by software and computation; else by bandwidth
 
     def cells(self, cells: list[Cell]) -> list[Cell]:
         return [c for c in cells if c.algorithm in self.algorithms and c.plateau == self.plateau
@@ -44,17 +45,18 @@ SERVER = Stage("efficiency of servers, of BytePS at 4 Gbps",
 
 @dataclass
 class Calibration:
-    """Fits `cells`; `tell` is given lines for people."""
+    """Fits `cells`. `tell` is called with lines for people."""
 
     simulate: Simulate
     cells: list[Cell]
     tell: Callable[[str], None] = print
     parameters: tuple[Parameter, ...] = PARAMETERS
-    unpinned: list[Interval] = field(default_factory=list)  # after run()
+    unpinned: list[Interval] = field(default_factory=list)  # filled in by run()
 
     def run(self, evaluations: int, rounds: int) -> tuple[Values, Linear]:
-        """The values, but for those of servers, and the linear model of the joint refinement. What the data pin down on no
-        side goes back to its prior, and all else is refined once more, until nothing is left of that sort."""
+        """The values, except those of servers, and the linear model of the joint refinement. A parameter that the data
+        limit on no side goes back to its prior, and the others are refined once more, until no such parameter is
+        left."""
         values = {p.name: p.prior for p in self.parameters}
         for stage in STAGES:
             if stage.cells(self.cells):
@@ -71,8 +73,9 @@ class Calibration:
         return values, model
 
     def with_servers(self, values: Values) -> Values:
-        """Once it is known what hosts copy. Of one cell, as its time is inverse to the share: what servers do goes message
-        by message, a minute for a cell."""
+        """Fits the servers' share of bandwidth, once it is known what hosts copy. It uses one cell, whose time is
+        inverse to the share, because traffic of servers is simulated message by message, which takes a minute per
+        cell."""
         (share,) = (p for p in self.parameters if p.name == SERVER.parameters[0])
         slow = [c for c in SERVER.cells(self.cells) if c.gbps == SLOW[-1]]
         for cell in slow:
@@ -91,6 +94,6 @@ class Calibration:
 
 
 def floor(simulate: Simulate, cells: list[Cell], values: Values) -> tuple[float, float]:
-    """Of the asynchronous rows, which are computation: published seconds and simulated."""
+    """The published and the simulated mean seconds of the asynchronous rows, which are computation."""
     rows = distinct([c for c in cells if c.algorithm == "async_model_average"], tuple({c.gbps for c in cells}))
     return float(np.mean([c.published for c in rows])), float(np.mean(simulate([(values, c) for c in rows])))

@@ -1,4 +1,4 @@
-"""What the calibration prints and writes."""
+"""Formats what the calibration prints and writes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def say(line: str) -> None:
 
 
 def digest(description: dict[str, Any]) -> str:
-    """Of what is described, whatever its layout."""
+    """A hash of the description, whatever its layout."""
     return hashlib.sha256(json.dumps(description, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def file(description: dict[str, Any]) -> str:
-    """As it is committed."""
+    """The description as the file that is committed."""
     return ("// Written by scripts/calibrate_bagua.py; not to be changed by hand.\n"
             f"// SHA-256 of the description: {digest(description)}\n{json.dumps(description, indent=2)}\n")
 
 
 def read(text: str) -> dict[str, Any]:
-    """The description in a file of ours."""
+    """The description in a file that `file` has made."""
     return json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
 
 
@@ -61,7 +61,8 @@ def parameters(intervals: list[Interval], fitted: Values) -> str:
 
 
 def left_out(problem: Problem, refitted: dict[str, np.ndarray], fitted: Values) -> str:
-    """Parameters over those of all rows, when an algorithm's rows are left out; then that algorithm's own errors."""
+    """For each algorithm: the parameters fitted without its rows, over those fitted with all rows, and its own errors
+    then."""
     rows = [["without", *(p.name.split(".")[-1] for p in problem.parameters), "its cells then, simulated / published"]]
     for algorithm, x in refitted.items():
         values = problem.values(x)
@@ -73,7 +74,7 @@ def left_out(problem: Problem, refitted: dict[str, np.ndarray], fitted: Values) 
 
 
 def ratios(found: dict[tuple[str, str], float]) -> str:
-    """Simulated over published: algorithms by Gbps."""
+    """Simulated over published times: one row per algorithm, one column per bandwidth in Gbps."""
     columns = sorted({gbps for _, gbps in found}, key=float)
     rows = [["simulated / published", *columns]]
     for algorithm in dict.fromkeys(name for name, _ in found):

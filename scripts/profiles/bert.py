@@ -16,7 +16,7 @@ BASE_BLOCK = {8: (1.98, 2.83), 32: (6.07, 9.73), 64: (12.05, 19.17)}
 
 
 def backward_over_forward(block, tokens):
-    """Of a block, with times between two measured ones on the line through these."""
+    """Backward over forward time of a block. Times between two measured ones are interpolated."""
     sequences = tokens / MEASURED_LENGTH
     less = max(n for n in block if n <= sequences)
     more = min(n for n in block if n > sequences)
@@ -26,12 +26,12 @@ def backward_over_forward(block, tokens):
 
 
 def encoder(hidden, layers, tokens, length, backward):
-    """Embeddings and blocks; a block's time goes to its weights by their sizes.
+    """Embeddings and blocks. A block's time is divided among its weights by their sizes.
 
     Backward takes `backward` times as long as forward.
     """
     vocabulary, positions = 30522, 512
-    # Every token with every other of its sample: scores, and sums weighted by them.
+    # Every token attends to every token of its sample: scores, and sums weighted by them.
     attention = 2 * 2 * tokens * length * hidden
 
     def block_part(name, inputs, outputs, more=0):

@@ -1,9 +1,9 @@
 """The network of DD-PPO on Habitat."""
 from .profile import Profile, Row, flops_of, linear, norm, time_by_flops
 
-FRAMES = 256  # of an iteration, from 2 environments
+FRAMES = 256  # frames of an iteration, from 2 environments
 COLLECTING_S = 1.92445  # mean of the distribution habitat_ddppo
-RATE = 0.4 * 9.3e12  # of a P100
+RATE = 0.4 * 9.3e12  # FLOP/s of a P100 at 40 % of its peak
 
 
 def convolution(name, kernel, inputs, outputs, side, first=False):
@@ -19,7 +19,7 @@ def convolution(name, kernel, inputs, outputs, side, first=False):
 
 
 def encoder():
-    """ResNet-18 of half its width, of depth images of 256 x 256, averaged over 2 x 2."""
+    """A ResNet-18 of half the width, for depth images of 256 x 256 that are averaged over 2 x 2."""
     rows = convolution("backbone.conv1.0", 7, 1, 32, 64, first=True) + norm("backbone.conv1.1", 32)
     inputs, side = 32, 32
     for stage, width in enumerate((32, 64, 128, 256), start=1):

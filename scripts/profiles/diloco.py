@@ -1,10 +1,11 @@
-"""The language model whose training over shaped links diloco-measured has measured."""
+"""The language model of the project diloco-measured, which measured its training over shaped
+links."""
 from .profile import Profile, Row, time_by_flops
 
 WIDTH, INNER, LAYERS, VOCABULARY = 256, 768, 6, 50257
 SEQUENCES, LENGTH = 4, 512
 OPTIMISER_S = 0.0010
-ROTATIONS = LAYERS * 8 * 2**20  # bytes
+ROTATIONS = LAYERS * 8 * 2**20  # bytes of cached rotations
 
 
 def diloco_measured():
@@ -24,7 +25,7 @@ def profile(name, step_s, measured):
         flops = 2 * tokens * inputs * outputs + more
         return Row(name, inputs * outputs, forward_flops=flops, backward_flops=2 * flops)
 
-    # Every token with all before it: scores, and sums weighted by them; half of all pairs.
+    # Every token attends to all tokens before it, half of all pairs: scores, and weighted sums.
     attention = 2 * 2 * tokens * LENGTH * WIDTH // 2
     rows = [Row("embedding.weight", VOCABULARY * WIDTH)]
     for index in range(LAYERS):

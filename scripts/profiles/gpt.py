@@ -1,4 +1,4 @@
-"""GPT-2, the smallest."""
+"""The smallest GPT-2."""
 from .profile import A100, Profile, Row, linear, norm, time_by_flops
 
 
@@ -6,7 +6,7 @@ def gpt2():
     width, layers, vocabulary, positions = 768, 12, 50257, 1024
     batch = 12
     tokens = batch * positions
-    # Every token with all before it: scores, and sums weighted by them; half of all pairs.
+    # Every token attends to all tokens before it, half of all pairs: scores, and weighted sums.
     attention = 2 * 2 * tokens * positions * width // 2
     none = (0.0, 0.0)
     rows = [

@@ -1,4 +1,4 @@
-"""A stand-in for BAGUA's LSTM+AlexNet, of which there is no public definition."""
+"""A stand-in for BAGUA's LSTM+AlexNet, which has no public definition."""
 from .profile import P100_SXM2, Profile, Row, flops_of, linear, time_by_flops
 
 BATCH, STEPS = 128, 35

@@ -1,4 +1,4 @@
-"""What profiles are made of."""
+"""The parts of a profile."""
 from dataclasses import dataclass, field
 
 
@@ -37,7 +37,7 @@ class Profile:
     assumed: list
     rows: list = field(default_factory=list)
     buffers: int = 0  # bytes that the model keeps beside its parameters
-    rates: Rates | None = None  # of the accelerator; without them, times are not scaled to another
+    rates: Rates | None = None  # of the accelerator; without them, times cannot be scaled to another
 
     def text(self):
         """The CSV file, its times rescaled so that forward and backward sum to `step_s`."""
@@ -67,12 +67,13 @@ class Profile:
 
 
 def linear(name, inputs, outputs, layer, after=(0.0, 0.0), positions=0, more=0, first=False):
-    """Weight and bias of a layer that took `layer` = (forward, backward).
+    """Weight and bias of a layer that takes `layer` = (forward, backward).
 
-    It is applied at `positions` of the batch; `more` are FLOPs of products without weights.
+    The layer is applied at `positions` positions of the batch; `more` is the FLOPs of products without
+    weights.
 
-    `after` are the layers without parameters that follow. Their backward comes first, and the bias
-    gradient, a sum over what they pass on, is complete with it.
+    `after` is the time of the following layers, which have no parameters. Their backward pass comes
+    first, and completes the bias gradient, which is a sum over what they pass back.
     """
     flops = 2 * positions * inputs * outputs + more
     return [
@@ -82,17 +83,18 @@ def linear(name, inputs, outputs, layer, after=(0.0, 0.0), positions=0, more=0, 
 
 
 def norm(name, width, forward=0.0, backward=0.0):
-    """Scale and shift of a normalisation; `backward` and what follows it are spent before both."""
+    """Scale and shift of a normalisation. `backward` is spent before either gradient is
+    complete."""
     return [Row(name + ".weight", width, forward), Row(name + ".bias", width, 0.0, backward)]
 
 
 def flops_of(rows):
-    """Of a step."""
+    """The FLOPs of a step."""
     return sum(row.forward_flops + row.backward_flops for row in rows)
 
 
 def time_by_flops(rows):
-    """Gives every row the time of its FLOPs, in FLOPs; returns them."""
+    """Sets the times of every row to its FLOPs, to be rescaled later; returns the rows."""
     for row in rows:
         row.forward, row.backward = float(row.forward_flops), float(row.backward_flops)
     return rows

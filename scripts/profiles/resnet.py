@@ -1,9 +1,9 @@
 """ResNet-50, and ResNet-20 for small networks."""
 from .profile import P100, Profile, Row, linear, norm
 
-# PipeDream's ResNet-50 profile, ms at batch 128, (forward, backward): convolution, normalisation,
-# what follows it (ReLU), for the stem and for each block's convolutions; last, of a stage's first
-# block, the shortcut's convolution and normalisation.
+# PipeDream's ResNet-50 profile, in ms at batch 128: (forward, backward) of the convolution, of the
+# normalisation and of what follows it (ReLU), for the stem and for each convolution of a block. The first
+# block of a stage ends with the convolution and normalisation of its shortcut.
 STEM = ((9.706, 4.551), (2.946, 3.113), (1.357 + 1.204, 1.534 + 2.498))  # with its max-pooling
 BLOCKS = (
     (
@@ -103,7 +103,7 @@ POOLING, CLASSIFIER = (0.636, 0.403), (0.422, 0.185)
 
 
 def normalised_convolution(name, norm_name, kernel, inputs, outputs, pixels, times, first=False):
-    """A convolution without bias, its batch normalisation and what follows, where that is there."""
+    """A convolution without bias, its batch normalisation, and what follows them, if anything."""
     convolution, normalisation, *after = times
     flops = 2 * pixels * kernel**2 * inputs * outputs
     forward, backward = (sum(t) for t in zip(normalisation, *after))
@@ -120,7 +120,7 @@ def normalised_convolution(name, norm_name, kernel, inputs, outputs, pixels, tim
 
 
 def bottleneck(name, inputs, width, stride, side, batch, times):
-    """1 x 1, 3 x 3 and 1 x 1 convolutions; the shortcut's, if it has one, come before them."""
+    """1 x 1, 3 x 3 and 1 x 1 convolutions. The convolution of a shortcut comes before them."""
     before, after = batch * side**2, batch * (side // stride) ** 2
     one, three, last, *shortcut = times
     rows = []
@@ -155,7 +155,7 @@ def resnet50():
             side //= stride
             inputs = 4 * width
     forward, backward = (sum(t) for t in zip(POOLING, CLASSIFIER))
-    # A mean and a variance for each channel that is normalised, in f32.
+    # Each normalised channel has a mean and a variance, in f32.
     channels = sum(row.numel for row in rows if row.tensor.endswith(".bias"))
     rows += linear("fc", inputs, classes, (forward, backward), positions=batch)
     return Profile(
@@ -193,7 +193,7 @@ def resnet50():
 
 
 def resnet20():
-    """Small enough for networks of some Mbit/s; its time is no machine's, but one to be slept."""
+    """Small enough for networks of some Mbit/s. Nobody has measured its time; ranks sleep for it."""
     batch = 128
 
     def convolution(name, inputs, outputs, side):

@@ -1,12 +1,12 @@
-"""Transformer-base, as TensorFlow's official models have it."""
+"""Transformer-base, as defined in TensorFlow's official models."""
 from .profile import P100, Profile, Row, linear, norm, time_by_flops
 
 WIDTH, INNER, LAYERS, VOCABULARY = 512, 2048, 6, 33708
-TOKENS, LENGTH = 4390, 30  # of a batch, on each side; of a sentence
+TOKENS, LENGTH = 4390, 30  # tokens of a batch, on each side; tokens of a sentence
 
 
 def attention(name, positions):
-    """Four projections without biases; scores and weighted sums are counted with the last."""
+    """Four projections without biases. Scores and weighted sums are counted with the last one."""
     flops = 2 * positions * WIDTH * WIDTH
     scores = 2 * 2 * positions * LENGTH * WIDTH
     return [
@@ -28,7 +28,7 @@ def feed_forward(name, positions):
 
 
 def stack(name, parts):
-    """Layers of sublayers, each after its normalisation, and a normalisation after them all."""
+    """Layers of sublayers. A normalisation precedes each sublayer and follows the last layer."""
     rows = []
     for index in range(LAYERS):
         for part, make in parts:

@@ -3,8 +3,8 @@ from .profile import Profile, V100, linear
 
 
 def vgg16():
-    # (index in torchvision's `features`, in, out, (forward, backward) of the convolution,
-    #  (forward, backward) of the ReLU and max-pooling after it); ms at batch 128.
+    # (index in torchvision's `features`, inputs, outputs, (forward, backward) of the convolution,
+    #  (forward, backward) of the ReLU and max-pooling after it), in ms at batch 128.
     convolutions = [
         (0, 3, 64, (22.307, 24.613), (4.446, 5.553)),
         (2, 64, 64, (46.201, 113.330), (4.455 + 3.795, 5.311 + 5.579)),
@@ -20,7 +20,7 @@ def vgg16():
         (26, 512, 512, (4.070, 7.396), (0.463, 0.190)),
         (28, 512, 512, (4.042, 8.648), (0.455 + 0.553, 0.175 + 0.234)),
     ]
-    # (index in `classifier`, in, out, of the layer, of the ReLU after it)
+    # (index in `classifier`, inputs, outputs, times of the layer, times of the ReLU after it)
     classifiers = [
         (0, 512 * 7 * 7, 4096, (2.475, 4.575), (0.377, 0.030)),
         (3, 4096, 4096, (0.709, 0.734), (0.277, 0.032)),

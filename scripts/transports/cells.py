@@ -1,4 +1,4 @@
-"""What is measured: libraries, their collectives and the networks under them."""
+"""The cells that are measured: libraries, their collectives, and the networks below them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Cell:
     algorithm: str
     mbps: int
     latency_ms: int
-    workers: int  # of each of four nodes
+    workers: int  # on each of the four nodes
     window: int = 0  # bytes; 0: Linux's default
-    number: int = 0  # of Open MPI's algorithm, as in coll_tuned_allreduce_algorithm
+    number: int = 0  # Open MPI's number of the algorithm, as in coll_tuned_allreduce_algorithm
     sizes: tuple[int, ...] = SIZES
-    place: str = ""  # "vm": although this kernel could
+    place: str = ""  # "vm": in the virtual machine, although this kernel could measure it
     flags: str = ""  # btl_tcp_flags: "send" for long messages without put
-    start: str = ""  # of ranks, "together"; else as the collective before leaves them
+    start: str = ""  # "together": ranks begin together; else as the previous collective leaves them
 
     @property
     def factor(self) -> int:
@@ -45,7 +45,7 @@ class Cell:
 
     @property
     def job(self) -> tuple[Any, ...]:
-        """Cells that one job measures."""
+        """A key that is equal for cells that one job measures."""
         return (self.stack, self.network, self.algorithm == "recursive_doubling", self.flags,
                 self.start)
 
@@ -70,14 +70,15 @@ class Cell:
 
     @property
     def asks(self) -> bool:
-        """Whether long messages go by `put`, when the receiver has asked for them."""
+        """True if long messages go by `put`, after the receiver has asked for them."""
         return self.stack == "open_mpi" and not self.flags
 
     @property
     def predicted_starts(self) -> list[str]:
-        """Values of `--chain` for starts that may come out differently: ranks begin together, or a
-        latency after one another, as short messages of the collective before leave them. Ranks on
-        one CPU reduce one after another, so an allreduce that begins together need not stay so."""
+        """Values of `--chain` for all starts that are possible: ranks begin together, or one after
+        another at distances of one latency, as short messages of the previous collective leave
+        them. Ranks on one CPU reduce one after another, so an allreduce that begins together may
+        lose this order."""
         known = self.start == "together" and self.collective == "all_to_all"
         return ["0B", "16B"] if self.asks and not known else ["0B"]
 
@@ -111,7 +112,7 @@ def all_to_all_without_put(mbps: int, latency_ms: int, workers: int) -> Cell:
 
 
 def matrix() -> list[Cell]:
-    """The first rows tell most: the virtual machine takes minutes for each of its cells."""
+    """All cells. The first ones tell most, since each cell takes minutes in the virtual machine."""
     cells: list[Cell] = []
     for latency_ms in (5, 20):
         cells += of_network(50, latency_ms, 1)

@@ -1,6 +1,6 @@
-"""Times the collectives of MPI, one rank of a job; rank 0 prints a line of JSON for each.
+"""Times MPI's collectives as one rank of a job. Rank 0 prints a line of JSON for each time.
 
-Open MPI's, by mpi4py: what `coll_tuned_*` in the environment says chooses the algorithm.
+They are Open MPI's, called through mpi4py. `coll_tuned_*` in the environment chooses the algorithm.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def collective(name: str, nbytes: int) -> Callable[[], None]:
 
 
 def check(name: str) -> None:
-    """That the collective is one at all."""
+    """Checks that the collective computes what it should."""
     comm = MPI.COMM_WORLD
     x = numpy.full(comm.size, comm.rank + 1, numpy.float32)
     y = numpy.empty_like(x)
@@ -37,14 +37,14 @@ def check(name: str) -> None:
 
 
 def start_together() -> None:
-    """Returns on all ranks at the same time; all read one clock."""
+    """Returns on all ranks at the same time, if all ranks read the same clock."""
     begin = MPI.COMM_WORLD.allreduce(time.perf_counter(), MPI.MAX) + 0.2
     while time.perf_counter() < begin:
         time.sleep(0)
 
 
 def seconds_of(run: Callable[[], None], options: argparse.Namespace) -> float:
-    """Of the slowest rank, the median of repetitions one after another."""
+    """The median time of consecutive repetitions, in seconds, of the slowest rank."""
     if options.together:
         start_together()
     return MPI.COMM_WORLD.allreduce(median_seconds(run, options.warm_up, options.repeat), MPI.MAX)

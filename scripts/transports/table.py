@@ -1,4 +1,4 @@
-"""The table of predicted and measured times, and what it comes to."""
+"""The table of predicted and measured times, and its summary."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from typing import Any
 
 from transports.cells import Cell
 
-DIFFERS = 0.15  # of measured times, from which on their order counts
+DIFFERS = 0.15  # pairs whose measured times differ by more than this are compared in their order
 
 
 @dataclass
 class Row:
     cell: Cell
     nbytes: int
-    predicted_s: tuple[float, ...]  # what may come out, by how ranks begin; the least first
+    predicted_s: tuple[float, ...]  # all possible times, by how ranks begin, in ascending order
     measured_s: float
     machine: str
 
     @property
     def error(self) -> float:
-        """Of what may come out, the nearest."""
+        """The error of the possible time that is nearest to the measured one."""
         return min((s / self.measured_s - 1 for s in self.predicted_s), key=abs)
 
 
 def rows_of(cell: Cell, predicted: dict[int, tuple[float, ...]],
             measured: dict[str, Any]) -> list[Row]:
-    """A training step computes before it communicates, for as long as it does without."""
+    """The rows of a cell. A training step computes before it communicates, so its time without
+    communication is added to the predictions."""
     return [Row(cell, m["bytes"], tuple(s + m.get("compute", 0) for s in predicted[m["bytes"]]),
                 m["seconds"], measured["machine"]) for m in measured["rows"]]
 
@@ -38,7 +39,7 @@ def size(nbytes: int) -> str:
 
 
 def milliseconds(row: Row) -> str:
-    """What differs by more than 5 % of all that may come out."""
+    """The possible times, without those within 5 % of one that is shown."""
     told: list[float] = []
     for seconds in row.predicted_s:
         if not told or seconds > 1.05 * told[-1]:
@@ -70,9 +71,10 @@ def aligned(lines: list[list[str]]) -> str:
 
 @dataclass
 class Orders:
-    """Of pairs of one network and size whose measured times differ, (shorter, longer)."""
+    """Counts pairs on one network and of one size whose measured times differ; `wrong` has
+    (shorter, longer)."""
     right: int
-    open: int  # ranges overlap: either order may come out
+    open: int  # the predicted ranges overlap, so either order is possible
     wrong: list[tuple[Row, Row]]
 
     @property

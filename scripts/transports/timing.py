@@ -1,4 +1,4 @@
-"""How long a repeated call takes."""
+"""Times repeated calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Callable
 
 
 def median_seconds(run: Callable[[], None], warm_up: int, repeat: int) -> float:
-    """The median of `repeat` calls one after another, of this rank, after calls that do not count."""
+    """The median seconds of `repeat` consecutive calls on this rank, after `warm_up` calls."""
     for _ in range(warm_up):
         run()
     taken = []

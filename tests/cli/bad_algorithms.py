@@ -1,11 +1,11 @@
-"""Options of algorithms that are refused: what each has wrong, and what is said of it."""
+"""Options of algorithms that are refused: the mistake in each, and what the error says."""
 
 from __future__ import annotations
 
 from bad_configurations import changed_cluster
 from harness import experiment
 
-# what it is: (config, pointer, expectation)
+# description: (config, pointer, expected text)
 CASES = {
     "unknown key of a component": (
         experiment(algorithm={"name": "bytegrad", "overlp": True}),

@@ -1,4 +1,4 @@
-"""Configurations that are refused: what each has wrong, and what is said of it."""
+"""Configurations that are refused: the mistake in each, and what the error says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def inter(**link: str) -> dict[str, Any]:
     return changed_cluster(inter={"bandwidth": "10Gbps", "latency": "50us", **link})
 
 
-# what it is: (config, pointer, expectation)
+# description: (config, pointer, expected text)
 CASES = {
     "unknown key": (experiment(stepz=3), "/stepz", 'did you mean "steps"?'),
     "unknown workload": (experiment(workload="vgg"), "/workload", 'did you mean "vgg16"?'),

@@ -1,6 +1,6 @@
-"""What the simulator predicts of six algorithms on four networks, against what a clock measures: minutes of real time.
+"""Compares simulated with measured times of six algorithms on four networks, which takes minutes of real time.
 
-The experiment of docs/validation.md, with the tolerances that it is held to there.
+It is the experiment of docs/validation.md, with the tolerances stated there.
 """
 
 from __future__ import annotations

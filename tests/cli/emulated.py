@@ -1,4 +1,5 @@
-"""What tests of `trigram emulate` share: whether this machine can, and the command under way."""
+"""The parts that tests of `trigram emulate` share: whether this machine can run it, and the
+command."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ ENDLESS = 50_000_000
 
 
 def why_not() -> str:
-    """What this machine lacks; empty when it can emulate networks."""
+    """What this machine lacks; empty if it can emulate networks."""
     if os.geteuid() != 0:
         return "not root"
     for tool in ("ip", "tc", "mpirun", "unshare"):
@@ -50,7 +51,7 @@ class EmulateTest(CommandTest):
         return experiment(**{"cluster": CLUSTER, "runtime": "mpi", **changes})
 
     def traffic(self, numel: int, **changes: Any) -> dict[str, Any]:
-        """A model of one tensor, which is sent as filler, and next to no computation."""
+        """A model of one tensor, sent as filler, with almost no computation."""
         head = "# name: made_up\n# accelerator: none\n# batch: 1\n# source: made up for this test\n"
         row = f"tensor,numel,forward_s,backward_s\nx,{numel},0.0001,0.0001\n"
         self.write(head + row, "model.csv")
@@ -58,7 +59,7 @@ class EmulateTest(CommandTest):
                               **changes})
 
     def error(self, config: Any, *arguments: Any, **environment: str) -> str:
-        """The one line that a refused command says."""
+        """The single line that a refused command prints."""
         command = [TRIGRAM, "emulate", str(self.write(config)), *map(str, arguments)]
         done = subprocess.run(command, cwd=self.folder, env={**os.environ, **environment},
                               capture_output=True, text=True, timeout=60)

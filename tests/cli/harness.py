@@ -68,7 +68,7 @@ class CommandTest(unittest.TestCase):
         return done
 
     def popen(self, command: list[Any], **options: Any) -> subprocess.Popen[str]:
-        """Starts a command that is killed at the end of the test, if it lives as long."""
+        """Starts a command, which is killed at the end of the test if it is still running."""
         process = subprocess.Popen(
             [str(word) for word in command],
             cwd=self.folder,
@@ -81,7 +81,7 @@ class CommandTest(unittest.TestCase):
         return process
 
     def run_config(self, config: Any, *arguments: Any, code: int = 0) -> list[dict[str, Any]]:
-        """Runs a config and returns the manifests by the order of their folders."""
+        """Runs a config and returns the manifests in the order of their folders."""
         self.trigram("run", self.write(config), *arguments, code=code)
         return self.manifests()
 

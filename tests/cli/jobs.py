@@ -1,4 +1,4 @@
-"""Starts the trigram command as an MPI job, and ends its processes in unkind ways."""
+"""Starts the trigram command as an MPI job, and stops or kills its processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENVIRONMENT = {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
 ENDLESS = 50_000_000  # steps: more than a test waits for
-WATCHDOG_S = 30  # how long a world waits by default
+WATCHDOG_S = 30  # a world's default watchdog timeout
 ALGORITHMS = [
     "gradient_allreduce",
     "bytegrad",
@@ -52,7 +52,7 @@ class JobTest(CommandTest):
     def uneven(
         self, ranks: int, command: str, others: dict[int, str] = {}
     ) -> subprocess.Popen[str]:
-        """Starts a job of `trigram` with the arguments `command`, but of ranks in `others` theirs."""
+        """Starts a job of `trigram` with the arguments `command`; ranks in `others` get theirs."""
         cases = "".join(f"{rank}) exec {TRIGRAM} {line};;\n" for rank, line in others.items())
         script = self.folder / "uneven.sh"
         script.write_text(
@@ -61,13 +61,13 @@ class JobTest(CommandTest):
         return self.popen(["mpirun", "-n", ranks, "sh", script], env=self.environment)
 
     def refused(self, ranks: int, command: str, others: dict[int, str] = {}) -> str:
-        """The one line that a job ends with whose processes may be told different things."""
+        """The single line with which a job ends whose processes were told different things."""
         begun = time.monotonic()
         job = self.uneven(ranks, command, others)
         out, err = job.communicate(timeout=100)
         self.assertEqual(job.returncode, 2, out + err)
         self.assertLess(time.monotonic() - begun, WATCHDOG_S, "a watchdog has ended it")
-        # Those that mpirun ends meanwhile may have their last words.
+        # Ranks that mpirun ends meanwhile may still print a last message.
         said = [
             line
             for line in err.splitlines()
@@ -104,7 +104,8 @@ class JobTest(CommandTest):
         return int(re.search(r"OMPI_COMM_WORLD_RANK=(\d+)", environment)[1])
 
     def check_that_a_stopped_process_is_named(self, runtime: dict[str, Any]) -> None:
-        """Stops rank 2 of four in their second run: the others name it, and the first is kept."""
+        """Stops rank 2 of four in their second run. The others name it, and the first run is
+        kept."""
         path = self.write(
             experiment(runtime={**runtime, "watchdog": "2s"}, sweep={"/steps": [3, ENDLESS]})
         )
@@ -114,14 +115,15 @@ class JobTest(CommandTest):
         self.addCleanup(self.go_on, ranks[2])
         _, err = job.communicate(timeout=90)
         self.assertEqual(job.returncode, 124, err)
-        # It may have been on its way to the run, or in the middle of changing a queue that it shares.
+        # It may have been on its way to the run, or in the middle of changing a queue that ranks
+        # share.
         self.assertRegex(
             err,
             "rank 2 has not been heard of for 5 s|these have not come for [35] s: 2"
             "|no call of MPI has returned on rank",
         )
         self.assertRegex(err, "rank [013] waits for ")
-        # mpirun lets it go on before it ends it.
+        # mpirun continues the stopped process before it ends it.
         self.assertNotRegex(err, "rank [013] has not been heard of|have not come for [^:]*: [013]")
         self.assertEqual(len(self.done()), 1)
 

@@ -1,7 +1,7 @@
-"""`trigram emulate` on a kernel that has netem: packets are late and lost as they should be.
+"""`trigram emulate` on a kernel with netem: packets are delayed and lost as configured.
 
-CTest runs it in a virtual machine, by scripts/in_vm, whose clock does not depend on how busy this
-machine is, so links are held to narrow tolerances. Its CPU is slow: there are few runs, of few steps.
+CTest runs it in a virtual machine, by scripts/in_vm. That machine's clock does not depend on how busy
+this machine is, so the tolerances for links are narrow. Its CPU is slow, so runs are few and short.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ QUADRATIC = {
 
 @unittest.skipUnless(KERNEL_HAS_NETEM, "this kernel has no netem; scripts/in_vm starts one with it")
 class RealNetem(NamespaceTest):
-    patience_s = 600  # files are read from a machine whose clock is another
+    patience_s = 600  # files come from the host, whose clock is a different one
 
     def test_links_are_as_described(self) -> None:
         profile = SOURCE / "configs" / "profiles" / "resnet20.csv"
@@ -31,7 +31,7 @@ class RealNetem(NamespaceTest):
         printed = self.trigram("compare-worlds", self.write(config), "--worlds", "sim,mpi",
                                timeout_s=self.patience_s).stdout
         (manifest,) = [m for m in self.manifests() if m["world"] == "mpi"]
-        # Steps are printed alone: why they take longer than sim says is not known.
+        # Step times are only printed: it is not known why they exceed the simulated ones.
         print(printed, *manifest["links"], sep="\n", flush=True)
         self.assertEqual(manifest["experiment"]["runtime"]["emulated"], "bandwidth_and_latency")
         self.assertEqual(len(manifest["links"]), 2)
@@ -41,7 +41,8 @@ class RealNetem(NamespaceTest):
             self.assertLess(abs(link["achieved_latency_s"] / link["latency_s"] - 1), 0.05, link)
 
     def counted(self, namespace: str) -> dict[str, int]:
-        """By the queue that delays what leaves a node; nothing where it is not there any more."""
+        """Counters of the queue that delays what leaves a node; zeros if the queue no longer
+        exists."""
         shown = subprocess.run(["tc", "-s", "-j", "-n", namespace, "qdisc", "show"],
                                capture_output=True, text=True).stdout
         netem = [q for q in json.loads(shown or "[]") if q["kind"] == "netem"]

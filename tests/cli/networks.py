@@ -1,4 +1,4 @@
-"""Descriptions of networks that tests show, draw and run."""
+"""Descriptions of networks for tests that show, draw and run them."""
 
 from __future__ import annotations
 

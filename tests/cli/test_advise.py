@@ -1,7 +1,7 @@
-"""Advice on a network where closed forms say who is first, and where that changes.
+"""Advice on a network where closed forms tell which algorithm is first, and where that changes.
 
-Eight workers add up n bytes around a ring, in 2 (P - 1) (latency + n / P / bandwidth), or by
-recursive doubling, in log2 P (latency + n / bandwidth). Nothing overlaps, and nothing else takes time.
+Eight workers reduce n bytes on a ring, in 2 (P - 1) (latency + n / P / bandwidth), or by recursive
+doubling, in log2 P (latency + n / bandwidth). Nothing overlaps, and nothing else takes time.
 """
 
 from __future__ import annotations
@@ -143,12 +143,13 @@ class Advise(CommandTest):
         self.assertTrue(0 < len(flipped) < len(factors))
         self.assertEqual(flipped, factors[-len(flipped) :], "it flips once")
         last, first = factors[-len(flipped) - 1], flipped[0]
-        # Both intervals hold the one crossing.
+        # Both intervals contain the single crossing.
         self.assertLessEqual(flip["holds_factor"], first)
         self.assertGreaterEqual(flip["flips_factor"], last)
 
     def test_what_beats_a_slower_network_too(self) -> None:
-        """From where the other is first, the flip is found on the way back."""
+        """At a bandwidth where the other algorithm is first, the search finds the flip on the way
+        back."""
         setting = "/cluster/inter/bandwidth=200Gbps"
         advice = self.advise("--set", setting)
         self.assertEqual(advice["candidates"][0]["settings"], {"/algorithm": DOUBLING})
@@ -167,7 +168,7 @@ class Advise(CommandTest):
         self.assertGreaterEqual(flip["flips_s"], FLIP_LATENCY_S)
 
     def test_ties_are_called_so(self) -> None:
-        # So much computation that the exchange does not matter.
+        # The computation is so long that the exchange does not matter.
         slow = PROFILE | {"tensors": [PROFILE["tensors"][0] | {"forward_s": 1.0}]}  # type: ignore
         self.write(slow, "slow.json")
         advice = self.advise(profile="profile:slow.json")
@@ -195,7 +196,7 @@ class Advise(CommandTest):
         folder = folder.with_name(folder.name + "-search")
         made = {path.parent for path in folder.glob("*/DONE")}
         self.assertGreater(len(made), 10)
-        unequal = {"/cluster/bandwidth_jitter", "/cluster/jitter_seed"}  # of some runs
+        unequal = {"/cluster/bandwidth_jitter", "/cluster/jitter_seed"}  # swept by some of the runs
         for run in made:
             self.assertEqual(
                 set(json.loads((run / "manifest.json").read_text())["sweep"]) - unequal,
@@ -217,7 +218,7 @@ class Advise(CommandTest):
                 ("--step-time", "25ms"),
                 ("--step-time", "25ms", "--batch", "64"),
                 ("--set", "/cluster/inter/bandwidth=1Gbps"),
-                ("--algorithms", "gradient_allreduce"),  # the same question, of fewer
+                ("--algorithms", "gradient_allreduce"),  # the same question about fewer algorithms
             )
         ]
         self.assertEqual(len(set(folders)), 4)

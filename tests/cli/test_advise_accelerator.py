@@ -1,4 +1,4 @@
-"""Whose time a profile's layers take: advice, runs and tables on clusters of another accelerator."""
+"""Which accelerator's layer times are used: advice, runs and tables on clusters with another accelerator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from harness import CommandTest, worlds
 
-# Layers that compute at the peak for half of their time.
+# Layers that compute at the peak rate for half of their time.
 PROFILE = {
     "name": "one",
     "accelerator": "P100",
@@ -170,7 +170,7 @@ class OtherAccelerator(CommandTest):
         self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_forms_of_one_accelerator_are_not_the_same(self) -> None:
-        """P100s have 9.3 TFLOP/s with PCIe and 10.6 with SXM; a rounded figure is no other form."""
+        """P100s have 9.3 TFLOP/s with PCIe and 10.6 with SXM. A rounded figure is not another form."""
         self.write(PROFILE | {"flops": "10.6TFLOP/s", "memory_bandwidth": "732GB/s"}, "one.json")
         for flops, bandwidth, warns in (("9.3TFLOP/s", "732GB/s", True), ("10.6TFLOP/s", "720GB/s", False)):
             pascal = {"name": "P100", "flops": flops, "memory_bandwidth": bandwidth}
@@ -206,7 +206,7 @@ class OtherAccelerator(CommandTest):
         self.assertEqual(self.trigram("validate", config).stderr, "")
 
     def test_rates_that_are_not_given_are_said_to_be_a_v100s(self) -> None:
-        """Codecs and optimizers take them even where the step's computation was measured."""
+        """Codecs and optimizers use these rates even if the step's computation was measured."""
         said = "assumed: accelerator H100: the cluster does not say {0} of it, so .* with {0} of a V100 \\({1}\\)"
         both = said.format("flops and memory_bandwidth", "15.7 TFLOP/s, 900 GB/s")
         measured = {"name": "profile:one.json", "step_time": "50ms"}
@@ -231,7 +231,7 @@ class OtherAccelerator(CommandTest):
         self.assertNotIn("flops", advice["cluster"]["accelerator"])
 
     def test_rates_are_given_whatever_their_values_are(self) -> None:
-        """Those of a V100 are rates like others."""
+        """Rates that equal a V100's are given rates like any others."""
         like_v100 = {"name": "GV", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}
         config = self.experiment(accelerator="cluster") | {"cluster": CLUSTER | {"accelerator": like_v100}}
         out = self.trigram("run", self.write(config)).stdout

@@ -1,4 +1,4 @@
-"""Advice on times to an accuracy: intervals between evaluations, and ties where these do not tell."""
+"""Advice on times to an accuracy: intervals between evaluations, and ties that these cannot resolve."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROFILE = {
     "batch": 4,
     "tensors": [{"tensor": "w", "numel": 200_000, "forward_s": 0.01, "backward_s": 0.02}],
 }
-BYTES, FULL = "bytegrad", "gradient_allreduce"  # as many steps to an accuracy, but longer ones
+BYTES, FULL = "bytegrad", "gradient_allreduce"  # FULL needs as many steps to an accuracy, but longer ones
 SLOWMO = {"name": "slowmo", "sync_every": 12}
 CANDIDATES = {
     "cluster": CLUSTER,

@@ -1,4 +1,5 @@
-"""Who is compared: one list for all questions, without runs that show nothing of their algorithm."""
+"""Which candidates are compared: one list for all questions, without runs that do not show their
+algorithm."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ PROFILE = {
     "batch": 4,
     "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
 }
-NEVER = {"name": "diloco", "sync_every": 6000}  # longer than any run of advice
+NEVER = {"name": "diloco", "sync_every": 6000}  # more steps than any run of advice makes
 CANDIDATES = {
     "cluster": CLUSTER,
     "workload": "bert_large",
@@ -122,7 +123,7 @@ class Candidates(CommandTest):
         self.assertIn("best: gradient_allreduce\n", out)
 
     def test_runs_have_several_cycles_of_their_algorithm(self) -> None:
-        """In the long run a step of local SGD costs a H-th of an average."""
+        """In the long run, a step of local SGD costs 1/H of an average."""
         steps = {}
         for every in (1, 50):
             local = {"name": "diloco", "sync_every": every}

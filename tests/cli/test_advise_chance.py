@@ -1,4 +1,4 @@
-"""What advice leaves to chance is said beside the answer."""
+"""Advice says beside its answer what it leaves to chance."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Chance(CommandTest):
         self.assertIn("warning: times to an accuracy are of seed 7 alone", self.advise({}, {}, *target))
 
     def test_runs_whose_fast_workers_end_early_are_made_longer(self) -> None:
-        """While the slow worker makes a step, the other would make a hundred, and a run has ten."""
+        """While the slow worker makes one step, the other would make a hundred, and a run has ten."""
         slow = {"slow_workers": [{"rank": 1, "factor": 100}]}
         target = ("--target", "accuracy=0.1")
         out = self.advise(slow, {}, *target, algorithm="async_parameter_server")

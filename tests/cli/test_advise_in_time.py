@@ -1,4 +1,4 @@
-"""Networks that change in time are compared as they are in the long run, and otherwise advice says so."""
+"""Advice compares networks that change with time as they are in the long run, or says that it cannot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SLOW_S = 1e-3 + 50e-6 + NBYTES / (1e9 / 8)  # at 1 Gbps, as after the burst and 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
 class InTime(CommandTest):
     def advise(self, inter: dict[str, Any], *more: str) -> tuple[str, float]:
-        """What it prints, and the time of the candidate's step."""
+        """The output, and the time of the candidate's step."""
         self.write(PROFILE, "one.json")
         cluster = {"nodes": 2, "inter": {"bandwidth": "10Gbps", "latency": "50us"} | inter}
         self.write(cluster, "two.json")

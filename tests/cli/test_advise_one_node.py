@@ -1,4 +1,4 @@
-"""On a single node, candidates are compared without `hierarchical`, which leaves their own exchange out there."""
+"""On a single node, candidates are compared without `hierarchical`, which would omit their exchange there."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class OneNode(CommandTest):
 
     def test_runs_of_one_node_are_marked_where_the_exchange_never_happens(self) -> None:
         self.write(PROFILE, "one.json")
-        local = {"name": "local_sgd", "sync_every": 2, "hierarchical": True}  # the mean is its exchange
+        local = {"name": "local_sgd", "sync_every": 2, "hierarchical": True}  # its exchange is the mean
         plain = BYTEGRAD | {"hierarchical": False}
         config = {
             "cluster": ONE,

@@ -1,7 +1,7 @@
-"""Advice that rests on NICs that are exactly equal says so.
+"""Advice says so if it depends on exactly equal NICs.
 
-Eight-bit averages among twelve workers of three nodes stay in a lock step that NICs which differ by 1 %
-end: their messages meet in the nodes' NICs then, and a step takes a quarter more.
+Eight-bit averages among twelve workers of three nodes run in lock step. NICs that differ by 1 % end that:
+messages then contend in the nodes' NICs, and a step takes a quarter longer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PROFILE = {
 }
 LOCKED = {"name": "bytegrad", "hierarchical": False}
 RINGS = {"name": "half_precision_allreduce"}
-BETWEEN = {"name": "sgp", "hierarchical": True}  # slower than LOCKED where all are equal, and faster where not
+BETWEEN = {"name": "sgp", "hierarchical": True}  # slower than LOCKED if all NICs are equal, else faster
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")

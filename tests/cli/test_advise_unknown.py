@@ -1,6 +1,6 @@
-"""Flips rest on runs that are long enough, and what is not known at a place is neither ahead nor behind there.
+"""Flips rest on runs that are long enough. A candidate that is unknown at a setting is neither ahead nor behind there.
 
-Two workers compute for 3 ms a step and average 4 MB in the background, which takes 32 Mbit over the
+Two workers compute for 3 ms per step and average 4 MB in the background. An average takes 32 Mbit over the
 bandwidth, and no step waits for it. 5,000 steps, which no run exceeds, take 15 s.
 """
 
@@ -49,7 +49,7 @@ class Unknown(CommandTest):
         return {m["experiment"]["steps"] for m in manifests if m["experiment"]["algorithm"]["name"] == ASYNC}
 
     def test_runs_are_made_longer_at_every_place(self) -> None:
-        """An average takes 11 of the 20 steps, and 43 on a fourth of the bandwidth."""
+        """An average takes 11 of the 20 steps, and 43 steps at a fourth of the bandwidth."""
         advice = self.advise(self.arguments("1Gbps", "--range", "4"))
         self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
         for flip in advice["flips"]:
@@ -67,7 +67,7 @@ class Unknown(CommandTest):
         self.assertIsNone(flip["first"])
         self.assertEqual(flip["not_known"], NEVER_AVERAGED)
         self.assertNotIn("flips_factor", flip)
-        slowest = 32 / 4 / 15  # that averages within 5,000 steps, as a factor
+        slowest = 32 / 4 / 15  # as a factor: the slowest bandwidth that averages within 5,000 steps
         self.assertAlmostEqual(flip["holds_factor"], slowest, delta=0.02 * slowest)
         self.assertAlmostEqual(flip["unknown_factor"], slowest, delta=0.02 * slowest)
         self.assertLess(flip["unknown_Bps"], flip["holds_Bps"])
@@ -78,7 +78,7 @@ class Unknown(CommandTest):
         )
 
     def test_a_challenger_that_is_not_known_is_named(self) -> None:
-        """An average takes 2 of the 6 steps until it is accurate, and all on a slower network."""
+        """An average takes 2 of the 6 steps to the target accuracy, and all 6 on a slower network."""
         momentum = {"name": "sgd", "lr": 0.05, "momentum": 0.5}
         rows = [
             {"/algorithm": SIGNS, "/optimizer": momentum},
@@ -96,7 +96,7 @@ class Unknown(CommandTest):
         self.assertIn(f"the same (not compared: {ASYNC} lr=0.02)\n", self.trigram(*arguments).stdout)
 
     def test_runs_that_reach_their_target_early_do_not_become_longer(self) -> None:
-        """A longer run of what is accurate before its first average ends there as well."""
+        """A run that reaches its target before its first average would end there if it were longer, too."""
         arguments = self.arguments("10kbps", "--range", "1.1", "--target", "accuracy=0.3")
         last = self.advise(arguments)["candidates"][-1]
         self.assertEqual(last["algorithm"], ASYNC)

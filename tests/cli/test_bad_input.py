@@ -1,4 +1,4 @@
-"""Bad input ends with a line for each mistake that names the place, the expectation and the nearest name; exit 2."""
+"""Bad input prints a line for each mistake, with the place, what was expected and the nearest name; exit code 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trigram bench`: nccl-tests' columns in every world, every element checked."""
+"""`trigram bench`: the columns of nccl-tests in every world, with every element checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`trigram bench` as an MPI job: processes that were told different things, and those that end."""
+"""`trigram bench` as an MPI job: processes that were told different things, and processes that
+end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trigram calibrate`: a world in real time becomes a cluster that the simulator loads."""
+"""`trigram calibrate` turns a world in real time into a cluster description for the simulator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RATES = ("memory_bandwidth", "reduction_bandwidth", "copy_bandwidth", "codec_ban
 
 
 def rows(table: str) -> list[tuple[str, float, float, float]]:
-    """Probe, size, measured and fitted time in microseconds."""
+    """(probe, size, measured time, fitted time) of each row; times in microseconds."""
     pattern = r"^ *(\w+) +(\d+) +(?:B|FLOP) +([\d.]+) +([\d.]+) +-?[\d.]+ %$"
     return [
         (m[1], float(m[2]), float(m[3]), float(m[4])) for m in re.finditer(pattern, table, re.M)
@@ -23,7 +23,7 @@ def rows(table: str) -> list[tuple[str, float, float, float]]:
 
 
 def per_second(rate: str) -> float:
-    """Bytes."""
+    """The rate in bytes per second."""
     number, prefix, unit = re.fullmatch(r"([\d.e+-]+) ?([KkMGT]?)(bps|B/s)", rate).groups()
     return float(number) * 1e3 ** " KMGT".index(prefix.upper() or " ") / (8 if unit == "bps" else 1)
 
@@ -33,7 +33,7 @@ NOISE = "the times to fit do not grow with the size", "its traffic and overheads
 
 class Calibrate(CommandTest):
     def calibrate(self, *arguments: str, longest: str = "256KiB") -> str:
-        """What it prints. While others use the machine, times may not fit together: again."""
+        """The output. On a busy machine, the times may not fit; then it is repeated."""
         command = ("calibrate", "--max-bytes", longest, "--iters", "5", *arguments)
         for _ in range(9):
             try:
@@ -82,7 +82,7 @@ class Calibrate(CommandTest):
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
     def test_the_simulator_charges_codecs_what_was_fitted(self) -> None:
-        """The launch overhead, and memory traffic at the rate."""
+        """It charges the launch overhead, and memory traffic at the fitted rate."""
         table = self.calibrate("--ranks", "2", "-o", "cluster.json")
         fitted_us = [row[3] for row in rows(table) if row[0] == "encode"]
 
@@ -107,7 +107,7 @@ class Calibrate(CommandTest):
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
     def test_every_rate_has_its_part_in_a_simulated_step(self) -> None:
-        """What the step loses when a rate doubles, it loses half of when it doubles again."""
+        """When a rate doubles twice, the second time saves half of what the first time saved."""
         self.calibrate("--ranks", "3", "-o", "cluster.json")
         cluster = self.description()
         for rate in RATES[1:]:
@@ -125,7 +125,7 @@ class Calibrate(CommandTest):
             self.assertAlmostEqual((once - half) / (half - quarter), 2, places=3, msg=rate)
 
     def emulated(self, ranks: int, tcp: Any) -> str:
-        """On an emulated network of 100 MB/s and 5 ms."""
+        """Calibrates on an emulated network of 100 MB/s and 5 ms."""
         self.write({"nodes": ranks, "workers_per_node": 1,
                     "inter": {"bandwidth": "100MB/s", "latency": "5ms"},
                     "transport": {"tcp": tcp}}, "network.json")
@@ -133,7 +133,7 @@ class Calibrate(CommandTest):
                               "--cluster", "network.json", "-o", "cluster.json", longest="16KiB")
 
     def test_it_finds_the_window_of_a_connection(self) -> None:
-        """To 5 %, when nobody else takes the cores meanwhile: the best of a few."""
+        """To 5 %, if nobody else uses the cores meanwhile: the best of a few attempts counts."""
         window, best = 65536, 1e9
         for _ in range(4):
             table = self.emulated(3, {"window": "64KiB", "slow_start": False})
@@ -144,7 +144,7 @@ class Calibrate(CommandTest):
             if best < 0.05:
                 break
         self.assertLess(best, 0.05)
-        # Two connections move twice what one does: the link is not as narrow as one of them.
+        # Two connections move twice as much as one, because the link is wider than one connection.
         self.assertGreater(per_second(cluster["inter"]["bandwidth"]), 1.5 * 65536 / 0.01)
 
     def test_it_writes_no_window_that_does_not_bind(self) -> None:

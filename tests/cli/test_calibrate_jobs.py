@@ -1,4 +1,5 @@
-"""`trigram calibrate` as an MPI job: processes that were told different things, and those that end."""
+"""`trigram calibrate` as an MPI job: processes that were told different things, and processes that
+end."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class CalibrateJobs(JobTest):
 
     def test_the_description_may_go_to_a_pipe(self) -> None:
         command = ["calibrate", "--max-bytes", "64KiB", "--iters", 3, "-o", "/dev/stdout"]
-        for _ in range(6):  # on a machine under load, short messages may take longer than long ones
+        for _ in range(6):  # on a busy machine, short messages may take longer than long ones
             out, err = self.start(2, *command).communicate(timeout=100)
             if '"memory_bandwidth"' in out:
                 break
@@ -40,13 +41,13 @@ class CalibrateJobs(JobTest):
     def test_an_error_of_one_rank_is_told(self) -> None:
         line = self.refused(2, "calibrate", {1: "calibrate --workload fashion"})
         self.assertIn("trigram: rank 1: --workload: unknown workload", line)
-        line = self.refused(2, "calibrate -o no/such/folder")  # which rank 0 alone writes
+        line = self.refused(2, "calibrate -o no/such/folder")  # only rank 0 writes there
         self.assertIn("trigram: rank 0: --output: expected a file that can be written", line)
 
     def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
         job = self.start(3, "calibrate", "--max-bytes", "64KiB", "--iters", "1000000")
         self.wait_for(lambda: len(self.children(job.pid)) == 3)
-        time.sleep(3)  # to be at it
+        time.sleep(3)  # until it measures
         ranks = {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
         os.kill(ranks[1], signal.SIGKILL)
         _, err = job.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""What the command says to those who mistype it, and to those who do not listen."""
+"""What the command prints if it is mistyped, and how it behaves if nobody reads its output."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CommandLine(CommandTest):
 
 
 class Listeners(CommandTest):
-    """Of stdout and stderr."""
+    """Readers of stdout and stderr."""
 
     def ended(self, *arguments: Any, **streams: Any) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([TRIGRAM, *map(str, arguments)], cwd=self.folder, timeout=100, **streams)
@@ -58,7 +58,7 @@ class Listeners(CommandTest):
     def test_readers_that_have_enough_end_it_quietly(self) -> None:
         self.trigram("run", self.write(experiment(sweep={"/seed": [1, 2]})), "--no-table")
         for arguments in (("table", self.results), ("status", self.results), ("list",)):
-            for ignored in (signal.SIG_DFL, signal.SIG_IGN):  # as some shells and supervisors leave it
+            for ignored in (signal.SIG_DFL, signal.SIG_IGN):  # some shells and supervisors ignore SIGPIPE
                 with self.subTest(arguments, ignored=ignored):
                     reader, writer = os.pipe()
                     os.close(reader)

@@ -1,4 +1,4 @@
-"""What helps to write a configuration: schema, validate, init, list, version."""
+"""Commands that help to write a configuration: schema, validate, init, list, version."""
 
 from __future__ import annotations
 

@@ -17,13 +17,14 @@ from jobs import ENVIRONMENT
 
 class Emulation(NamespaceTest):
     def buckets(self, namespace: str) -> dict[str, float]:
-        """Device -> rate in bit/s of the token bucket by which frames leave it."""
+        """Device -> rate in bit/s of the token bucket through which frames leave it."""
         shown = subprocess.run(["tc", "-j", "-n", namespace, "qdisc", "show"], capture_output=True,
                                text=True, check=True).stdout
         return {q["dev"]: 8 * q["options"]["rate"] for q in json.loads(shown) if q["kind"] == "tbf"}
 
     def assert_no_faster(self, slowness: float) -> None:
-        """Of a network, over what is configured: a busy machine makes it slower, nothing faster."""
+        """Checks a measured time over the configured one: a busy machine is slower, but none is
+        faster."""
         self.assertGreater(slowness, 0.85)
         self.assertLess(slowness, 3)
 
@@ -41,10 +42,10 @@ class Emulation(NamespaceTest):
         for link in links:
             self.assert_no_faster(5e6 / link["achieved_Bps"])
             self.assert_no_faster(link["achieved_latency_s"] / 0.020)
-        # A ring of two: two stages of half of the vector, each after a latency.
+        # A ring of two ranks has two stages of half of the vector, each after a latency.
         expected = 2 * (0.020 + 4 * numel / 2 / 5e6)
         self.assert_no_faster(manifest["summary"]["step_s"] / expected)
-        # What is there is not made again, and needs no network.
+        # A run that exists is not made again, and needs no network.
         again = self.trigram("emulate", self.write(self.traffic(numel)))
         self.assertNotIn("Mbit/s", again.stderr)
 
@@ -80,7 +81,7 @@ class Emulation(NamespaceTest):
             self.assertGreater(manifest["summary"]["step_s"], 4 * numel / 5e6)
             shutil.rmtree(self.results)
         bare = self.traffic(numel, runtime={"name": "mpi", "padded": False})
-        self.trigram("emulate", self.write(bare))  # who says so gets it
+        self.trigram("emulate", self.write(bare))  # an explicit "padded": false is obeyed
         (manifest,) = self.manifests()
         self.assertFalse(manifest["experiment"]["runtime"]["padded"])
 
@@ -105,7 +106,7 @@ class Emulation(NamespaceTest):
             for world, cell in (("sim", row[1]), ("mpi", row[2])):
                 self.assertAlmostEqual(float(cell), 1e3 * by_world[world][name]["step_s"], 2)
             self.assertEqual(row[-1], "1.000", "the same bytes")
-        self.assertIn("order: 1 of 1 pairs", compared)  # they differ by a factor
+        self.assertIn("order: 1 of 1 pairs", compared)  # their times differ by a factor
         self.assertIn("median error", compared)
 
     def test_options_reach_mpirun(self) -> None:
@@ -119,7 +120,7 @@ class Emulation(NamespaceTest):
         self.assertNotEqual(before["started"], after["started"])
 
     def test_each_direction_of_each_nic_has_a_bucket(self) -> None:
-        def frames(bits: float) -> float:  # of payload; 1,448 bytes of it are in 1,514
+        def frames(bits: float) -> float:  # bits of payload: 1,448 bytes of payload are in 1,514 bytes
             return bits * 1514 / 1448
 
         for transport, payload in (({}, 40e6), ({"goodput": 0.5}, 20e6), ({"node_cap": "5Mbps"}, 5e6)):
@@ -193,7 +194,7 @@ class Emulation(NamespaceTest):
 
 @unittest.skipUnless(shutil.which("mpirun"), "no mpirun here: apt-get install openmpi-bin")
 class AddedLatency(EmulateTest):
-    """What the ranks do where the kernel has no netem; it needs no root."""
+    """The delay that ranks add if the kernel has no netem; needs no root."""
 
     def summary(self, nodes: int, algorithm: str) -> dict[str, Any]:
         cluster = {**CLUSTER, "nodes": nodes, "workers_per_node": 4 // nodes}
@@ -222,8 +223,8 @@ class AddedLatency(EmulateTest):
 
     def test_algorithms_that_live_by_control_messages_end(self) -> None:
         self.summary(4, "wagma")
-        # An average of adpsgd asks, is answered, and exchanges, each a latency late; three of the
-        # four steps wait for one.
+        # An average of adpsgd is a request, an answer and an exchange, each with one latency; three
+        # of the four steps wait for an average.
         self.assertGreater(self.summary(4, "adpsgd")["step_s"], 3 / 4 * 3 * 0.030)
 
 

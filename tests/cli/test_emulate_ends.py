@@ -1,4 +1,4 @@
-"""`trigram emulate`: of its network namespaces none survives, however it ends."""
+"""No network namespace of `trigram emulate` survives, however it ends."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Ends(NamespaceTest):
         dead.wait()
         name = f"trigram-{dead.pid}-switch"
         subprocess.run(["ip", "netns", "add", name], check=True)
-        other = f"trigram-{os.getpid()}-switch"  # of a process that lives
+        other = f"trigram-{os.getpid()}-switch"  # belongs to a process that is alive
         subprocess.run(["ip", "netns", "add", other], check=True)
         self.addCleanup(subprocess.run, ["ip", "netns", "delete", other], check=True)
         self.trigram("emulate", "--clean")

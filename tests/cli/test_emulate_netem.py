@@ -1,10 +1,10 @@
-"""`trigram emulate` where the kernel has netem, with a stand-in for one that lacks it.
+"""`trigram emulate` where the kernel has netem, with a stand-in for netem where it has none.
 
-`tc` on the path is a script. It notes every command and hands it to the real tc, which reads the
-words and asks the kernel. Where that has no netem, and says nothing else against the command, a plain
-queue takes netem's place in the tree. So this shows that tc understands what is asked of it, where in
-the tree the kernel takes a queue, and that ranks start, end and are cleaned up in that case. It does
-not show that packets are delayed or lost, nor how MPI fares when they are: netem_slow.py does.
+`tc` on the path is a script. It records every command and passes it to the real tc, which parses it and
+asks the kernel. If the kernel has no netem, and rejects the command for no other reason, a plain queue
+takes netem's place in the tree. So the test shows that tc understands the commands, where the kernel
+accepts a queue in the tree, and that ranks start, end and are cleaned up. It does not show that packets
+are delayed or lost, nor how MPI fares when they are: netem_slow.py does.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class Netem(NamespaceTest):
         self.path = f"{folder}:{os.environ['PATH']}"
 
     def commands(self) -> list[list[str]]:
-        """Namespace and command, in order."""
+        """Namespace and words of each command, in order."""
         return [json.loads(line) for line in self.noted.read_text().splitlines()]
 
     def start(self, config: Any, **environment: str) -> subprocess.Popen[str]:
         return super().start(config, **{"PATH": self.path, **environment})
 
     def run_to_its_end(self, config: Any) -> tuple[int, str]:
-        """Of the command: its process, and what it said."""
+        """The process id of the command, and its error output."""
         command = self.start(config)
         out, err = command.communicate(timeout=100)
         self.assertEqual(command.returncode, 0, out + err)
@@ -81,7 +81,7 @@ class Netem(NamespaceTest):
         return command.pid, err
 
     def delays(self, pid: int) -> dict[str, list[str]]:
-        """Namespace of a node or the switch -> words after "netem" of its queues."""
+        """Namespace of a node or the switch -> the words after "netem" of its queue."""
         return {name.removeprefix(f"trigram-{pid}-"): command.split("netem ")[1].split()
                 for name, command in self.commands()
                 if "netem" in command and not name.endswith("-probe")}
@@ -91,13 +91,13 @@ class Netem(NamespaceTest):
         self.assertNotIn("no netem", err)
         probe, *others = [command for command in self.commands() if "netem" in command[1]]
         self.assertEqual(probe, [f"trigram-{pid}-probe", "qdisc add dev lo root netem delay 1ms"])
-        # 20 ms where packets leave a node; none where they leave the switch, or it would be twice.
+        # 20 ms where packets leave a node, and none where they leave the switch: that would double it.
         self.assertEqual(len(others), CLUSTER["nodes"])
         for options in self.delays(pid).values():
             self.assertEqual(dict(zip(options[::2], options[1::2])),
                              {"limit": "1000000", "delay": "20000us", "loss": "0.000000%"})
         self.assertEqual(set(self.delays(pid)), {"10.77.0.1", "10.77.0.2"})
-        # The queue that delays is inside the token bucket of the same device.
+        # The delaying queue is inside the token bucket of the same device.
         for _, command in others:
             self.assertTrue(command.startswith("qdisc add dev eth0 parent 1:1 handle 10: "), command)
         buckets = [command for _, command in self.commands() if " tbf " in command]
@@ -106,7 +106,7 @@ class Netem(NamespaceTest):
             self.assertRegex(command, r"^qdisc add dev (eth0|p\d) root handle 1: tbf rate ")
         (manifest,) = self.manifests()
         self.assertEqual(manifest["experiment"]["runtime"]["emulated"], "bandwidth_and_latency")
-        # Ranks delay no message: where a plain queue stands for netem, the check of the links says so.
+        # Ranks delay no message, so the check of the links warns where a plain queue stands for netem.
         # But a send ends when its message should have arrived, so a round trip takes one latency.
         for link in manifest["links"]:
             self.assertEqual(link["warning"], abs(link["off"]) > 0.05)

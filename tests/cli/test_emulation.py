@@ -1,4 +1,5 @@
-"""Networks that threads emulate, and what they measure of what the simulator predicts."""
+"""Networks that threads emulate, and how their measurements compare with the simulator's
+predictions."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ MODEL = "tensor,numel,forward_s,backward_s\nweights,200000,0.005,0.01\n"
 
 
 def shaped(**changes: Any) -> dict[str, Any]:
-    """A few steps of phantoms of 800 kB: some 50 ms each on this network."""
+    """A few steps with tensors of 800 kB without values: about 50 ms each on this network."""
     config = experiment(
         runtime=SHAPED,
         cluster=NETWORK,
@@ -38,7 +39,7 @@ class Emulation(CommandTest):
         self.assertEqual(link["link"], "between nodes, 0 > 1")
         self.assertEqual(link["bandwidth_Bps"], 25e6)
         self.assertEqual(link["latency_s"], 4e-3)
-        # Nothing arrives early: what the large message took, of which the latency is taken off.
+        # Nothing arrives early. The bandwidth follows from the large message's time minus the latency.
         self.assertGreaterEqual(5e6 / link["achieved_Bps"] + link["achieved_latency_s"], 0.2 + 0.0039)
         self.assertGreaterEqual(link["achieved_latency_s"], 4e-3)
         self.assertEqual(link["warning"], abs(link["off"]) > 0.05)
@@ -62,8 +63,8 @@ class Emulation(CommandTest):
         cluster = {"nodes": 2, "workers_per_node": 2, "inter": inter, "intra": inter,
                    "transport": transport}
         (manifest,) = self.run_config(shaped(cluster=cluster, steps=1))
-        self.assertEqual(len(manifest["links"]), 2)  # inside a node there is no such overhead
-        self.assertGreater(manifest["summary"]["step_s"], 2 * (latency + overhead))  # but felt
+        self.assertEqual(len(manifest["links"]), 2)  # links inside a node have no such overhead
+        self.assertGreater(manifest["summary"]["step_s"], 2 * (latency + overhead))  # but steps take it
         for link in manifest["links"]:
             self.assertGreater(link["achieved_latency_s"], 0.9 * latency)
             self.assertLess(link["achieved_latency_s"], latency + overhead / 2)
@@ -85,7 +86,7 @@ class Emulation(CommandTest):
         ran = self.trigram("run", self.write(shaped(sweep=sweep)))
         self.assertNotIn("changes nothing", ran.stderr)
         by_latency = {m["sweep"]["/cluster/inter/latency"]: m["summary"] for m in self.manifests()}
-        # A ring of two makes two steps.
+        # A ring of two ranks has two stages.
         self.assertGreater(by_latency["102ms"]["step_s"], by_latency["2ms"]["step_s"] + 0.1)
         ran = self.trigram("run", self.write(shaped(runtime="threads", sweep=sweep)), "--dry-run")
         self.assertIn("changes nothing", ran.stderr)
@@ -152,7 +153,8 @@ class CompareWorlds(CommandTest):
             self.assertEqual(cells.split()[-1], "1.000", "the same bytes")
         self.assertRegex(compared, r"step time: median error \d+\.\d %, greatest [+-]\d+\.\d %")
         self.assertRegex(compared, "order: [01] of 1 pairs")  # a busy machine may swap them
-        # Threads were shaped, as the configuration does not say: unshaped they take no time.
+        # Threads were shaped although the configuration does not ask for it; unshaped, they take no
+        # time.
         self.assertTrue(all(m["links"] for m in self.manifests() if m["world"] == "threads"))
 
     def test_finished_runs_are_kept(self) -> None:
@@ -172,7 +174,7 @@ class CompareWorlds(CommandTest):
         self.assertEqual(compared.stderr.count("not there"), 0)
 
     def refused(self, *arguments: Any, **changes: Any) -> str:
-        """The one line that says why."""
+        """The single line of a refusal."""
         config = self.write(shaped(**{"sweep": self.SWEEP, "runtime": "sim", **changes}))
         done = self.trigram("compare-worlds", config, *arguments, code=2)
         self.assertEqual(done.stdout, "")
@@ -192,7 +194,7 @@ class CompareWorlds(CommandTest):
         for row, model in zip(rows, models):
             self.assertEqual(row.split()[:2], [model, "gradient_allreduce"])
             self.assertAlmostEqual(float(row.split()[2]), 1e3 * predicted[model], 2)
-        # Threads have no such option: one run is measured, and compared with both.
+        # Threads have no such option, so one run is measured and compared with both.
         self.assertEqual(len({row.split()[3] for row in rows}), 1)
         self.assertEqual([m["world"] for m in self.manifests()].count("threads"), 1)
         self.assertNotIn("order:", compared)  # there is one algorithm

@@ -1,5 +1,5 @@
-"""The command as a job of four ranks that share a GPU: the program that TRIGRAM_ON_EMULATED_GPUS
-names, which is linked with an emulation of CUDA and NCCL; without that, TRIGRAM on a real GPU."""
+"""The command as a job of four ranks that share a GPU. It is the program TRIGRAM_ON_EMULATED_GPUS,
+linked with an emulation of CUDA and NCCL, or, if that is not set, TRIGRAM on a real GPU."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Gpus(JobTest):
         self.trigram("run", path, "--set", '/runtime="threads"')
         for there in self.manifests():
             name = there["experiment"]["algorithm"]["name"]
-            if name == "wagma":  # its groups depend on who is late
+            if name == "wagma":  # its groups depend on which ranks are late
                 continue
             here, elsewhere = on_gpus[name], there["summary"]
             self.assertAlmostEqual(here["eval_loss"], elsewhere["eval_loss"], places=4)
@@ -56,7 +56,8 @@ class Gpus(JobTest):
         rows = [line.split() for line in table.splitlines()[1:]]
         self.assertEqual(len(rows), runs, table)
         for row in rows:
-            # The longer of the two is a part of the step; clocks of different streams may err.
+            # The longer of the two is part of the step; clocks of different streams may deviate a
+            # little.
             self.assertGreater(float(row[-2]), 0.95, table)
 
     @emulated_only
@@ -80,7 +81,7 @@ class Gpus(JobTest):
         self.assertLess(time.monotonic() - killed, WATCHDOG_S)
         self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
         self.assertRegex(err, "rank [013] is ended by SIGTERM")
-        # NCCL on a GPU tells the others that a process is gone, which may be before mpirun does.
+        # NCCL on a GPU tells the other ranks that a process is gone, perhaps before mpirun does.
         self.assertRegex(err, "rank [013] (waits for |has stopped, as the job has failed, and waits)")
         self.assertEqual(len(self.done()), 1)
 
@@ -104,15 +105,16 @@ class Gpus(JobTest):
         rows = [line.split() for line in out.splitlines() if line.split()[:1] == ["encode"]]
         self.assertGreater(len(rows), 7, out)
         for row in rows:
-            self.assertEqual(row[-1], "0", row)  # elements that differ from the host's
+            self.assertEqual(row[-1], "0", row)  # the number of elements that differ from the host's
 
     def test_the_machine_is_calibrated(self) -> None:
-        # What shows above the latency: a GPU's ranks take turns of milliseconds.
-        runtime = {**RUNTIME, "memory": "512MiB"}  # operands that caches do not hold
+        # Longer messages show above the latency, because the ranks of a GPU take turns of
+        # milliseconds.
+        runtime = {**RUNTIME, "memory": "512MiB"}  # operands that do not fit in caches
         longest = "1MiB" if EMULATED else "16MiB"
         arguments = ["calibrate", "--runtime", json.dumps(runtime), "--max-bytes", longest,
                      "--iters", 5, "-o", "cluster.json"]
-        for _ in range(6):  # on a machine under load, short messages may take longer than long ones
+        for _ in range(6):  # on a busy machine, short messages may take longer than long ones
             job = self.start(2, *arguments)
             out, err = job.communicate(timeout=100)
             if "the times to fit do not grow" not in err:

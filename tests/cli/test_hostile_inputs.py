@@ -1,4 +1,4 @@
-"""Inputs that nobody means to give: none ends in a crash, in a wait for ever, or in a terminal that misbehaves."""
+"""Unintended inputs: none leads to a crash, to an endless wait, or to control characters in the terminal."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class HostileInputs(CommandTest):
             said = self.refusal("run", self.write(config))
             self.assertNotIn("\x1b", said)
             self.assertIn("\\u001b[2J\\n", said)
-        said = self.refusal("run", self.write(experiment()), "--set", "/seed=\udcff")  # no UTF-8
+        said = self.refusal("run", self.write(experiment()), "--set", "/seed=\udcff")  # not UTF-8
         self.assertIn("/seed", said)
 
     def test_they_do_not_reach_tables(self) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C stops cleanly; kill -9 loses nothing that was finished and leaves nothing half-written."""
+"""Ctrl-C stops cleanly. kill -9 loses no finished run and leaves nothing half-written."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Interruption(CommandTest):
         return state != "Z"
 
     def start(self) -> tuple[subprocess.Popen[str], list[int]]:
-        """Starts a short run, then an endless one; returns once the endless one is under way."""
+        """Starts a short run, then an endless one. Returns once the endless one is under way."""
         path = self.write(experiment(sweep={"/steps": [SHORT, LONG]}))
         command = self.popen([TRIGRAM, "run", path, "--jobs", 1])
         self.addCleanup(command.communicate)
-        self.addCleanup(command.kill)  # first: cleanups are last in, first out
+        self.addCleanup(command.kill)  # runs before the others: the last cleanup added runs first
         self.wait_for(lambda: len(self.done()) == 1, "the short run")
         children = self.wait_for(lambda: self.children(command.pid), "the endless run")
         self.wait_for(lambda: list(self.results.glob("*.tmp.*/metrics.jsonl")), "its results")

@@ -1,4 +1,5 @@
-"""Processes of an MPI job that stop where the whole job waits for them: when it starts and exits."""
+"""Processes of an MPI job that stop where the whole job waits for them: at its start and its
+exit."""
 
 from __future__ import annotations
 
@@ -41,11 +42,11 @@ extern "C" int open(const char* path, int flags, ...) {
 
 
 class JobEnds(JobTest):
-    # As the shortest patience of a process that waits for others to start, or to exit.
+    # It gives processes that wait for others to start or to exit the shortest timeout there is.
     config = {"runtime": {"name": "mpi", "watchdog": "2s"}}
 
     def check_that_it_ends(self, command: str, call: str, **environment: str) -> None:
-        """Runs a line of the shell as each of four processes."""
+        """Runs a shell command as each of four processes."""
         begun = time.monotonic()
         job = self.popen(["mpirun", "-n", 4, "sh", "-c", command],
                          env={**ENVIRONMENT, **environment})
@@ -62,7 +63,7 @@ class JobEnds(JobTest):
         return binary
 
     def test_a_process_that_stops_between_runs_is_named(self) -> None:
-        """Rank 0 reads which runs are missing, and the others wait for it to say that."""
+        """Rank 0 reads which runs are missing, and the other ranks wait for its list."""
         path = self.write(experiment(**self.config))
         self.job(4, "run", path, "--quiet")
         run = f"LD_PRELOAD={self.preloaded(STOPS_AT_A_MANIFEST)} exec {TRIGRAM} run {path}"

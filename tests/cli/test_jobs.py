@@ -1,4 +1,4 @@
-"""The command as an MPI job: all processes make every run together, rank 0 alone speaks."""
+"""The command as an MPI job: all processes make every run together, and only rank 0 prints."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Jobs(JobTest):
             self.assertEqual(here[name], there[name], name)
 
     def test_letters_of_a_run_do_not_come_to_the_next(self) -> None:
-        """Ranks send their status often here, the last of it when others have ended already."""
+        """Ranks often send their status here, even after other ranks have ended."""
         runtime = {"name": "mpi", "watchdog": "40ms"}
         path = self.write(experiment(runtime=runtime, steps=2, sweep={"/seed": list(range(150))}))
         self.job(4, "run", path, "--quiet", "--no-table")
@@ -76,7 +76,7 @@ class Jobs(JobTest):
         self.job(2, "bench", "--ranks", "3", code=2)
 
     def test_ranks_that_share_no_core_are_not_called_oversubscribed(self) -> None:
-        """However mpirun binds them: what counts is the cores of all ranks of a machine."""
+        """This holds however mpirun binds them: the cores of all ranks of a machine count."""
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) < 2:
             self.skipTest("one core")
@@ -109,7 +109,7 @@ class Jobs(JobTest):
         ]
         for ranks, arguments, message in cases:
             _, err = self.job(ranks, *arguments, code=2)
-            # Those that mpirun ends meanwhile may have their last words.
+            # Ranks that mpirun ends meanwhile may still print a last message.
             words = ("trigram: rank", "trigram: ")
             said = [
                 line
@@ -121,7 +121,7 @@ class Jobs(JobTest):
         self.assertFalse(self.results.exists())
 
     def test_calibration_that_fails_says_so_once(self) -> None:
-        """Times of two and of four elements grow by chance alone: soon some do not."""
+        """Times of two and of four elements grow only by chance, so sooner or later a fit fails."""
         command = ["calibrate", "--min-bytes", "4B", "--max-bytes", "16B", "--iters", "1"]
         for _ in range(20):
             job = self.start(2, *command)
@@ -138,7 +138,8 @@ class Jobs(JobTest):
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
     def test_a_process_alone_simulates_whatever_shell_it_is_in(self) -> None:
-        """srun gives its variables on to what a shell in an allocation starts, another job even."""
+        """srun exports its variables to a shell in an allocation and to what it starts, even to another
+        job."""
         path = self.write(experiment(runtime="sim"))
         for rank, tasks in ((0, 1), (2, 1)):
             shell = {**ENVIRONMENT, "PMIX_RANK": str(rank), "SLURM_NTASKS": str(tasks)}
@@ -171,7 +172,7 @@ class Jobs(JobTest):
         self.check_that_a_stopped_process_is_named({"name": "mpi"})
 
     def test_a_job_that_was_stopped_as_a_whole_goes_on(self) -> None:
-        """Nobody was silent while nobody could hear."""
+        """Ranks that were all stopped do not count that time as silence of the others."""
         path = self.write(experiment(runtime={"name": "mpi", "watchdog": "2s"},
                                      sweep={"/steps": [3, ENDLESS]}))
         job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
@@ -180,7 +181,7 @@ class Jobs(JobTest):
             for pid in ranks.values():
                 os.kill(pid, number)
                 self.addCleanup(self.go_on, pid)
-            time.sleep(7)  # more than the longest silence, 5 s; and until somebody would judge
+            time.sleep(7)  # longer than the allowed silence of 5 s, so that a verdict is due
         self.assertIsNone(job.poll())
         said = self.log(2).count(" ended at ")
         self.wait_for(lambda: self.log(2).count(" ended at ") > said)
@@ -194,7 +195,7 @@ class Jobs(JobTest):
         ranks = self.ranks_in_second_run(job)
         self.wait_for(lambda: "step 1 of 20000 ended" in self.log(2))
         os.kill(ranks[2], signal.SIGSTOP)
-        time.sleep(1)  # until its neighbours wait for it: the end comes at once after the kill
+        time.sleep(1)  # until its neighbours wait for it, so that the end comes right after the kill
         os.kill(ranks[2], signal.SIGKILL)
         killed = time.monotonic()
         _, err = job.communicate(timeout=60)
@@ -240,7 +241,7 @@ class Jobs(JobTest):
             )
             self.addCleanup(process.kill)
             self.wait_for(lambda: list(self.results.glob(f"*.tmp.*.{process.pid}/metrics.jsonl")))
-            # The file is there before the world is.
+            # The file exists before the world does.
             self.wait_for(lambda: "a world begins" in self.log(0).rsplit("process ", 1)[-1])
             process.send_signal(number)
             _, err = process.communicate(timeout=60)
@@ -288,7 +289,7 @@ class Jobs(JobTest):
         self.assertEqual(sent, 6 * 2 * 3 * 4 * 65536)
 
     def test_mpirun_refuses_more_ranks_than_slots(self) -> None:
-        """The guide says what to do then."""
+        """The guide says what to do in this case."""
         path = self.write(experiment(runtime="mpi"))
         environment = {**ENVIRONMENT, "OMPI_MCA_rmaps_base_oversubscribe": "0"}
         command = ["mpirun", "--host", "localhost:2", "-n", "4", TRIGRAM, "run", str(path)]

@@ -1,4 +1,4 @@
-"""Simulated times and bytes are of the same interval, and no time is below what its bytes take."""
+"""Simulated times and bytes cover the same interval, and no time is below the time that its bytes take."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from harness import CommandTest, experiment, worlds
 
 NODES, NIC_BPS, JITTER, STEPS = 8, 1e9 / 8, 0.3, 8
-# Their messages are still under way when the last step ends.
+# The messages of these algorithms are still in flight when the last step ends.
 BACKGROUND = ["osgp", "adpsgd", "swarm_sgd", "async_model_average"]
 
 
@@ -50,7 +50,7 @@ class LowerBoundTest(CommandTest):
         for manifest in manifests:
             self.check(manifest)
         pushes = [m for m in manifests if m["experiment"]["algorithm"]["name"] == "osgp"]
-        for manifest in pushes:  # whose NICs are never idle, but in the first step
+        for manifest in pushes:  # their NICs are idle only in the first step
             summary = manifest["summary"]
             self.assertGreater(summary["lower_bound_s"], 0.6 * summary["time_s"])
 

@@ -1,4 +1,4 @@
-"""What a cluster's machines do to the time of a step is the same in every world."""
+"""A cluster's machines affect the step time in the same way in every world."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLUSTER = {
 
 class Draws(CommandTest):
     def steps_s(self, world: str, cluster: Any) -> list[float]:
-        """How long the slowest worker took, step by step."""
+        """The time of the slowest worker in each step, in seconds."""
         (self.folder / "even.csv").write_text(PROFILE)
         config = experiment(
             runtime=world,
@@ -50,8 +50,9 @@ class Draws(CommandTest):
         self.assertGreater(max(simulated), 2 * min(simulated))
         real = self.steps_s("threads", CLUSTER)
         self.assertEqual(len(real), len(simulated))
-        # A sleep is never shorter than what it is for; but where a worker noticed the end of a step
-        # late, the next one looks shorter. Draws of its own would put every other step below.
+        # A sleep is never shorter than requested. But after a worker has noticed the end of a step
+        # late, the next step looks shorter. If the world drew its own times, half of the steps
+        # would be below.
         short = [step for step, (r, s) in enumerate(zip(real, simulated)) if r < 0.9 * s]
         self.assertLess(len(short), 5, short)
         self.assertLess(statistics.median(r / s for r, s in zip(real, simulated)), 1.4)

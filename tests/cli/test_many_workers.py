@@ -14,8 +14,8 @@ MOST_MEMORY_KIB = 16 << 20
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
 class ManyWorkers(CommandTest):
     def test_have_room(self) -> None:
-        """More stacks than mappings that the kernel gives a process, and one chain of messages that
-        share links with the next from the first worker to the last."""
+        """This needs more stacks than the kernel allows a process mappings. From the first worker to the
+        last, messages form one chain in which each shares links with the next."""
         config = experiment(
             cluster={"nodes": WORKERS},
             algorithm={"name": "decentralized", "mode": "ring"},

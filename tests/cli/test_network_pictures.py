@@ -25,7 +25,8 @@ class NetworkPictures(NetworkTest):
         self.show(cluster(12, TORUS), "-o", "picture.svg")
         picture = ElementTree.parse(self.folder / "picture.svg").getroot()
         lines = list(picture.iter("{http://www.w3.org/2000/svg}path"))
-        # A line for both directions: 12 NICs, 12 x 2 between routers; and one in the legend.
+        # One line stands for both directions: 12 NICs, 12 x 2 between routers, and one in the
+        # legend.
         self.assertEqual(len(lines), 12 + 24 + 1)
 
     def test_texts_do_not_overlap(self) -> None:

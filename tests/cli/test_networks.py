@@ -1,4 +1,4 @@
-"""`trigram show network`, and networks that cannot be: one line, the place, exit code 2."""
+"""`trigram show network`, and impossible networks: one line with the place, exit code 2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import unittest
 from harness import CLUSTER, SOURCE, experiment, worlds
 from networks import TORUS, WAN, NetworkTest, cluster, dragonfly, wan
 
-# what it is: (cluster, pointer, expectation)
+# description: (cluster, pointer, expected text)
 CASES = {
     "unknown topology": (cluster(4, {"kind": "torous"}), "/topology/kind", 'did you mean "torus"?'),
     "unknown topology by name": (cluster(4, "flatt"), "/topology", 'did you mean "flat"?'),
@@ -206,9 +206,9 @@ class Networks(NetworkTest):
             return {"collectives_fluid": fluid, "collectives_by_messages": by_messages,
                     "collectives_sharing_links": 0}
 
-        for fidelity, change, expected in (  # a ring in each of six steps; evaluations do not count
+        for fidelity, change, expected in (  # six steps with a ring in each; evaluations do not count
             ("auto", {"nodes": 4, "workers_per_node": 1}, counted(6, 0)),
-            ("auto", {}, counted(6, 0)),  # a ring that passes each NIC once
+            ("auto", {}, counted(6, 0)),  # a ring that crosses each NIC once
             ("fluid", {}, counted(6, 0)),
             ("auto", {"inter": changing}, {"collectives_fluid": 0}),
             ("message", {}, {}),
@@ -234,7 +234,7 @@ class Networks(NetworkTest):
         self.assertEqual(shown["largest latency"], "56 us")
 
     def test_what_limits_connections(self) -> None:
-        """One connection moves its window in a round trip, and no more than the narrowest link."""
+        """A connection moves its window per round trip, and no more than the narrowest link carries."""
         described = {
             **cluster(4, "flat", workers_per_node=2),
             "inter": {"bandwidth": "10Gbps", "latency": "5ms"},
@@ -280,7 +280,7 @@ class Networks(NetworkTest):
 
     @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
     def test_small_dragonflies_are_simulated(self) -> None:
-        """One group, one router and one node are all a dragonfly may have, of each."""
+        """A dragonfly may have only one group, one router per group or one node per router."""
         shapes = [(g, a, p, h) for g in (1, 2, 3, 5) for a in (1, 2) for p in (1, 2)
                   for h in (1, 2) if g <= a * h + 1]
         rows = [{"/cluster/nodes": g * a * p,

@@ -1,4 +1,4 @@
-"""examples/out_of_tree as its reader would use it: install, find_package, build, list, run."""
+"""Uses examples/out_of_tree as its reader would: install, find_package, build, list, run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OutOfTree(CommandTest):
 
     @classmethod
     def setUpClass(cls) -> None:
-        # Always the same place, for the compiler's cache.
+        # Always the same folder, so that the compiler cache works.
         folder = Path(os.environ["BUILD"]) / "out_of_tree"
         shutil.rmtree(folder, ignore_errors=True)
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
@@ -83,7 +83,8 @@ class OutOfTree(CommandTest):
         self.assertEqual(len(set.union(*hashes.values())), 3, "three algorithms, three results")
 
     def test_another_program_makes_results_stale(self) -> None:
-        """The commit of Trigram does not tell two states of somebody else's algorithm apart."""
+        """The commit of Trigram does not distinguish two states of an algorithm outside its
+        tree."""
         (manifest,) = self.run_config(experiment(algorithm="proximal_sgd"))
         self.assertRegex(manifest["git"], r"\+[0-9a-f]{8}$")
         other = self.folder / "my_trigram"

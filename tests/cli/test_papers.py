@@ -1,4 +1,4 @@
-"""Experiments of configs/papers/ that take seconds: what `make papers` makes of all."""
+"""The experiments of configs/papers/ that take seconds; `make papers` runs all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Papers(CommandTest):
         self.assertIn("holds", checked.splitlines())
 
     def test_a_collective_that_was_over_before_it_was_known_to_have_begun(self) -> None:
-        """Servers' sums, of which a rank learns later than they begin; the simulator's clock was set back once."""
+        """A rank learns of the servers' sums after they begin. Once, this set the simulator's clock back."""
         row = {"/cluster/nodes": 2, "/algorithm": "../systems/byteps.json"}
         (fluid,) = self.manifests_of("vgg16_scaling", "--set", f"/zip={json.dumps([row])}")
         (messages,) = self.manifests_of("vgg16_scaling", "--set", f"/zip={json.dumps([row])}", "--force",
@@ -35,16 +35,16 @@ class Papers(CommandTest):
         self.assertAlmostEqual(steps[0] / steps[1], 1, delta=0.02)
 
     def test_a_slow_worker_slows_those_who_wait(self) -> None:
-        rates: dict[str, list[float]] = {}  # without and with it
+        rates: dict[str, list[float]] = {}  # without and with the slow worker
         for run in self.manifests_of("slow_worker"):
             at = len(run["sweep"]["/cluster/slow_workers"])
             name = run["experiment"]["algorithm"]["name"]
             rates.setdefault(name, [0, 0])[at] = run["summary"]["samples_per_s"]
-        # It alone computes 2.205 times as long: the others go on, or wait for it.
+        # The slow worker alone computes 2.205 times as long. The others go on, or wait for it.
         self.assertAlmostEqual(rates["async_model_average"][1] / rates["async_model_average"][0],
                                1 - (1 - 1 / 2.205) / 128, delta=0.02)
-        # Who waits is no faster than it, but that the others may be a step ahead when a run ends; and
-        # loses, but where the network is slower than it is.
+        # An algorithm that waits is no faster than the slow worker, except that others may be a step ahead when a run
+        # ends. It loses, except where the network is slower than the worker.
         paced_by_it = 128 * 32 / (2.205 * 0.1396)
         for name in ("gradient_allreduce", "bytegrad", "decentralized", "dcd_psgd"):
             self.assertLess(rates[name][1], 1.03 * paced_by_it, name)
@@ -52,7 +52,7 @@ class Papers(CommandTest):
         self.assertLess(rates["bytegrad"][1], 0.7 * rates["bytegrad"][0])
 
     def test_time_to_an_accuracy_is_its_steps_at_the_pace_of_each(self) -> None:
-        """A lower accuracy than the experiment's, which all reach in a few small steps."""
+        """The target is below the experiment's, so that all algorithms reach it in a few small steps."""
         smaller = ("/target_accuracy=0.4", "/eval_every=6", "/workload/batch=8", "/steps=60")
         runs = self.manifests_of(
             "convergence_wagma", *(word for setting in smaller for word in ("--set", setting))
@@ -62,12 +62,12 @@ class Papers(CommandTest):
         for run in runs:
             name, target = run["experiment"]["algorithm"]["name"], run["summary"]["target"]
             steps = target["epochs"] * 468  # 60,000 / (16 x 8)
-            if run["algorithm_trigram"].startswith("async"):  # others are ahead of the slowest worker
+            if run["algorithm_trigram"].startswith("async"):  # other workers are ahead of the slowest one
                 self.assertTrue(target["steps"] - 1e-9 <= steps <= 1.5 * target["steps"], (name, steps, target))
             else:
                 self.assertAlmostEqual(steps, target["steps"], places=9)
             paces[name] = target["time_s"] / target["steps"]
-        # In every step somebody is late by 320 ms: who waits for all pays for it each time.
+        # In every step some worker is late by 320 ms; an algorithm that waits for all pays for it each time.
         compute_s = 0.615  # 128 images at 208 a second
         for name in ("gradient_allreduce", "local_sgd"):
             self.assertGreater(paces[name], compute_s + 0.32, name)

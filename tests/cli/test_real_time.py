@@ -1,4 +1,4 @@
-"""What runs in real time make of a profile and of the cluster's accelerator, and say that they do not."""
+"""How runs in real time use a profile and the cluster's accelerator, and what they say they do not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What jobs of MPI make of what a small model is priced as."""
+"""MPI jobs with a small model that is priced as another model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles replayed as matrix products: what is reported, and training with them."""
+"""Profiles replayed as matrix products: the report, and training with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from harness import CLUSTER, CommandTest, experiment, worlds
 
-# Two tensors of one size; the second has ten times the work.
+# Two tensors of the same size; the second one has ten times the work.
 PROFILE = """\
 # name: two_layers
 # batch: 2

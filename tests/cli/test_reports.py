@@ -1,4 +1,4 @@
-"""Reports, figures and tables of results, by the program."""
+"""Reports, figures and tables of results that the program makes."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ class Reports(CommandTest):
                       self.trigram("report", self.results, "--check", code=2).stderr)
 
     def test_runs_before_and_after_an_edit_of_a_profile_are_kept_apart(self) -> None:
-        """The experiment names the file by its path alone."""
+        """The experiment names the file only by its path."""
         profile = "# name: mine\n# accelerator: V100\n# batch: 8\ntensor,numel,forward_s,backward_s\na,1000000,{0},{0}\n"
         path = self.write(experiment(workload="profile:mine.csv", eval_every=0, steps=3,
                                      sweep={"/algorithm": ["gradient_allreduce", "bytegrad"]}), "edited.json")
         for seconds in (0.1, 0.01):
             self.write(profile.format(seconds), "mine.csv")
             own = self.trigram("run", path).stdout
-        self.assertRegex(own, r"gradient_allreduce +2\d\.\d+ ")  # ms: of the present content alone
+        self.assertRegex(own, r"gradient_allreduce +2\d\.\d+ ")  # ms, of the present content only
         manifests = [json.loads(p.read_text()) for p in (self.folder / "results" / "edited").glob("*/manifest.json")]
         digests = {digest for manifest in manifests for digest in manifest["inputs"].values()}
         self.assertEqual({file for m in manifests for file in m["inputs"]}, {str(self.folder.resolve() / "mine.csv")})
@@ -88,7 +88,7 @@ class Reports(CommandTest):
         self.assertNotIn("seeds", table)
 
     def test_modules_of_the_current_folder_are_not_run(self) -> None:
-        """Results of others may have them, and so may a folder that anyone can write to."""
+        """Results from other people may contain modules, and so may a folder that anyone can write to."""
         touch = f"open({str(self.folder / 'PWNED')!r}, 'w')\n"
         (self.folder / "trigram_analysis").mkdir()
         for name in ("statistics", "pandas", "sitecustomize", "trigram_analysis/__init__", "trigram_analysis/__main__"):

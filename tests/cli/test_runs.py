@@ -1,4 +1,4 @@
-"""What runs leave behind, and which runs are made."""
+"""The files that runs leave behind, and which runs are made."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Runs(CommandTest):
             self.assertEqual(manifest["algorithm_trigram"], trigram)
 
     def test_servers_beside_the_workers_change_nothing_that_is_learned(self) -> None:
-        """Six ranks of which two serve end as four workers do; samples of servers do not count."""
+        """Six ranks of which two are servers learn what four workers learn; servers' samples do not count."""
         for world in [name for name in ("sim", "threads") if worlds()[name]]:
             manifests = self.run_config(
                 experiment(
@@ -132,14 +132,14 @@ class Runs(CommandTest):
             )
             for key in ("weights_hash", "loss", "eval_loss", "consensus_distance"):
                 self.assertEqual(among["summary"][key], beside["summary"][key], key)
-            for m in (among, beside) if world == "sim" else ():  # real workers end one by one
+            for m in (among, beside) if world == "sim" else ():  # real workers do not end together
                 batch = m["summary"]["samples_per_s"] * m["summary"]["time_s"] / (6 * 4)
                 self.assertAlmostEqual(batch / round(batch), 1, delta=0.05)
             losses = [s["loss"] for s in self.metrics(among["id"])]
             self.assertEqual(losses, [s["loss"] for s in self.metrics(beside["id"])])
 
     def test_samples_per_second_are_of_the_model_that_times_are_of(self) -> None:
-        """Whatever is trained, a step of BERT-Large is one of six samples per worker."""
+        """Whatever is trained, a step of BERT-Large has six samples per worker."""
         workloads = [
             "bert_large",
             {"name": "quadratic", "priced_as": "bert_large"},
@@ -147,13 +147,13 @@ class Runs(CommandTest):
         ]
         for manifest in self.run_config(experiment(runtime="sim", sweep={"/workload": workloads})):
             summary = manifest["summary"]
-            # Workers end one after the other, so that some are a little faster than the slowest.
+            # Workers end one after the other, so some are a little faster than the slowest one.
             self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 4 * 6, delta=0.1)
 
     def test_all_micro_batches_of_a_step_count(self) -> None:
-        """DropCompute's step is one of several mini-batches, of those that time allowed."""
+        """A step of DropCompute has several mini-batches; those that time allowed count."""
         whole = {"name": "dropcompute", "micro_batches": 4, "profile_steps": 0}
-        # After three steps without drops, a warm-up, workers stop after the second of them.
+        # After a warm-up of three steps without drops, workers stop after their second mini-batch.
         dropping = {"name": "dropcompute", "micro_batches": 4, "threshold": "600ms"}
         sweep = {"/algorithm": [whole, dropping]}
         settings = experiment(runtime="sim", workload="bert_large", steps=6, sweep=sweep)
@@ -316,7 +316,7 @@ class Runs(CommandTest):
         status = self.trigram("status", self.results).stdout
         self.assertIn("1 failed", status)
         self.assertIn("2 done", status)
-        self.trigram("run", self.write(config), code=1)  # tried again
+        self.trigram("run", self.write(config), code=1)  # it is tried again
 
     @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
     def test_parallel_jobs_change_nothing(self) -> None:

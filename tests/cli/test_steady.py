@@ -1,4 +1,4 @@
-"""Runs that end when their steps repeat themselves come to what they would have come to."""
+"""Runs that end when their steps repeat give the results that they would have given in full."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ REPEATING = [
     {"name": "parameter_server", "partition": "500kB"},
     {"name": "parameter_server", "priority": "need", "hierarchical": True},
 ]
-# Time or chance decides who sends to whom and when, or how messages share links.
+# Time or chance determines who sends to whom and when, or how messages share links.
 FREE = [
-    # Workers of a node, whose exchanges share its NIC, drift apart.
+    # The exchanges of a node's workers share its NIC, so the workers drift apart.
     {"name": "decentralized", "mode": "shift_one", "hierarchical": False},
     {"name": "dpsgd", "graph": "shift_one"},
     {"name": "dpsgd", "graph": "base_k"},
@@ -86,7 +86,7 @@ FREE = [
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
 class UntilSteady(CommandTest):
     def both(self, **changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Manifests of each experiment: with all steps, and until they are steady."""
+        """Two manifests of each experiment: with all steps, and until the steps repeat."""
         self.write(PROFILE, "small.json")
         config: dict[str, Any] = {
             "runtime": "sim",
@@ -106,7 +106,7 @@ class UntilSteady(CommandTest):
         return [(pair[False], pair[True]) for pair in groups.values()]
 
     def made(self, manifest: dict[str, Any]) -> int:
-        """Steps that were simulated."""
+        """The number of steps that were simulated."""
         lines = (self.results / manifest["id"] / "metrics.jsonl").read_text().splitlines()
         self.assertEqual([json.loads(line)["step"] for line in lines], list(range(len(lines))))
         steady = manifest["summary"]["steady"]
@@ -159,8 +159,8 @@ class UntilSteady(CommandTest):
             self.assertEqual(self.made(short), STEPS)
 
     def test_credit_that_is_used_up_is_waited_for(self) -> None:
-        """A step sends some 9 MB out of each node. 200 MB of credit last for many steps, all of
-        them as long as each other, and then no more."""
+        """A step sends some 9 MB out of each node. 200 MB of credit last for many equally long steps, and
+        then run out."""
         shaping = {"rate": "0.5Gbps", "depth": "100MB"}
         inter = {"bandwidth": "10Gbps", "latency": "50us", "shaping": shaping}
         ((whole, short),) = self.both(

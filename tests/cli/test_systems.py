@@ -1,4 +1,4 @@
-"""The rival systems of configs/systems: each runs, in virtual and in real time."""
+"""The rival systems of configs/systems: each runs in virtual and in real time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Systems(CommandTest):
         return found
 
     def run_all(self, runtime: str) -> list[dict[str, Any]]:
-        # QAdam exchanges a moment, which plain SGD has not.
+        # QAdam exchanges a moment, which plain SGD does not have.
         zipped = [
             {
                 "/algorithm": str(path),

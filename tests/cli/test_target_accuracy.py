@@ -1,4 +1,4 @@
-"""Runs that end at a target accuracy come to what they would have come to at that step."""
+"""Runs that end at a target accuracy give the results that a full run has at that step."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ASYNCHRONOUS = [
 
 
 def write_images(folder: Path) -> None:
-    """Noise, in which one of four quadrants, the class, is brighter."""
+    """Images of noise in which one of four quadrants is brighter; the quadrant is the class."""
     draw = random.Random(1)
     folder.mkdir()
     for kind, count in (("train", 320), ("t10k", 200)):
@@ -74,7 +74,7 @@ class TargetTest(CommandTest):
         return (self.results / manifest["id"] / "metrics.jsonl").read_text().splitlines()
 
     def check_ends(self, manifest: dict[str, Any]) -> None:
-        """With the first evaluation at the target, as its metrics have it."""
+        """Checks that the run ends with its first evaluation at the target, according to its metrics."""
         name = manifest["experiment"]["algorithm"]
         records = [json.loads(line) for line in self.lines(manifest)]
         evaluated = [r["accuracy"] for r in records if "accuracy" in r]
@@ -82,7 +82,8 @@ class TargetTest(CommandTest):
         self.assertLess(max(evaluated[:-1], default=0), TARGET, name)
         self.assertLess(len(records), STEPS, name)
         summary, last = manifest["summary"], records[-1]
-        # Where there was no evaluation before: since the first common model, one step or one average after the start.
+        # The first evaluation has no earlier one; its interval begins with the first common model, one step or average
+        # after the start.
         averages = manifest["summary"].get("cycle_steps", 1)
         first = records[averages - 1 if averages <= len(records) else 0]["time_s"]
         target = dict(summary["target"])
@@ -116,7 +117,7 @@ class InTheSimulator(TargetTest):
         return [{"name": a["name"]} | OPTIONS.get(a["name"], {}) for a in listed]
 
     def test_fast_workers_that_wait_for_nobody_learn_for_themselves(self) -> None:
-        """While the slow worker makes its first steps, the others have made a hundred times as many, or all that they
+        """While the slow worker makes its first steps, the others make a hundred times as many, or all that they
         have."""
         slow = {"slow_workers": [{"rank": 3, "factor": 10_000}]}
         for steps, done in ((STEPS, True), (100 * STEPS, False)):
@@ -139,7 +140,7 @@ class InTheSimulator(TargetTest):
                 self.assertEqual(bool(said), done)
 
     def test_steps_until_then_are_those_of_a_run_without_target(self) -> None:
-        """To the last bit, for all algorithms, though some workers are ahead when it is reached."""
+        """They are equal to the last bit for all algorithms, though some workers are ahead when it is reached."""
         machine = CLUSTER | {"slow_workers": [{"rank": 1, "factor": 1.5}]}
         algorithms = self.all_algorithms()
         whole, short = {}, {}
@@ -162,7 +163,7 @@ class InTheSimulator(TargetTest):
             self.assertEqual(until, self.lines(whole[key])[: len(until)], key)
 
     def test_a_run_of_as_many_steps_comes_to_the_same(self) -> None:
-        """With the weights of all workers, where no step waits for its end to be known."""
+        """The weights of all workers are equal, too, if no step waits to learn whether it is the last."""
         for algorithm in DETERMINISTIC[:-1]:
             config = self.config(algorithm=algorithm)
             (short,) = self.run_config(config | {"target_accuracy": TARGET, "name": "test"})
@@ -211,7 +212,7 @@ class InTheSimulator(TargetTest):
         self.assertEqual(table.splitlines()[4].count("with 2 of 3 seeds"), 2)
 
     def test_epochs_count_every_micro_batch(self) -> None:
-        """A step of DropCompute is several mini-batches of a worker."""
+        """A step of DropCompute has several mini-batches per worker."""
         algorithm = {"name": "dropcompute", "micro_batches": 5, "profile_steps": 0}
         (manifest,) = self.run_config(self.config(algorithm=algorithm, target_accuracy=TARGET))
         target = manifest["summary"]["target"]
@@ -250,7 +251,7 @@ class InTheSimulator(TargetTest):
 
 class InRealTime(TargetTest, JobTest):
     def reached(self, manifests: list[dict[str, Any]]) -> dict[str, tuple[int, str]]:
-        """After how many steps, and with which weights, by algorithm."""
+        """The number of steps and the hash of the weights, by algorithm."""
         for manifest in manifests:
             self.check_ends(manifest)
         return {

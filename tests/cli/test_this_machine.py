@@ -1,4 +1,4 @@
-"""What MPI jobs whose ranks share a machine do to it: ports, and what they leave when they are killed."""
+"""How MPI jobs whose ranks share a machine affect it: ports, and what killed jobs leave behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness import experiment
 from jobs import ENDLESS, ENVIRONMENT, JobTest
 
 RANKS = 4
-UNTIL_MAPPED_S = 2  # segments that are younger are nobody's yet
+UNTIL_MAPPED_S = 2  # a younger segment may not be mapped by its owner yet
 LISTENING = "0A"
 
 
@@ -25,7 +25,7 @@ def segments() -> set[Path]:
 
 
 def ports(pid: int) -> list[str]:
-    """Addresses on which a process takes connections."""
+    """The addresses on which a process listens for connections."""
     files = (Path(f"/proc/{pid}/fd") / name for name in os.listdir(f"/proc/{pid}/fd"))
     mine = {os.readlink(file) for file in files if file.is_symlink()}
     lines = [line.split() for table in ("tcp", "tcp6")
@@ -35,7 +35,7 @@ def ports(pid: int) -> list[str]:
 
 class ThisMachine(JobTest):
     def endless(self) -> tuple[subprocess.Popen[str], set[Path]]:
-        """A job that runs until it is ended, and the shared memory that it has made."""
+        """A job that runs until it is ended, and the shared-memory segments that it has made."""
         before = segments()
         path = self.write(experiment(runtime="mpi", steps=ENDLESS), "endless.json")
         output = tempfile.mkdtemp(dir=self.folder)
@@ -53,7 +53,7 @@ class ThisMachine(JobTest):
         self.job(RANKS, "run", self.write(experiment(runtime="mpi")), "--force")
 
     def test_ranks_open_no_port(self) -> None:
-        """Not even where nobody has read scripts/one_machine.env."""
+        """This holds even if nobody has read scripts/one_machine.env."""
         for chosen in (ENVIRONMENT, {k: v for k, v in ENVIRONMENT.items() if k != "OMPI_MCA_btl"}):
             self.environment = chosen
             job, _ = self.endless()
@@ -78,7 +78,7 @@ class ThisMachine(JobTest):
         for rank in ranks:
             try:
                 os.kill(rank, signal.SIGKILL)
-            except ProcessLookupError:  # it has noticed that its launcher is gone
+            except ProcessLookupError:  # it has noticed that its launcher is gone and has ended
                 pass
         job.communicate(timeout=60)
         self.assertLessEqual(memory, segments())

@@ -1,5 +1,5 @@
-"""Transports that are not Trigram's: predictions from their messages, and the comparison with what
-they take (scripts/compare_transports.py)."""
+"""Transports of other libraries: predictions from their messages, and the comparison with measured
+times (scripts/compare_transports.py)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CLUSTER: dict[str, Any] = {
 
 
 def gloo_s(nbytes: int) -> float:
-    """Two segments of a chunk are under way; each leaves a latency after its receive was posted, when
-    the segment before has left, and arrives a latency after it has left. All ranks are alike."""
+    """Two segments of a chunk are in flight. Each leaves one latency after its receive was posted, once
+    the segment before it has left, and arrives one latency after it has left. All ranks are alike."""
     segment_s = nbytes / (2 * RANKS) / BPS
     now = 0.0
     for _phase in range(2):
@@ -68,7 +68,7 @@ class Predictions(CommandTest):
         self.assert_takes(self.seconds("all_to_all", "open_mpi_linear_send", n), together_s)
 
     def test_directions_take_turns_where_ranks_begin_a_latency_apart(self) -> None:
-        # Rank 0 hears from rank 3 last, and their exchange alone takes twice the bytes.
+        # Rank 0 hears from rank 3 last, and their exchange alone takes as long as twice the bytes.
         n = 2 << 20
         seconds = self.seconds("all_to_all", "open_mpi_linear", n, "open_mpi", "16B")
         self.assertGreater(seconds, 1.5 * 3 * n / RANKS / BPS)
@@ -110,8 +110,8 @@ class Comparison(CommandTest):
                 "rows": [{"bytes": n, "seconds": s} for n, s in zip(sizes, seconds)]}
 
     def test_errors_and_orders(self) -> None:
-        # Without latency a ring takes 1.5 n / B, whatever the library: 31.5, 125.8 and 503.3 ms. An
-        # all-to-all takes half of that, so it does not come second.
+        # Without latency a ring takes 1.5 n / B in any library: 31.5, 125.8 and 503.3 ms. An all-to-all
+        # takes half of that, so it does not come second.
         printed = self.compare([
             self.entry("gloo/allreduce/ring/4x1/50Mbps/0ms/linux", 0.0315, 0.1398, 0.5033),
             self.entry("trigram/all_to_all/pairwise/4x1/50Mbps/0ms/linux", 0.01573, 0.1664, 0.2517),
@@ -128,7 +128,7 @@ class Comparison(CommandTest):
         ])
         self.assertRegex(printed, r"open_mpi .* 512KiB .* 77\.9 or 17\d\.\d +176\.5 +[+-]0\.\d%")
         self.assertRegex(printed, r"open_mpi .* 2MiB .* 266\.7 or .* 266\.7 +[+-]0\.\d%")
-        # 67.9 is shorter than whatever comes out.
+        # 67.9 is shorter than every possible time.
         self.assertIn("order: 1 of 1 pairs", printed)
 
     def test_what_cannot_be_is_said(self) -> None:

@@ -1,4 +1,4 @@
-"""What is counted where workers do not wait for each other, and one of them is slow."""
+"""What is counted if workers do not wait for each other and one of them is slow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class UnequalPaces(CommandTest):
         return manifest["summary"]
 
     def test_each_trains_at_its_own_pace_until_the_last_step(self) -> None:
-        """In their last step, servers' workers wait for everybody, which is no part of their pace."""
+        """In the last step, workers of servers wait for all others; that does not count towards their pace."""
         alone = (WORKERS - 1 + 1 / SLOWER) * BATCH / STEP_S
         for algorithm in FREE:
             with self.subTest(algorithm):
@@ -47,7 +47,7 @@ class UnequalPaces(CommandTest):
                 self.assertLess(summary["exposed_s"], 0.05 * STEP_S)
 
     def test_a_lead_that_does_not_grow_is_no_pace(self) -> None:
-        """Neighbours of neighbours of the slow worker are some steps ahead of it, and a bound lets all be so."""
+        """Neighbours of neighbours of the slow worker get a few steps ahead of it; with a bound, all workers may."""
         cluster = UNEVEN | {"nodes": 8}
         for algorithm in WAITING:
             with self.subTest(algorithm):
@@ -56,7 +56,7 @@ class UnequalPaces(CommandTest):
                 self.assertIsNone(summary["paces"])
 
     def test_waiting_for_control_messages_is_exposed(self) -> None:
-        """A slow network makes steps of servers' workers longer, not their computation."""
+        """A slow network makes steps of servers' workers longer, but not their computation."""
         slow = UNEVEN | {"inter": {"bandwidth": "20Mbps", "latency": "5us"}, "slow_workers": []}
         for algorithm in ("async_parameter_server", {"name": "ssp", "staleness": 0}, "dsgd_aau"):
             with self.subTest(algorithm):
@@ -65,7 +65,7 @@ class UnequalPaces(CommandTest):
                 self.assertGreater(summary["exposed_s"], STEP_S)
 
     def test_epochs_and_steps_count_those_of_all(self) -> None:
-        """Of a run that ends while everybody trains: while the slow worker makes a step, the others make four each."""
+        """The run ends while all workers train. While the slow worker makes one step, each of the others makes four."""
         summary = self.summary(
             algorithm="adpsgd",
             workload={"name": "fashion_mnist", "priced_as": "profile:one.json"},
@@ -79,7 +79,7 @@ class UnequalPaces(CommandTest):
         slowest = target["steps"]
         made = (1 + (WORKERS - 1) * SLOWER) / WORKERS * slowest
         self.assertAlmostEqual(rates["steps_made"] / made, 1, delta=0.05)
-        epoch = SAMPLES // (WORKERS * 32)  # steps of every worker
+        epoch = SAMPLES // (WORKERS * 32)  # steps of every worker in an epoch
         self.assertAlmostEqual(target["epochs"] * epoch / made, 1, delta=0.05)
 
 

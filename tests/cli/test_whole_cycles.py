@@ -1,4 +1,4 @@
-"""What a run is long enough for: means over whole cycles, and marks where it shows nothing of its algorithm's cost."""
+"""What a run is long enough for: means over whole cycles, and marks if it does not show its algorithm's cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WholeCycles(CommandTest):
         self.write(PROFILE, "one.json")
 
     def run_all(self, *algorithms: Any, steps: int, **changes: Any) -> str:
-        """The table."""
+        """Runs the algorithms; returns the printed table."""
         config = {
             "cluster": CLUSTER,
             "workload": "profile:one.json",
@@ -52,7 +52,7 @@ class WholeCycles(CommandTest):
         return found
 
     def lines(self, *algorithms: Any, steps: int, **changes: Any) -> dict[str, list[str]]:
-        """Its step and what stands beside it, by algorithm."""
+        """By algorithm: its step time in the table, and the mark beside it."""
         table = self.run_all(*algorithms, steps=steps, **changes)
         rows = re.findall(r"^(\w+)\S* +([\d.]+) ?([*!]?) ", table, re.MULTILINE)
         return {name: [step, mark] for name, step, mark in rows}
@@ -71,7 +71,7 @@ class WholeCycles(CommandTest):
             self.assertGreater(cut["time_s"], whole["time_s"])
 
     def test_a_cut_cycle_wins_nothing(self) -> None:
-        """One average in seven steps is less than the one in four that there is in the long run."""
+        """One average in seven steps is less than the long-run rate of one average in four steps."""
         rivals = ({"name": "dpsgd", "graph": "ring"}, {"name": "local_sgd", "sync_every": 4})
         inter = {"bandwidth": "1Gbps", "latency": "50us"}
         stars = [
@@ -83,7 +83,7 @@ class WholeCycles(CommandTest):
         self.assertIn("means over 4 of 7 steps: whole cycles of 4: local_sgd\n", table)
 
     def test_means_begin_after_a_warm_up(self) -> None:
-        """As those of the steps alone that come after it; with and without steps that repeat."""
+        """They equal means over only the steps after it, with and without steps that repeat."""
         post = {"name": "post_local_sgd", "switch_step": 30, "sync_every": 4}
         local = self.summary({"name": "local_sgd", "sync_every": 4}, 40)
         for steady in (False, True):
@@ -104,7 +104,7 @@ class WholeCycles(CommandTest):
             self.assertEqual(short["rates"][key], every["rates"][key], key)
 
     def test_runs_that_stop_early_cost_what_others_do(self) -> None:
-        """A run that ends where it is accurate ends anywhere in a cycle."""
+        """A run that ends at its target accuracy may end anywhere in a cycle."""
         training = {
             "workload": {"name": "fashion_mnist", "priced_as": "profile:one.json"},
             "target_accuracy": 0.2,
@@ -142,7 +142,7 @@ class WholeCycles(CommandTest):
                 self.assertIn(why, table)
 
     def test_bytes_of_few_averages_are_warned_of(self) -> None:
-        """No step waits for an average, so times per step say what they always do."""
+        """No step waits for an average, so times per step are not affected."""
         rival = {"name": "gradient_allreduce", "synchronize": True}
         warning = r"bytes per step are of \d averages?, the first of which begins with the run"
         for interval, steps, few in (("200ms", 400, True), ("1us", 400, False)):
@@ -153,14 +153,14 @@ class WholeCycles(CommandTest):
                 self.assertEqual(re.search(warning, table) is not None, few)
 
     def test_the_average_that_begins_with_the_run_is_none(self) -> None:
-        """It is of models that are equal, so that until the next one no worker has anything from another."""
+        """It averages equal models, so until the next one no worker has received anything from another one."""
         average = {"name": "async_model_average", "interval": "60s"}
         found = self.summary(average, 20)["shortfall"]
         self.assertEqual(found["of"], "run")
         self.assertIn("completed no average in 20 steps but the one that begins with the run", found["why"])
 
     def test_few_averages_that_slow_computation_down_are_too_few(self) -> None:
-        """A few averages are up to one more than their share of a long run, and their traffic slows steps down."""
+        """A few averages can be up to one more than their share of a long run, and their traffic slows steps down."""
         accelerator = {"name": "V100", "overlap_slowdown": 1.5}
         slowed = CLUSTER | {"accelerator": accelerator}
         average = {"name": "async_model_average", "interval": "50ms"}
@@ -182,7 +182,7 @@ class WholeCycles(CommandTest):
                 self.assertEqual(self.summary(algorithm, steps)["shown_step"], shown)
 
     def test_means_over_few_random_draws_are_warned_of(self) -> None:
-        """Ten steps of a third of deviation have a standard error of a tenth; ten thousand, of one in three hundred."""
+        """With a deviation of a third, the standard error is a tenth over ten steps, and 1/300 over ten thousand."""
         warning = "/cluster/run_times is drawn at random, and the mean time of a step is of one draw of few steps"
         drawn = CLUSTER | {"nodes": 1, "run_times": {"kind": "lognormal", "variation": 0.33}}
         for steps, few in ((10, True), (10_000, False)):
@@ -192,7 +192,7 @@ class WholeCycles(CommandTest):
         self.assertNotIn("drawn at random", self.run_all("gradient_allreduce", steps=10))
 
     def test_first_steps_without_drops_are_a_warm_up(self) -> None:
-        """A worker that drops half of its micro-batches does so from the fourth step on."""
+        """A worker that drops half of its micro-batches does so only from the fourth step on."""
         dropping = {"name": "dropcompute", "micro_batches": 8, "threshold": "11ms"}
         short, long = self.summary(dropping, 13), self.summary(dropping, 40)
         self.assertEqual([s["shortfall"] for s in (short, long)], [None, None])
@@ -210,7 +210,7 @@ class WholeCycles(CommandTest):
                 self.assertEqual(self.summary(algorithm, steps)["shortfall"]["of"], "run")
 
     def test_long_runs_are_not_marked(self) -> None:
-        """The least steps that are enough, and one worker that has nobody to speak with."""
+        """Runs with the least number of steps that is enough, and one worker that has no peer."""
         for algorithm, steps in (
             (SWARM | {"local_steps": 2}, 20),
             ({"name": "async_model_average", "interval": "1us"}, 400),
@@ -226,7 +226,7 @@ class WholeCycles(CommandTest):
         self.assertIsNone(self.summary(local, 8, cluster=alone)["shortfall"])
 
     def test_bytes_inside_nodes_alone_are_no_exchange(self) -> None:
-        """The grid's first axis is that of a node's workers."""
+        """The first axis of the grid is the workers of a node."""
         inside = {"name": "moshpit", "grid": [2, 4], "sync_every": 1}
         summaries = [self.summary(inside, 1), self.summary(inside, 2)]
         said = [(s["shortfall"] or {}).get("why") for s in summaries]

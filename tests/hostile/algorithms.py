@@ -1,4 +1,4 @@
-"""The algorithms that are drawn, by what their times and weights depend on."""
+"""The algorithms to draw from, grouped by what their times and weights depend on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 Json = dict[str, Any]
 
-# Every worker sends the same messages in the same order in every step, all wait for all, and all
-# messages of an exchange travel at once or one after another.
+# Every worker sends the same messages in the same order in every step. All workers wait for all,
+# and all messages of an exchange travel at once or one after another.
 BULK: list[Json] = [
     {"name": "gradient_allreduce"},
     {"name": "gradient_allreduce", "allreduce": "recursive_doubling"},
@@ -40,8 +40,8 @@ BULK: list[Json] = [
     {"name": "parameter_server", "servers": 1},
     {"name": "decentralized", "mode": "all"},
 ]
-# The same messages in every step, but a worker waits for some others only, so workers may be in
-# different steps.
+# The messages are the same in every step, but a worker waits only for some of the others, so
+# workers may be in different steps.
 PEERS: list[Json] = [
     {"name": "decentralized", "mode": "ring"},
     {"name": "decentralized", "mode": "shift_one"},
@@ -57,7 +57,7 @@ PEERS: list[Json] = [
     {"name": "deepsqueeze", "codec": "sign"},
     {"name": "parameter_server", "partition": "500kB"},
 ]
-# Time decides who exchanges what with whom.
+# Timing decides which workers exchange what.
 FREE: list[Json] = [
     {"name": "osgp"},
     {"name": "async_model_average", "interval_steps": 2},
@@ -80,7 +80,7 @@ PAIRED = {"random_matching", "shift_one"}
 
 
 def fits(algorithm: Json, nodes: int, workers_per_node: int) -> bool:
-    """Whether so many workers can run it; what is more particular the program refuses."""
+    """True if so many workers can run the algorithm. The program refuses further misfits."""
     workers = nodes * workers_per_node
     exchanging = nodes if algorithm.get("hierarchical") else workers
     if algorithm.get("allreduce") == "double_tree" or algorithm["name"] == "gtopk":

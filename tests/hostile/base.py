@@ -1,7 +1,7 @@
-"""What the hostile suites share: the command, the amount of work, and the seed of all draws.
+"""The parts that hostile suites share: the command, the amount of work, and the seed of all draws.
 
-HOSTILE=slow asks for the whole amount, anything else for the bounded sample. HOSTILE_SEED changes
-the seed, which every failure prints."""
+HOSTILE=slow asks for the whole amount of work, anything else for a bounded sample. HOSTILE_SEED
+changes the seed, which every failure prints."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ SEED = int(os.environ.get("HOSTILE_SEED", "1"))
 
 
 def amount(fast: int, slow: int) -> int:
-    """How many of something this process is to do."""
+    """The number of things to do in this process: `slow` if HOSTILE=slow, else `fast`."""
     return slow if os.environ.get("HOSTILE") == "slow" else fast
 
 
 def draws_of(*what: object) -> random.Random:
-    """The source of the draws for one thing, which do not depend on how many others are drawn."""
+    """The random source for one thing. Its draws do not depend on how many other things are
+    drawn."""
     return random.Random("/".join(map(str, (SEED, *what))))

@@ -1,4 +1,4 @@
-"""Draws checks of relations and makes the runs of many of them together."""
+"""Draws checks of relations, and makes the runs of many checks together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from base import SEED, draws_of
 from relations import Json, Later, Relation, Variant
 from sweeps import Result, Sweeps
 
-ATTEMPTS = 40  # a draw that a relation does not apply to is drawn again
+ATTEMPTS = 40  # draws that a relation does not apply to are repeated up to this often
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Check:
         return variant if isinstance(variant, Variant) else variant(self.results)
 
     def take(self, result: Result | None) -> None:
-        """The result of the variant that was made last."""
+        """Takes the result of the variant that was made last; None if there is no run."""
         if result is None:
             self.problem = "a run is missing"
         elif result.error:
@@ -52,7 +52,7 @@ class Check:
             self.problem = self.relation.check(self.results, self.relation.tolerance)
 
     def message(self) -> str:
-        """All that it takes to make the check again."""
+        """Everything that is needed to make the check again."""
         lines = [
             f"{self.relation.name}: {self.problem}",
             f"  {self.relation.holds}",
@@ -63,7 +63,7 @@ class Check:
 
 
 def draw_checks(relation: Relation, numbers: range, sweeps: Sweeps) -> list[Check]:
-    """Checks whose first experiments the program takes; those that it refuses are drawn again."""
+    """Checks whose first experiments the program accepts. Those that it refuses are drawn again."""
     checks = [Check(relation, n, draws_of(relation.name, n)) for n in numbers]
     waiting = checks
     for _ in range(ATTEMPTS):
@@ -78,7 +78,8 @@ def draw_checks(relation: Relation, numbers: range, sweeps: Sweeps) -> list[Chec
 
 
 def make(checks: list[Check], sweeps: Sweeps) -> None:
-    """Makes the runs of all checks: the first variants of all, then the second, and so on."""
+    """Makes the runs of all checks: first the first variants of all checks, then the second, and so
+    on."""
     while True:
         by_how: dict[str, dict[int, Json]] = {}
         for i, check in enumerate(checks):

@@ -1,4 +1,4 @@
-"""Random clusters: machines, networks of every topology, transports, and workers that are unlike."""
+"""Random clusters: machines, networks of every topology, transports, and workers that differ."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 
 def between(rng: random.Random, least: float, most: float) -> float:
-    """A number whose logarithm is drawn evenly, with three digits."""
+    """A number whose logarithm is uniformly distributed, with three digits."""
     return float(f"{math.exp(rng.uniform(math.log(least), math.log(most))):.3g}")
 
 
@@ -89,7 +89,7 @@ TOPOLOGIES = {
 
 
 def network(rng: random.Random) -> Json:
-    """A cluster whose workers are alike and whose links do not change."""
+    """A cluster with equal workers and with links that do not change."""
     kind = rng.choice(["flat"] * 3 + list(TOPOLOGIES))
     nodes, topology = TOPOLOGIES[kind](rng)
     if kind in ("fat_tree", "dragonfly", "torus", "hammingmesh") and rng.random() < 0.5:
@@ -147,7 +147,7 @@ def unlike_workers(rng: random.Random, workers: int) -> Json:
 
 
 def cluster(rng: random.Random) -> Json:
-    """A cluster with anything that does not change with time."""
+    """A cluster with any features, except that nothing changes with time."""
     drawn = network(rng)
     if rng.random() < 0.3:
         drawn["transport"] = transport(rng)

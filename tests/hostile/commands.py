@@ -1,4 +1,4 @@
-"""Runs a command on hostile input and says in which way it did not end as documented."""
+"""Runs a command on hostile input, and says how its end differs from what is documented."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def files_in(folder: Path) -> set[str]:
 
 
 def call(folder: Path, *arguments: Any, timeout_s: float = 60) -> tuple[int, str, str]:
-    """Exit code (negative: a signal; -1000: it hung), stdout, stderr."""
+    """(exit code, stdout, stderr). A negative exit code is a signal; -1000 means that it hung."""
     try:
         done = subprocess.run(
             [TRIGRAM, *map(str, arguments)],
@@ -41,7 +41,7 @@ def call(folder: Path, *arguments: Any, timeout_s: float = 60) -> tuple[int, str
 
 
 def wrong_end(code: int, out: str, err: str, expected: tuple[int, ...]) -> str:
-    """What is wrong with how a command ended; empty: nothing."""
+    """What is wrong with the end of a command; empty if nothing is."""
     if code == -1000:
         return "hangs"
     if code < 0:
@@ -54,7 +54,8 @@ def wrong_end(code: int, out: str, err: str, expected: tuple[int, ...]) -> str:
 
 
 def wrong_refusal(out: str, err: str) -> str:
-    """Bad input is a line for each mistake that says where it is."""
+    """What is wrong with a refusal, which is one line per mistake that says where it is; else
+    empty."""
     *lines, rest = err.split("\n")
     if out:
         return f"prints something although it refuses: {out[:200]}"

@@ -1,4 +1,4 @@
-"""Ways in which a sweep may be interrupted, and what it had finished by then."""
+"""Ways to interrupt a sweep, and what the sweep had finished by then."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def send(pid: int, number: signal.Signals) -> None:
 
 
 def with_small_files(rng: random.Random) -> Callable[[], None]:
-    """What a disk does that is full: files end at some length, as an error."""
+    """Imitates a full disk: writing beyond some length of a file fails."""
     most = rng.choice([0, 100, 1000, 4096, 10_000, 50_000])
 
     def limit() -> None:
@@ -72,7 +72,8 @@ class SmallDisk:
 def signal_at(
     rng: random.Random, command: subprocess.Popen[str], after_s: float, whom: str
 ) -> str:
-    """Waits, then ends or stops the command or one of its children; says what it did."""
+    """Waits, then ends or stops the command or one of its children. Returns what it did, in
+    words."""
     deadline = time.monotonic() + after_s
     while command.poll() is None and time.monotonic() < deadline:
         time.sleep(0.002)
@@ -91,7 +92,7 @@ def signal_at(
 
 
 def finish(command: subprocess.Popen[str]) -> tuple[int, str]:
-    """Waits for the command and for all that it had started."""
+    """Waits for the command and for everything that it had started."""
     below = children(command.pid)
     _, err = command.communicate(timeout=120)
     deadline = time.monotonic() + 60
@@ -104,7 +105,7 @@ def finish(command: subprocess.Popen[str]) -> tuple[int, str]:
 
 
 def finished(results: Path) -> dict[str, dict[str, tuple[int, bytes]]]:
-    """Every finished run: its files with their time and content."""
+    """Every finished run, as its files with their times and contents."""
     return {
         done.parent.name: {
             f.name: (f.stat().st_mtime_ns, f.read_bytes()) for f in done.parent.iterdir()
@@ -114,7 +115,7 @@ def finished(results: Path) -> dict[str, dict[str, tuple[int, bytes]]]:
 
 
 def outcome(manifest: dict[str, Any], simulated: bool) -> dict[str, Any]:
-    """What a run must come to, whatever happened to the sweep."""
+    """The part of a manifest that must be the same whatever happened to the sweep."""
     of_the_machine = {"messages_simulated_per_wall_s"}
     summary = manifest["summary"]
     if simulated:

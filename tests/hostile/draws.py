@@ -13,8 +13,8 @@ import clusters
 Json = dict[str, Any]
 
 PROFILES = 6
-TIMES = (0.5, 1, 2)  # each profile is also there with all times so many times as long
-SIZES = (1, 2)  # and with all tensors so many times as long
+TIMES = (0.5, 1, 2)  # each profile also exists with all times multiplied by these
+SIZES = (1, 2)  # and with all tensors multiplied by these
 
 
 def profile_name(index: int, time: float = 1, size: float = 1) -> str:
@@ -22,7 +22,8 @@ def profile_name(index: int, time: float = 1, size: float = 1) -> str:
 
 
 def profile(index: int, time: float, size: float) -> Json:
-    """Sizes divide evenly among up to 16 workers, so that no chunk is longer than another."""
+    """A profile whose sizes divide evenly among up to 16 workers, so that all chunks are equally
+    long."""
     rng = random.Random(f"profile {index}")
     tensors = []
     for i in range(rng.randint(3, 6)):
@@ -47,7 +48,7 @@ def write_profiles(folder: Path) -> None:
 
 
 def other_profile(experiment: Json, time: float = 1, size: float = 1) -> str:
-    """The workload of the drawn `experiment` with other times or sizes."""
+    """The workload of the drawn `experiment`, with other times or sizes."""
     index = int(experiment["workload"].removeprefix("profile:model").split("_")[0])
     return f"profile:{profile_name(index, time, size)}"
 
@@ -68,7 +69,7 @@ def experiment(rng: random.Random, among: list[Json], make_cluster: Any = cluste
 
 
 def training(rng: random.Random, among: list[Json], make_cluster: Any = clusters.cluster) -> Json:
-    """An experiment that also computes values: a quadratic function is minimised."""
+    """An experiment that also computes values: it minimises a quadratic function."""
     drawn = experiment(rng, among, make_cluster)
     drawn["workload"] = {
         "name": "quadratic",

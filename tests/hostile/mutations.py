@@ -1,4 +1,4 @@
-"""Experiments that somebody has got wrong: mutated trees, and texts that are damaged."""
+"""Faulty experiments: mutated JSON trees, and damaged texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ODD_VALUES: list[Any] = [
     [], {}, [[]], [None], [1, 2, 3], {"name": None}, {"name": "sim"}, {"name": []}, {"": 1}, {"a": {"b": []}},
 ]
 ODD_KEYS = ["", "name", "nodez", "$schema", "zip", "sweep", "~0", "a/b", "é", "\x07", "bandwidth"]
-# What only a text can say.
+# Values that only a text can contain.
 ODD_WORDS = [
     "1e309", "-1e309", "NaN", "Infinity", "1e-400", "0x10", "01", "1.", "'a'", '"\\ud800"', '"\t"',
     "nul", "/* */ 1", "// \n 1", "[" * 300 + "]" * 300,
@@ -24,7 +24,7 @@ ODD_WORDS = [
 
 
 def places(tree: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Every container of `tree` with each of its keys."""
+    """Every container in `tree`, with each of its keys."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree)
     for key, value in items:
         found.append((tree, key))

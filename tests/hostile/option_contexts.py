@@ -1,4 +1,4 @@
-"""What each option needs beside it to have an effect."""
+"""The settings with which each option has an effect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BASE: Json = {
     "eval_every": 4,
 }
 
-# Files that experiments below read: a profile that says what it was measured on.
+# Files that the experiments below read: a profile that names the accelerator of its measurements.
 FILES = {
     "mine.csv": """# name: mine
 # accelerator: P100
@@ -50,10 +50,10 @@ only,700,0.001,0.002,50000,90000
 """,
 }
 
-# What has to stand beside an option, by parts of its label (regular expressions). Those of all
-# parts that its label has are set, in this order.
+# The settings that an option needs, by parts of its label (regular expressions). All settings whose
+# part matches the label are applied, in this order.
 CONTEXTS: dict[str, Json] = {
-    # Tensors that are exchanged one by one, as their gradients are ready.
+    # Tensors that are exchanged one by one, as soon as their gradients are ready.
     "/overlap|/early|/servers of p|/assignment": {"/algorithm/bucket": "0B"},
     "/servers of p|/assignment": {"/algorithm/partition": "256B"},
     "/early|/overlap of parameter_server": {"/workload": {"name": "ddppo"}, "/steps": 2},
@@ -67,10 +67,10 @@ CONTEXTS: dict[str, Json] = {
         "/workload/values": False,
     },
     "/phase2": {"/algorithm/hierarchical": False},
-    # Vectors that are longer than segments and slices, and whose values would be many.
+    # Vectors that are longer than segments and slices; they have no values, which would be many.
     "allreduce/(segment|slice)": {"/workload/dimension": 4096, "/workload/values": False},
     "allreduce/segment of powersgd": {"/workload": {"name": "ddppo"}, "/steps": 2},
-    # Where a tree and a ring take about as long.
+    # A setting in which a tree and a ring take about as long.
     "allreduce/nic": {
         "/workload": {"name": "resnet50"},
         "/steps": 4,
@@ -91,10 +91,10 @@ CONTEXTS: dict[str, Json] = {
     "of zeroone_adam": {"/algorithm/freeze_step": 2},
     "/max_local_steps": {"/algorithm/local_doubling": 1, "/steps": 40},
     "/divisor": {"/algorithm/threshold": "2ms"},
-    # Codes that lose less than they are given can be coded again.
+    # Only codes that lose less than they are given can be coded again.
     "/codec/levels of .* of qsgd": {"/algorithm/codec/bucket": 16, "/algorithm/codec/levels": 127},
     "/codec/density of .* of randk": {"/algorithm/codec/unbiased": False},
-    # Traffic of other kinds.
+    # Other kinds of traffic.
     "/efficiency/all_to_all": {"/algorithm": "bytegrad"},
     "/efficiency/leaders": {"/algorithm": {"name": "gradient_allreduce", "hierarchical": True}},
     "/efficiency/point_to_point": {"/algorithm": "dpsgd"},
@@ -236,7 +236,7 @@ CONTEXTS: dict[str, Json] = {
 
 
 def experiment_of(option: Option) -> Json:
-    """An experiment in which a change of `option` has an effect."""
+    """An experiment in which changing `option` has an effect."""
     config = copy.deepcopy(BASE)
     for pointer, name in option.chosen:
         component, _, key = pointer.rpartition("/")
@@ -249,7 +249,7 @@ def experiment_of(option: Option) -> Json:
 
 
 def put(config: Json, pointer: str, value: Any) -> None:
-    """Sets what `pointer` points to; a component that is a name alone becomes an object."""
+    """Sets what `pointer` points to. A component that is only a name becomes an object."""
     *parents, last = pointer.split("/")[1:]
     place: Any = config
     for key in parents:

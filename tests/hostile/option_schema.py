@@ -1,4 +1,4 @@
-"""The options that the schema of experiments documents, one by one."""
+"""All options that the schema of experiments documents, one by one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Option:
 def options(
     schema: Json, pointer: str = "", chosen: tuple[tuple[str, str], ...] = ()
 ) -> Iterator[Option]:
-    """Every value below `schema` that is no object; a component's name is an option of its own."""
+    """Every value below `schema` that is no object. A component's name is also an option."""
     for key, value in schema.get("properties", {}).items():
         here = f"{pointer}/{key}"
         if "const" in value:
@@ -58,7 +58,7 @@ def _forms(schema: Json) -> list[Json]:
 
 
 def others(schema: Json) -> list[Any]:
-    """Values that are not the default one, the likeliest to matter first."""
+    """Values other than the default; those that probably have an effect come first."""
     found: list[Any] = []
     for form in _forms(schema):
         found += others({"default": schema.get("default")} | form)

@@ -1,4 +1,4 @@
-"""Other values that each option could have."""
+"""Other values that an option can have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from option_schema import Option, others
 
-# How many tensors the models have whose profiles come along.
+# The number of tensors of each model whose profile is supplied.
 MODELS = {
     "vgg16": 32,
     "resnet50": 161,
@@ -19,7 +19,7 @@ MODELS = {
     "ddppo": 80,
 }
 
-# Values to try, by parts of a label, where the schema does not give any that would do.
+# Values to try, by parts of a label, where the schema gives none that is suitable.
 VALUES: dict[str, list[Any]] = {
     "/nic of": ["100Gbps", "1Mbps"],
     "/compute_capability": [80, 60],

@@ -1,4 +1,4 @@
-"""Quantities with units, as configurations write them."""
+"""Quantities with units, as in configurations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ QUANTITY = re.compile(
 
 
 def times(text: str, factor: float) -> str:
-    """The quantity `text`, multiplied by `factor`, in its unit."""
+    """The quantity `text`, multiplied by `factor`, in the same unit."""
     found = QUANTITY.match(text)
     assert found, text
     number, unit = found[1], text[found.end(1) :].strip()
@@ -20,8 +20,8 @@ def times(text: str, factor: float) -> str:
 
 
 def scaled(config: Any, time: float = 1, size: float = 1) -> Any:
-    """`config` with all times multiplied by `time`, all sizes by `size`, and all rates by what
-    follows for them."""
+    """`config` with all times multiplied by `time`, all sizes by `size`, and all rates by the
+    factors that follow."""
     if isinstance(config, dict):
         return {key: scaled(value, time, size) for key, value in config.items()}
     if isinstance(config, list):

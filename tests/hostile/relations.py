@@ -1,4 +1,4 @@
-"""What a relation between runs is, and the comparisons that relations make."""
+"""Defines relations between runs, and the comparisons that relations make."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ EVERY = BULK + PEERS + FREE
 @dataclass(frozen=True)
 class Variant:
     config: Json
-    how: str = "sweep"  # as sweeps.HOW says
+    how: str = "sweep"  # a key of sweeps.HOW
 
 
-# The second and later variants may depend on the results of those before.
+# The second and later variants may depend on the results of the variants before them.
 Later = Variant | Callable[[list[Result]], Variant]
 
 
@@ -35,13 +35,13 @@ class Relation:
     name: str
     holds: str  # what must hold, and why
     variants: Callable[[Json, random.Random], list[Later]]
-    check: Callable[[list[Result], float], str]  # what is wrong; empty: nothing
+    check: Callable[[list[Result], float], str]  # returns what is wrong; empty if nothing is
     tolerance: float = 0.0
     because: str = "the same arithmetic in the same order"
     where: str = "everywhere"
     applies: Callable[[Json], bool] = lambda config: True
     draw: Callable[[random.Random], Json] = lambda rng: draws.experiment(rng, EVERY)
-    missed: str = ""  # why the program is known not to keep to it; then failures are only printed
+    missed: str = ""  # why the program is known to violate it; its failures are only printed
 
 
 def drawn_from(among: list[Json], make: Any = draws.experiment, **options: Any) -> Any:
@@ -49,7 +49,7 @@ def drawn_from(among: list[Json], make: Any = draws.experiment, **options: Any) 
 
 
 def flat_and_alike(rng: random.Random) -> Json:
-    """Two nodes or more; numbers of workers that divide every tensor evenly."""
+    """At least two nodes, and numbers of workers that divide every tensor evenly."""
     drawn = clusters.network(rng)
     return drawn | {
         "topology": {"kind": "flat"},
@@ -59,7 +59,8 @@ def flat_and_alike(rng: random.Random) -> Json:
 
 
 def changed(config: Json, changes: dict[str, Any]) -> Json:
-    """A copy with `changes` by JSON pointer; a function is applied to what was there."""
+    """A copy with `changes` by JSON pointer. A change that is a function maps the old value to the
+    new."""
     result = copy.deepcopy(config)
     for pointer, change in changes.items():
         *parents, last = pointer.removeprefix("/").split("/")
@@ -71,7 +72,7 @@ def changed(config: Json, changes: dict[str, Any]) -> Json:
 
 
 def against(changes: dict[str, Any], how: str = "sweep") -> Any:
-    """Two variants: the experiment as it is drawn, and with `changes`."""
+    """Two variants: the experiment as drawn, and the experiment with `changes`."""
     return lambda config, rng: [Variant(config), Variant(changed(config, changes), how)]
 
 
@@ -102,7 +103,7 @@ def differences(a: Json, b: Json, keys: list[str], tolerance: float, what: str =
 
 
 def same(*keys: str, steps: bool = True) -> Callable[[list[Result], float], str]:
-    """All results have equal numbers, in the summary and in all steps."""
+    """Requires equal numbers in all results, in the summary and in all steps."""
 
     def check(results: list[Result], tolerance: float) -> str:
         first = results[0]

@@ -1,4 +1,4 @@
-"""Relations of equality: other descriptions that take as long, or so many times as long."""
+"""Relations of equality: other descriptions that take as long, or a known multiple of the time."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def longer(factor: float) -> Any:
 
 
 def larger(config: Json, rng: random.Random) -> list[Any]:
-    config = changed(config, {"/cluster/transport/buffer": "4MiB"})  # written out, so it is scaled
+    config = changed(config, {"/cluster/transport/buffer": "4MiB"})  # explicit, so that it is scaled
     large = scaled(config, size=2)
     return [Variant(config), Variant(large | {"workload": draws.other_profile(config, size=2)})]
 
@@ -103,7 +103,7 @@ NEUTRAL: Json = {
 
 
 def turned(config: Json, rng: random.Random) -> list[Any]:
-    """A slow worker on another node, at the same place in it."""
+    """Moves a slow worker to another node, to the same place in it."""
     cluster = config["cluster"]
     each = cluster["workers_per_node"]
     rank = rng.randrange(each)

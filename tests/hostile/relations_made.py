@@ -30,7 +30,7 @@ def same_id(results: list[Result], tolerance: float) -> str:
 def inlined_preset(config: Json, rng: random.Random) -> list[Any]:
     presets = ["ethernet_10g", "ib_100g", "pcie_4gpu_10gbps", "bagua_v100_25gbps"]
     path = SOURCE / "configs" / "clusters" / f"{rng.choice(presets)}.json"
-    smaller = {"cluster/nodes": 2, "cluster/workers_per_node": 2}  # pointers, as keys of a row
+    smaller = {"cluster/nodes": 2, "cluster/workers_per_node": 2}  # the keys of a row are pointers
     lines = path.read_text().splitlines()
     described = json.loads("\n".join(x for x in lines if not x.lstrip().startswith("//")))
     return [Variant(config | {"cluster": c} | smaller) for c in (described, str(path))]

@@ -1,4 +1,5 @@
-"""Relations between runs of other lengths, fidelities and worlds, and of values to times."""
+"""Relations between runs of different lengths, fidelities and worlds, and between values and
+times."""
 
 from __future__ import annotations
 
@@ -27,9 +28,9 @@ from relations import (
 from sweeps import Result
 
 SETTLED = BULK + PEERS
-# Those that draw who meets whom, or go by time, make all steps and say so.
+# Algorithms that draw their peers, or that depend on time, make all steps and say so.
 REPEATING = [a for a in SETTLED if a.get("graph") != "random_matching" and a["name"] != "gossipgrad"]
-# They exchange models as a whole.
+# These algorithms exchange models as a whole.
 UNCUT = {"slowmo", "bmuf", "diloco", "easgd", "moshpit", "ecd_psgd", "choco_sgd", "deepsqueeze"}
 BACKGROUND = {"osgp", "adpsgd", "swarm_sgd", "async_model_average"}
 WEIGHTS = ["weights_hash", "loss", "eval_loss", "consensus_distance"]
@@ -41,7 +42,8 @@ def longer_run(config: Json, rng: random.Random) -> list[Any]:
 
 
 def is_prefix(results: list[Result], tolerance: float) -> str:
-    """The last step of the shorter run may end with what the longer one does in the next."""
+    """Compares all steps except the last of the shorter run, which may end with work that the
+    longer run does in the next step."""
     short, long = (r.steps for r in results)
     wrong = []
     for a, b in zip(short[:-1], long):
@@ -50,7 +52,7 @@ def is_prefix(results: list[Result], tolerance: float) -> str:
 
 
 def same_weights(results: list[Result], tolerance: float) -> str:
-    """With the same totals of traffic; time decides in which step a message arrives."""
+    """Compares weights and totals of traffic. Time decides in which step a message arrives."""
     checks = same(*WEIGHTS), same(*TRAFFIC, steps=False)
     return "; ".join(filter(None, (check(results, tolerance) for check in checks)))
 
@@ -83,7 +85,7 @@ def until_steady(config: Json, rng: random.Random) -> list[Any]:
 
 
 def other_network(config: Json, rng: random.Random) -> list[Any]:
-    """Another network between as many workers in as many nodes."""
+    """Another network between as many workers on as many nodes."""
     cluster = config["cluster"]
     other = clusters.network(rng) | {
         key: cluster[key] for key in ("nodes", "workers_per_node", "topology")
@@ -108,7 +110,7 @@ def trained(among: list[Json], make_cluster: Any = clusters.cluster) -> Any:
 
 
 def few_workers(rng: random.Random) -> Json:
-    """Without delays, which the real world would sleep."""
+    """A cluster without delays, because the real world would sleep for them."""
     drawn = clusters.network(rng)
     shape = {"nodes": rng.choice([2, 4]), "workers_per_node": rng.choice([1, 2])}
     return drawn | {"topology": {"kind": "flat"}} | shape

@@ -1,4 +1,4 @@
-"""Relations of order: a network or a machine that is worse never makes training faster."""
+"""Relations of order: a worse network or machine never makes training faster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of which a simulation's results do not tell, and why that is right."""
+"""The options that do not show in a simulation's results, and why that is right."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from option_schema import Option
 
-# Patterns of labels, and why it is right that a simulation's results do not tell of these options.
+# Patterns of labels, and why it is right that these options do not show in a simulation's results.
 SILENT: dict[str, str] = {
     r"/\$schema": "editors read it",
     "/(name|description)": "they are for readers",

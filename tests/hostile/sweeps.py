@@ -1,4 +1,4 @@
-"""Makes many experiments as one sweep in one process, and reads what came out."""
+"""Makes many experiments as one sweep in one process, and reads the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 @dataclass(frozen=True)
 class Result:
     id: str
-    error: str  # empty: there is none
+    error: str  # empty if there is none
     experiment: Json  # resolved
     summary: Json
     steps: list[Json]
@@ -36,7 +36,7 @@ def read_result(folder: Path) -> Result:
 
 
 class Sweeps:
-    """Runs sweeps in `folder`, where the profiles of the experiments are."""
+    """Runs sweeps in `folder`, which has the profiles of the experiments."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -52,7 +52,7 @@ class Sweeps:
         )
 
     def write(self, rows: dict[int, Json]) -> Path:
-        """A sweep whose run with the seed n is that of rows[n]."""
+        """Writes a sweep in which the run with seed n is the experiment rows[n]."""
         self.made += 1
         path = self.folder / f"sweep{self.made}.json"
         zipped = [
@@ -63,7 +63,7 @@ class Sweeps:
         return path
 
     def refused(self, rows: dict[int, Json]) -> dict[int, str]:
-        """The rows that the program does not take, with its message."""
+        """The rows that the program refuses, with its messages."""
         if not rows:
             return {}
         done = self.command("validate", self.write(rows))
@@ -76,7 +76,7 @@ class Sweeps:
         return self.refused(dict(items[:half])) | self.refused(dict(items[half:]))
 
     def run(self, rows: dict[int, Json], how: str) -> dict[int, Result]:
-        """Results by the number of the row; `how` is a key of HOW."""
+        """The results by row number. `how` is a key of HOW."""
         if how == "set":
             return {number: self.run_by_settings(number, row) for number, row in rows.items()}
         if how == "reversed":
@@ -93,7 +93,7 @@ class Sweeps:
         return found
 
     def run_by_settings(self, number: int, row: Json) -> Result:
-        """Every field of the row comes by --set, in place of others in the file."""
+        """Sets every field of the row by --set; the file has other values."""
         self.made += 1
         path = self.folder / f"sweep{self.made}.json"
         path.write_text(json.dumps({"cluster": {"nodes": 7}, "steps": 1, "workload": "vgg16"}))
@@ -107,7 +107,7 @@ class Sweeps:
         return read_result(manifest.parent)
 
 
-# The commands that make a sweep, by the options of each.
+# For each way to make a sweep, the options of its commands.
 HOW: dict[str, list[list[str]]] = {
     "sweep": [["--jobs", "2"]],
     "one job": [["--jobs", "1"]],

@@ -1,4 +1,4 @@
-"""Results that are damaged on disk: commands that read them end as documented and print no nonsense."""
+"""Damaged results on disk: commands that read them end as documented and print no nonsense."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXPERIMENT: dict[str, Any] = {
         "/cluster/inter/bandwidth": ["1Gbps", "10Gbps"],
     },
 }
-# Reading commands, with what they may write.
+# Commands that read results, with the files that they may write.
 READING = [
     (["status", "results"], set()),
     (["table", "results/test"], set()),
@@ -41,7 +41,7 @@ READING = [
     (["plot", "results/test", "-o", "plots"], {"plots"}),
 ]
 CHEAP = READING[:3]
-# What a command that reads results may say of some of them, whatever comes after.
+# Notes that a command that reads results may print about some of them before its output.
 NOTE = re.compile(r"^(?:\d+ unfinished runs are not counted|not read: .*)\n", re.MULTILINE)
 
 
@@ -53,7 +53,7 @@ def damage_json(rng: random.Random, text: str) -> str:
 
 
 def damage_file(rng: random.Random, path: Path) -> str:
-    """Damages one file; says how."""
+    """Damages one file; returns how, in words."""
     kind = rng.choice(["tree", "tree", "tree", "text", "text", "gone", "empty", "folder", "link"])
     if kind == "tree" and path.suffix in (".json", ".jsonl") and path.stat().st_size:
         lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
@@ -105,7 +105,7 @@ class Damage(CommandTest):
         return f"prints {found[0]}: {out[:600]}" if found else ""
 
     def check_run(self, folder: Path) -> str:
-        """A run makes what is missing and leaves nothing that `status` does not understand."""
+        """Checks that a run makes what is missing and leaves nothing that `status` does not understand."""
         code, out, err = call(folder, "run", "test.json", "--quiet", "--no-table", timeout_s=100)
         if problem := wrong_end(code, out, err, (0, 1)):
             return problem

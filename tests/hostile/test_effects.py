@@ -1,7 +1,7 @@
-"""Every documented option has an effect: changed alone, it changes what a simulation puts out. Those
-of which that is not so are listed with the reason (silent_options.py), and the list has no others.
+"""Every documented option has an effect: changing it alone changes the output of a simulation. The
+options without an effect are listed with the reason (silent_options.py), and the list has no others.
 
-EFFECTS_OF='TEXT' tests the options alone whose label contains TEXT."""
+EFFECTS_OF='TEXT' tests only the options whose label contains TEXT."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from option_values import values_of
 from silent_options import SILENT, is_silent
 
 ONLY = os.environ.get("EFFECTS_OF", "")
-EVERY = amount(fast=24, slow=1)  # of so many options one is tested
+EVERY = amount(fast=24, slow=1)  # one in so many options is tested
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
@@ -33,7 +33,8 @@ class Effects(CommandTest):
             (self.folder / name).write_text(text)
 
     def outcome(self, config: dict[str, Any]) -> Any:
-        """What a run puts out but its identity and its real time, or the text of its refusal."""
+        """The output of a run without its identity and its real time, or the text of its
+        refusal."""
         text = json.dumps(config, sort_keys=True)
         if text not in self.known:
             shutil.rmtree(self.folder / "results", ignore_errors=True)
@@ -55,7 +56,7 @@ class Effects(CommandTest):
         return [manifest[key] for key in ("summary", "warnings", "assumed", "links")] + files
 
     def verdict(self, option: Option) -> str:
-        """ "changed", "silent", or why neither can be said."""
+        """ "changed", "silent", or why neither can be determined."""
         base = experiment_of(option)
         before = self.outcome(base)
         if isinstance(before, str):

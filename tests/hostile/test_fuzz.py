@@ -1,4 +1,4 @@
-"""Mutated experiments and profiles: each is taken or refused as documented, and nothing else."""
+"""Mutated experiments and profiles: the program either accepts or refuses each as documented."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def committed() -> list[dict[str, Any]]:
     for path in sorted((SOURCE / "configs").glob("*.json")):
         if path.name != "schema.json":
             config = json.loads(path.read_text())
-            for key in ("cluster", "algorithm"):  # paths of files
+            for key in ("cluster", "algorithm"):  # these may be paths of files
                 if isinstance(config.get(key), str) and "/" in config[key]:
                     config[key] = SMALL_CLUSTER if key == "cluster" else "gradient_allreduce"
             found.append(config)
@@ -39,7 +39,7 @@ def committed() -> list[dict[str, Any]]:
 
 
 def bounded(text: bytes) -> bytes | None:
-    """The experiment in `text`, small enough to be made at once; None if it is none."""
+    """The experiment in `text`, made small enough to run at once; None if there is none."""
     config = json.loads(text)
     if not isinstance(config, dict) or not isinstance(config.get("cluster"), dict):
         return None
@@ -51,7 +51,7 @@ def bounded(text: bytes) -> bytes | None:
             cluster[key] = 2
     runtime = config.get("runtime")
     name = runtime.get("name") if isinstance(runtime, dict) else runtime
-    if name in ("threads", "mpi", "nccl"):  # which would sleep
+    if name in ("threads", "mpi", "nccl"):  # these worlds would sleep
         config["runtime"] = "sim"
     return json.dumps(config).encode()
 
@@ -128,7 +128,7 @@ class Fuzz(CommandTest):
         return make(rng, BULK + PEERS + FREE, clusters.cluster)
 
     def wrong_results(self, folder: Path, before: set[str]) -> str:
-        """Files elsewhere, or numbers that are none."""
+        """Finds files written elsewhere, and numbers that are not finite."""
         strange = {f for f in files_in(folder) - before if not f.startswith("results")}
         if strange:
             return f"writes {strange}"

@@ -1,5 +1,5 @@
 """Sweeps that are killed, stopped or out of disk at random moments lose and change nothing that was
-finished, and come to what an undisturbed sweep comes to when they are resumed."""
+finished. When they are resumed, they end like an undisturbed sweep."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WAYS = ["command", "command", "child", "small files", "small disk"]
 
 
 def has_mpi() -> bool:
-    """Whether mpirun is here and the program was built with MPI."""
+    """True if mpirun is installed and the program was built with MPI."""
     listed = subprocess.run([TRIGRAM, "list", "--json"], capture_output=True, check=True)
     (mpi,) = [w for w in json.loads(listed.stdout)["worlds"] if w["name"] == "mpi"]
     return bool(shutil.which("mpirun")) and "launcher" in (mpi["reason"] or "launcher")
@@ -67,7 +67,7 @@ class Kills(CommandTest):
         )
 
     def undisturbed(self, world: str) -> tuple[dict[str, Any], float]:
-        """Outcome by run, and the wall time of all runs."""
+        """The outcome of each run, and the wall time of all runs."""
         folder = self.folder / "whole"
         folder.mkdir()
         (folder / "test.json").write_text(json.dumps(self.config(world)))
@@ -85,7 +85,7 @@ class Kills(CommandTest):
     def disturb(
         self, world: str, folder: Path, rng: Any, total_s: float, ends: ExitStack
     ) -> str:
-        """Starts the sweep and interrupts it; says how."""
+        """Starts the sweep and interrupts it; returns how, in words."""
         way = rng.choice(WAYS if world != "mpi" else ["command", "child", "small disk"])
         if way == "small files":
             code, err = finish(self.command(world, folder, preexec_fn=with_small_files(rng)))
@@ -98,7 +98,7 @@ class Kills(CommandTest):
         how = signal_at(rng, command, rng.uniform(0, 1.2 * total_s + 0.2), way)
         code, err = finish(command)
         expected = {0, 1, 130, -signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT}
-        if world == "mpi":  # mpirun has exit codes of its own
+        if world == "mpi":  # mpirun has its own exit codes
             expected |= {137, 143, 134}
         self.assertIn(code, expected, f"{how}: {err}")
         self.assertNotIn("outlived", err)
@@ -115,7 +115,7 @@ class Kills(CommandTest):
         if not disk.mounted:
             return "nothing: file systems need root"
         code, err = finish(self.command(world, folder))
-        # Where rank 0 cannot even write why a run failed, the other ranks' watchdog ends the job.
+        # If rank 0 cannot even write why a run failed, the other ranks' watchdog ends the job.
         self.assertIn(code, (0, 1, 2, 124) if world == "mpi" else (0, 1, 2), err)
         if code != 0:
             self.assertRegex(err, "No space left|cannot write|cannot be written")
@@ -158,7 +158,7 @@ class Kills(CommandTest):
         self.assertFalse(changed, said + "finished runs are gone, changed or made again")
 
     def check_files(self, now: dict[str, Any], said: str) -> None:
-        """Simulations write the same bytes, run by run."""
+        """Checks that simulations write the same bytes, run by run."""
         whole = finished(self.folder / "whole" / "results" / "test")
         for run, files in now.items():
             for name in ("metrics.jsonl", "trace.json"):

@@ -1,4 +1,5 @@
-"""Every option of every command with values that it cannot take: a line, and exit code 2."""
+"""Gives every option of every command values that it cannot take: it prints a line and exits with
+2."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from base import SOURCE, TRIGRAM, CommandTest, amount, draws_of, worlds
 from commands import call, files_in, wrong_end
 from test_damage import EXPERIMENT
 
-# What each command needs before its options are of interest.
+# The arguments that each command needs before its options matter.
 REQUIRED: dict[str, list[str]] = {
     "run": ["test.json"],
     "advise": ["--cluster", "ethernet_10g", "--profile", "vgg16"],
@@ -56,7 +57,7 @@ class Options(CommandTest):
         self.assertEqual(set(commands()), set(REQUIRED))
 
     def wrong_lines(self) -> list[tuple[list[str], tuple[int, ...]]]:
-        """Command lines with the exit codes that each may have."""
+        """Command lines, with the exit codes that each may have."""
         lines: list[tuple[list[str], tuple[int, ...]]] = []
         for command, needed in REQUIRED.items():
             lines.append(([command, *needed, "--no-such-option"], (2,)))

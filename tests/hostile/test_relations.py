@@ -1,6 +1,6 @@
-"""Metamorphic relations between runs of random experiments: what must hold, whatever the numbers.
+"""Metamorphic relations between runs of random experiments, which must hold whatever the numbers.
 
-HOSTILE_CHECK='NAME/NUMBER' makes one check alone; a failure prints it."""
+HOSTILE_CHECK='NAME/NUMBER' makes one check alone; a failure prints this setting."""
 
 from __future__ import annotations
 

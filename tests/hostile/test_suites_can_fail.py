@@ -1,4 +1,4 @@
-"""The hostile suites see what is wrong: a program whose results are perturbed fails their checks."""
+"""The hostile suites detect errors: a program with perturbed results fails their checks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from option_schema import options
 from relations import Relation
 from test_relations import RELATIONS
 
-# Runs the program, then changes the results of one sweep. Sweeps are numbered; one that is only
-# validated comes before each that is run.
+# Runs the program, then changes the results of one sweep. Sweeps are numbered; before each sweep
+# that is run, one is only validated.
 PERTURBING = """#!/usr/bin/env python3
 import json, pathlib, subprocess, sys
 code = subprocess.run([{trigram!r}, *sys.argv[1:]]).returncode
@@ -49,7 +49,7 @@ FIRST, SECOND = 0, 1
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
 class SuitesCanFail(CommandTest):
     def perturbed(self, relation: Relation, change: str, sweep: int = SECOND) -> list[Check]:
-        """Checks of the relation by a program that changes the results of a variant."""
+        """Checks of the relation with a program that changes the results of one variant."""
         folder = self.folder / relation.name.replace(" ", "_")
         folder.mkdir()
         draws.write_profiles(folder)

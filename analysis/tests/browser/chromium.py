@@ -1,4 +1,4 @@
-"""Headless Chromium, driven by the DevTools protocol over a pipe: needs nothing but the browser."""
+"""Headless Chromium, driven by the DevTools protocol over a pipe. It needs nothing but the browser."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def find() -> str | None:
 
 
 class Chromium:
-    """One browser; a context manager. Its profile is a folder that it removes."""
+    """One browser, as a context manager. It removes the folder of its profile."""
 
     def __init__(self, program: str):
         self._profile = tempfile.mkdtemp(prefix="trigram-browser-")
@@ -42,7 +42,7 @@ class Chromium:
                  "--disable-background-networking", "--disable-component-update", "--mute-audio", "--hide-scrollbars",
                  "--force-color-profile=srgb", f"--user-data-dir={self._profile}"]
         if os.geteuid() == 0:
-            flags.append("--no-sandbox")  # Chromium's sandbox refuses root, as which containers test
+            flags.append("--no-sandbox")  # Chromium's sandbox refuses root, which runs tests in containers
         shell = 'exec "$0" "$@" 3<&"$COMMANDS" 4>&"$ANSWERS"'
         return subprocess.Popen(
             ["bash", "-c", shell, program, *flags, "about:blank"], pass_fds=(commands, answers),
@@ -92,7 +92,7 @@ class Chromium:
 
 
 class Page:
-    """A tab of its own."""
+    """A tab."""
 
     def __init__(self, browser: Chromium, width: int = 1280, height: int = 900, dark: bool = False,
                  scripts: bool = True, before: str = ""):
@@ -129,7 +129,7 @@ class Page:
                 if e.get("sessionId") == self._session]
 
     def problems(self) -> list[str]:
-        """Exceptions, and what the page logged as an error."""
+        """Exceptions, and errors that the page logged."""
         found = [e["params"]["exceptionDetails"].get("exception", {}).get("description", "exception")
                  for e in self.mine() if e["method"] == "Runtime.exceptionThrown"]
         return found + [e["params"]["entry"]["text"] for e in self.mine()
@@ -141,7 +141,7 @@ class Page:
         return [url for url in urls if not url.startswith("data:")]
 
     def run(self, expression: str) -> Any:
-        """The value of an expression, awaited if it is a promise."""
+        """The value of an expression, which is awaited if it is a promise."""
         result = self._call("Runtime.evaluate", expression=expression, returnByValue=True,
                             awaitPromise=True)
         if "exceptionDetails" in result:
@@ -149,7 +149,7 @@ class Page:
         return result["result"].get("value")
 
     def busy_s(self) -> float:
-        """Processor time of all that the page has done so far."""
+        """Processor time, in seconds, of everything that the page has done so far."""
         metrics = self._call("Performance.getMetrics")["metrics"]
         return next(m["value"] for m in metrics if m["name"] == "TaskDuration")
 

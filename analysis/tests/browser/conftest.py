@@ -16,7 +16,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """Two experiments: with an axis and with training, with two axes and none."""
+    """A report of two experiments: one with an axis and training, one with two axes and no training."""
     root = tmp_path_factory.mktemp("results")
     sample.write_sweep(root / "sample", seeds=(1, 2))
     for a, algorithm in enumerate(synthetic.ALGORITHMS[:3]):

@@ -1,4 +1,4 @@
-"""The report as a page that is open: what its tests do with it."""
+"""Helpers of tests that use the report as an open page."""
 
 import time
 
@@ -11,7 +11,7 @@ NEEDS = [
     pytest.mark.skipif(not page_files.chart_script(), reason="uPlot is missing: run scripts/setup"),
 ]
 
-# Notes what canvases are told to write, and where: uPlot's labels are no elements.
+# Records the texts drawn on canvases and their places: uPlot's labels are no elements.
 RECORD_TEXT = """
 window.written = [];
 const fill = CanvasRenderingContext2D.prototype.fillText;
@@ -28,7 +28,7 @@ DRAW_ALL = "window.dispatchEvent(new Event('beforeprint'))"
 
 
 def show(page, name):
-    """The experiment `name`, every figure of it drawn."""
+    """Shows the experiment `name`, with every figure drawn."""
     page.run(f"[...document.querySelectorAll('#experiments a')].find(a => a.textContent === '{name}').click()")
     page.run(f"new Promise(done => setTimeout(() => {{ {DRAW_ALL}; setTimeout(done, 200); }}, 100))")
 

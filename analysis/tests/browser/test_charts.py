@@ -1,4 +1,4 @@
-"""The report's charts and its winner map in a browser. Skipped where there is none."""
+"""The report's charts and its winner map in a browser. Skipped if there is no browser."""
 
 import chromium
 import pytest
@@ -15,7 +15,7 @@ def test_every_chart_is_drawn_in_the_colours_of_its_series(page):
       for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) {
         const key = [data[i], data[i + 1], data[i + 2]].join(); seen[key] = (seen[key] ?? 0) + 1; }
       return seen; })""")
-    # gradient_allreduce, bytegrad and decentralized have the first three colours, in a light page
+    # In a light page, gradient_allreduce, bytegrad and decentralized have the first three colours.
     assert len(drawn) >= 10
     for canvas in drawn:
         assert sum(canvas.get(c, 0) > 20 for c in ("0,114,178", "213,138,0", "0,158,115")) >= 1
@@ -27,7 +27,7 @@ def test_step_time_is_drawn_from_the_results(page):
     show(page, "sample")
     data = page.run("""[...document.querySelectorAll('.experiment:not([hidden]) figure')].find(f =>
       f.querySelector('h4 span').textContent === 'time per step').querySelector('.plot').chart.data""")
-    # 8, 2 and 4 s of communication per Gbps, half a second of computation, seed 2 takes 10 % longer
+    # Communication takes 8, 2 and 4 s at 1 Gbps, computation half a second; seed 2 takes 10 % longer.
     assert data[0] == [1, 10]
     for ys, exposed in zip(data[1:], (8.0, 2.0, 4.0)):
         assert ys == pytest.approx([0.5 + 1.05 * exposed, 0.5 + 0.105 * exposed], rel=1e-4)
@@ -55,7 +55,7 @@ def test_the_winner_map_knows_who_wins(page):
     def best(gbps, latency):
         times = [synthetic.step_s(a, gbps, latency) for a in range(3)]
         first, second = sorted(times)[:2]
-        assert second > 1.02 * first  # no tie in this sample
+        assert second > 1.02 * first  # this sample has no tie
         return ["gradient_allreduce", "bytegrad", "decentralized/shift_one"][times.index(first)]
 
     assert shown == [[best(gbps, latency) for gbps in (1, 10, 100)] for latency in (10, 1000)]

@@ -1,4 +1,4 @@
-"""What a reader may choose: settings whose timelines are in the page, and commands of single runs."""
+"""The choices of a reader: settings whose timelines are in the page, and commands of single runs."""
 
 import itertools
 import json
@@ -28,7 +28,7 @@ def opened(browser, folder):
 
 @pytest.fixture
 def grid(browser, tmp_path, monkeypatch):
-    """Six settings of three algorithms, of which two and the one in the middle are recorded."""
+    """Six settings of three algorithms. Two of the settings and the middle one have timelines."""
     monkeypatch.setattr(report_data, "_TRACES", 6)
     for a, gbps, latency in itertools.product(range(3), (1, 10, 100), (10, 1000)):
         synthetic.write_timing(tmp_path / "grid", a, gbps, latency)
@@ -39,7 +39,7 @@ def grid(browser, tmp_path, monkeypatch):
 
 
 def cell(page, text):
-    """Chooses the cell of the winner map at a bandwidth and a latency."""
+    """Clicks the cell of the winner map at a bandwidth and a latency."""
     bandwidth, latency = text
     page.run(f"""(() => {{ const map = document.querySelector('[data-part=map] table');
       const column = [...map.tHead.rows[0].cells].findIndex(c => c.textContent === '{bandwidth}');

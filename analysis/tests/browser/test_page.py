@@ -1,7 +1,7 @@
-"""The report in a browser. Skipped where there is none.
+"""The report in a browser. Skipped if there is no browser.
 
-With TRIGRAM_SCREENSHOTS=FOLDER, pictures are written there: report-light.png, report-dark.png,
-report-narrow.png and winner-map.png, of the results that TRIGRAM_SCREENSHOTS_OF names.
+With TRIGRAM_SCREENSHOTS=FOLDER, the test writes pictures there: report-light.png, report-dark.png,
+report-narrow.png and winner-map.png. They show the results that TRIGRAM_SCREENSHOTS_OF names.
 """
 
 import os
@@ -49,7 +49,7 @@ def test_commands_are_copied(page):
     wait_until(page, "window.copied !== undefined")
     whole = page.run("window.copied")
     assert "trigram run sample.json" in whole
-    # the same under every figure
+    # Every figure has the same command.
     page.run("delete window.copied; document.querySelector('.experiment:not([hidden]) [data-part=timeline] .copy').click()")
     wait_until(page, "window.copied !== undefined")
     assert page.run("window.copied") == whole
@@ -123,8 +123,8 @@ def test_a_thousand_runs_open_in_time(browser, tmp_path):
     assert main(["report", str(folder)]) == 0
     report = folder / "report.html"
     assert report.stat().st_size < 10_000_000
-    # Not wall-clock time, which a busy machine stretches: what the page itself made the processor do,
-    # the least of a few times, as it slows the processor, too.
+    # This is not wall-clock time, which a busy machine stretches, but the processor time of the page. It is
+    # the least of a few attempts, because a busy machine also slows the processor.
     busy_s = []
     while len(busy_s) < 4 and (not busy_s or min(busy_s) >= 3):
         page = chromium.Page(browser)
@@ -141,13 +141,13 @@ def test_a_thousand_runs_open_in_time(browser, tmp_path):
 @pytest.mark.parametrize("look, options", [
     ("light", {}), ("dark", {"dark": True}), ("narrow", {"width": 390})])
 def test_screenshots(browser, tmp_path, look, options):
-    """The docs' pictures: the page's beginning, its charts, and the map alone."""
+    """The docs' pictures: the beginning of the page, its charts, and the map alone."""
     folder = Path(os.environ["TRIGRAM_SCREENSHOTS"])
     folder.mkdir(parents=True, exist_ok=True)
     assert main(["report", os.environ["TRIGRAM_SCREENSHOTS_OF"], "-o", str(tmp_path / "report.html")]) == 0
     page = chromium.Page(browser, **options)
     page.open(tmp_path / "report.html")
-    # Of all parts that follow each other the first screens; the table and the words would fill one alone.
+    # Shortens every part to its first screen; the table and the verdicts would fill a screen alone.
     page.run("""(() => { for (const d of document.querySelectorAll('details[open]')) d.open = false;
       for (const w of document.querySelectorAll('[data-part=table] .wide')) w.style.maxHeight = '15rem';
       for (const f of document.querySelectorAll('[data-part=sweep] figure, [data-part=progress] figure'))

@@ -1,4 +1,4 @@
-"""What the page says where an accuracy is reached with some seeds alone."""
+"""The page's text if only some seeds reach an accuracy."""
 
 import chromium
 import pytest
@@ -33,7 +33,7 @@ def test_who_may_be_earlier_is_said_with_and_without_script(browser, early):
     page.run(f"new Promise(done => {{ {DRAW_ALL}; setTimeout(done, 300); }})")
     notes = page.run("[...document.querySelectorAll('[data-part=sweep] figcaption')].map(c => c.textContent)")
     assert any("without settings that some seeds alone reach: bytegrad" in note for note in notes)
-    page.run("document.querySelectorAll('.legend button')[0].click()")  # bytegrad, which is hidden then
+    page.run("document.querySelectorAll('.legend button')[0].click()")  # hides bytegrad
     assert page.run(CELLS)[0] == ["won", "decentralized/shift_one", "180 s", "alone", ""]
     for opened in (page, plain):
         assert opened.problems() == []

@@ -1,4 +1,4 @@
-// Where a step goes, and its bytes: stacked bars, one per algorithm, at the chosen setting.
+// Stacked bars of the parts of a step and of its bytes: one bar per algorithm, at the chosen setting.
 import {el} from "./dom.js";
 import {origin} from "./copy.js";
 import {show} from "./format.js";

@@ -1,4 +1,4 @@
-// One chart: uPlot with markers, dashes, a readout at the cursor, zoom by dragging.
+// One chart: uPlot with markers, dashes, a readout at the cursor, and zoom by dragging.
 import {el, whenSeen} from "./dom.js";
 import {show} from "./format.js";
 import {colour, drawMarker, look} from "./looks.js";
@@ -7,8 +7,8 @@ import {origin, saveCsv} from "./copy.js";
 
 const HEIGHT = 280, READ_OUT = 12;
 
-/** Draws {title, name, x: {title, kind, log, wanted}, y: {kind, log}, series: [{algorithm, xs, ys, spreads}], line}
- *  into a new figure, when it is about to be seen. `dense` series have markers only here and there. */
+/** A figure of {title, name, x: {title, kind, log, wanted}, y: {kind, log}, series: [{algorithm, xs, ys, spreads}], line}.
+ *  The chart is drawn when the figure is about to be seen. */
 export function figureOf(view, chart) {
   const host = el("div", {class: "plot"});
   let logarithmic, plot = null;
@@ -69,7 +69,7 @@ function plotInto(host, view, chart, yScale) {
   return plot;
 }
 
-/** uPlot wants one list of x for all series; where a series has no value there is null. */
+/** Joins the series as uPlot wants them: one list of x for all series, with null where a series has no value. */
 function joined(series) {
   const xs = [...new Set(series.flatMap(s => s.xs))].sort((a, b) => a - b);
   const place = new Map(xs.map((x, i) => [x, i]));

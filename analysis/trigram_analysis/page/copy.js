@@ -1,4 +1,4 @@
-// "Copy the command", and files to save: both work offline.
+// Copies commands and saves files. Both work offline.
 import {el} from "./dom.js";
 
 export async function copyText(text) {
@@ -14,14 +14,14 @@ export async function copyText(text) {
   }
 }
 
-/** As one word of a shell; of results of anyone. */
+/** Quotes a text as one word of a shell. Results may come from anyone, so the text may contain anything. */
 const quoted = text => /^[\w.:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 export function startCopying(root) {
   root.addEventListener("click", async event => {
     const button = event.target.closest("button.copy");
     if (!button) return;
-    // Those of figures copy what makes the whole experiment again, which stands in the page once.
+    // A button under a figure copies the command of the whole experiment, which is in the page once.
     await copyText(button.dataset.copy ?? button.closest(".experiment").querySelector(".command button").dataset.copy);
     const label = button.textContent;
     button.textContent = "copied";
@@ -33,7 +33,7 @@ export function startCopying(root) {
         "copy the command")));
 }
 
-/** Under a figure: where it is from, and the button that copies how to make it again. */
+/** The caption of a figure: its source, and a button that copies the command that makes it again. */
 export function origin(...facts) {
   return el("figcaption", {}, facts.filter(Boolean).join(" · ") + " ", el("button", {type: "button", class: "copy"}, "copy the command"));
 }

@@ -1,8 +1,8 @@
-// Elements without ceremony.
+// Helpers that make elements.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element; attributes that are functions are listeners, `undefined` ones are left out. */
+/** Makes an element. Attributes that are functions become listeners; `undefined` attributes are left out. */
 export function el(tag, attributes, ...children) {
   return build(document.createElement(tag), attributes, children);
 }
@@ -20,7 +20,7 @@ function build(node, attributes, children) {
   return node;
 }
 
-/** A <select> of labels; `change` gets the chosen one's number. */
+/** A <select> of labels. `change` gets the index of the chosen label. */
 export function select(title, labels, chosen, change) {
   const box = el("select", {change: event => change(Number(event.target.value))},
     labels.map((label, i) => el("option", {value: i, selected: i === chosen ? "" : undefined}, label)));

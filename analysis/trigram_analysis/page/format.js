@@ -1,4 +1,4 @@
-// Numbers as people read them: the same rules as units.py.
+// Formats numbers for people, by the same rules as units.py.
 
 export function significant(value, digits = 3) {
   if (value === 0 || !isFinite(value)) return String(value);
@@ -25,7 +25,7 @@ export function show(value, kind) {
   return significant(value);
 }
 
-/** For ticks: round numbers without needless zeros. */
+/** The label of a tick: a round number without needless zeros. */
 export function tick(value, kind) {
   if (value === 0) return "0";
   const trim = (number, unit) => `${Number(number.toPrecision(4)).toLocaleString("en-US", {maximumFractionDigits: 9})}${unit}`;

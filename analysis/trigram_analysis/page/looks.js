@@ -1,4 +1,4 @@
-// How algorithms look: colour, marker and dashes, so that they differ without colour, too.
+// The look of algorithms: colour, marker and dashes, so that they differ without colour, too.
 import {svg} from "./dom.js";
 
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];

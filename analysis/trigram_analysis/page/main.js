@@ -36,7 +36,7 @@ function start(section) {
   startTimeline(part("timeline"), view);
 }
 
-/** One experiment at a time: the one that the address names, else the first. */
+/** Shows one experiment: the one that the address names, else the first. */
 function showChosen() {
   const sections = [...document.querySelectorAll(".experiment")];
   const chosen = sections.find(s => `#${s.id}` === location.hash) ?? sections[0];

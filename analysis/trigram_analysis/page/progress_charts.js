@@ -1,4 +1,4 @@
-// What training did: loss, accuracy, staleness, consensus distance, against steps or against time.
+// Charts of the training: loss, accuracy, staleness and consensus distance, against steps or time.
 import {el} from "./dom.js";
 import {figureOf} from "./chart.js";
 import {settingControls} from "./settings.js";
@@ -29,7 +29,7 @@ function chartOf(view, {key, title, kind}, points, byTime) {
   const ends = series.map(s => s.xs.at(-1));
   return figureOf(view, {
     title, name: `${view.data.name}-${key}`, note: [view.label() && `at ${view.label()}`, "means over seeds and stretches of steps"].filter(Boolean).join("; "),
-    // The slowest may take so much longer that the others would be a line at the left.
+    // The slowest run may take so much longer that a linear axis would squeeze the others to the left.
     x: {title: byTime ? view.data.time : "steps", kind: byTime ? "s" : "", log: byTime && Math.max(...ends) > 4 * Math.min(...ends)},
     y: {kind}, series,
   });

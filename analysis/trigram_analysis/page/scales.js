@@ -1,7 +1,7 @@
-// Axes of charts: linear, logarithmic, or logarithmic with zero, with ticks where round numbers are.
+// Axes of charts: linear, logarithmic, or logarithmic with zero, with ticks at round numbers.
 import {tick} from "./format.js";
 
-/** The kind of scale that shows `values` best: numbers that span a factor of 4 by their logarithm. */
+/** The kind of scale that shows `values` best: logarithmic if they span a factor of 4. `force` overrides this choice. */
 export function scaleOf(values, force) {
   const positive = values.filter(v => v > 0), lowest = Math.min(...positive), highest = Math.max(...positive);
   const any = values.length && !values.some(v => v < 0) && positive.length > 0;
@@ -11,7 +11,7 @@ export function scaleOf(values, force) {
   return {kind: zero ? "asinh" : "log", lowest, highest, threshold: zero ? Math.max(lowest, highest / 1e4) : undefined};
 }
 
-/** What uPlot wants to know of a scale. `padded`: room at the ends, as along x. */
+/** uPlot's options of a scale, with some room at the ends. `fromZero`: a linear scale starts at 0 if 0 is near the values. */
 export function uplotScale(scale, fromZero) {
   if (scale.kind === "linear")
     return {time: false, range: (_, min, max) => {
@@ -24,7 +24,7 @@ export function uplotScale(scale, fromZero) {
   return {time: false, distr: 4, asinh: scale.threshold / 2, range: (_, min, max) => min === null ? [0, 1] : [Math.min(min, 0), max * 1.2]};
 }
 
-/** Round numbers between `min` and `max`, no two nearer than `apart` pixels, as `position` places them. */
+/** Round numbers between `min` and `max`, at least `apart` pixels apart where `position` places them. */
 export function ticks(scale, min, max, position, apart, wanted) {
   const within = values => values.filter(v => v >= min * (1 - 1e-9) && v <= max * (1 + 1e-9));
   let found = wanted ? within(wanted) : [];
@@ -59,7 +59,7 @@ function logarithmic(scale, min, max) {
   return found;
 }
 
-/** uPlot's description of an axis with such ticks. */
+/** uPlot's options of an axis with these ticks. */
 export function uplotAxis(scale, kind, horizontal, colours, label, wanted) {
   const apart = horizontal ? 46 : 22;
   return {

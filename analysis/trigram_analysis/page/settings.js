@@ -1,13 +1,13 @@
-// Choosing the setting that figures of one setting show.
+// Controls that choose the setting for figures that show one setting.
 import {select} from "./dom.js";
 
-/** A choice for every axis that varies, but for those of `free`. */
+/** One control for each axis that varies, except the axes in `free`. */
 export function settingControls(view, free = []) {
   return view.data.axes.map((axis, i) => [axis, i]).filter(([axis, i]) => axis.values.length > 1 && !free.includes(i))
     .map(([axis, i]) => select(axis.title, axis.values.map(v => v.label), view.at[i], value => view.choose(view.at.with(i, value))));
 }
 
-/** A choice among the settings that `items` (timelines) are there of; the present one may be none of them. */
+/** A control for the settings that `items` (timelines) exist for. The present setting may be none of them. */
 export function recordedControl(view, items) {
   const places = new Map(items.map(item => [item.at.join(), item.at]));
   const settings = [...places.values()].sort((a, b) => a.map((v, i) => v - b[i]).find(Boolean) ?? 0);

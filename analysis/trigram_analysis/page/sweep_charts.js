@@ -1,4 +1,4 @@
-// Every measure against a swept setting, the other settings held at the chosen ones.
+// Charts of every measure against a swept setting. The other settings stay at the chosen values.
 import {el, select} from "./dom.js";
 import {figureOf} from "./chart.js";
 import {settingControls} from "./settings.js";

@@ -55,7 +55,7 @@ export function makeFiltered(table, name) {
   apply();
 }
 
-/** What is shown, in base units where a cell knows them. */
+/** The rows that are shown, in base units where a cell has them. */
 function csv(table) {
   const cells = row => [...row.cells].map((cell, i) =>
     i < Number(table.dataset.keys) || cell.dataset.sort === undefined ? cell.textContent : cell.dataset.sort.replace("Infinity", ""));

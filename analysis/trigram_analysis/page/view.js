@@ -1,4 +1,4 @@
-// What a reader has chosen of one experiment: which algorithms to see, and at which setting.
+// The reader's choices for one experiment: which algorithms to see, and at which setting.
 
 export class View {
   constructor(data, source) {
@@ -14,7 +14,7 @@ export class View {
     if (!this.hidden.delete(algorithm)) this.hidden.add(algorithm);
     this.changed("toggle");
   }
-  /** Shows one algorithm alone, or all again. */
+  /** Shows only this algorithm; shows all again if it was alone. */
   solo(algorithm) {
     const others = this.data.algorithms.map((_, i) => i).filter(i => i !== algorithm);
     const alone = others.every(i => this.hidden.has(i)) && !this.hidden.has(algorithm);
@@ -25,7 +25,7 @@ export class View {
     this.at = [...at];
     this.changed("setting");
   }
-  /** The items (points, curves, timelines) at the chosen setting, but for the axes of `free`. */
+  /** The items (points, curves, timelines) at the chosen setting. They may differ from it on the axes in `free`. */
   here(items, free = []) {
     return items.filter(item => this.at.every((value, axis) => free.includes(axis) || item.at[axis] === value));
   }

@@ -1,4 +1,4 @@
-// The winner map: a cell per setting, the winner's colour and marker, deeper the larger its margin.
+// The winner map: one cell per setting, with the winner's colour and marker. A larger margin gives a deeper colour.
 import {breakable, el, select} from "./dom.js";
 import {show, significant} from "./format.js";
 import {badge} from "./looks.js";
@@ -8,9 +8,9 @@ const TIE = 0.01, COARSE = 1 / 5;  // as in winner_map.py and accuracy.py
 const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 ? Infinity
   : Math.max(Math.abs(a), Math.abs(b)) / Math.min(Math.abs(a), Math.abs(b));
 
-/** {leaders, value, runnerUp, margin, coarse, ranked, rivals} among `points`, or null. Who falls short takes no part; a value
- *  that is known to lie in an interval, of which it is the end, ties with those that it may be lower than, but where it
- *  is coarse and ends later than one that is not. `rivals` have no value, but may be earlier with some of their seeds. */
+/** {leaders, value, runnerUp, margin, coarse, ranked, rivals} among `points`, or null. Points that fall short take no part.
+ *  A value may be the end of an interval. Then it ties with the values that it may be lower than, unless it is coarse and
+ *  ends later than a value that is not coarse. `rivals` have no value but may be earlier with some of their seeds. */
 export function winner(points, m, better) {
   const ranked = points.filter(p => p.values[m] !== null && !p.apart.includes(m))
     .sort((a, b) => better === "high" ? b.values[m] - a.values[m] : a.values[m] - b.values[m]);
@@ -25,7 +25,7 @@ export function winner(points, m, better) {
   return {ranked, leaders, value, rivals, coarse: isCoarse(ranked[0]), runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
 }
 
-/** Those of `points` that get there with some of their seeds alone. */
+/** The points that get there with only some of their seeds. */
 export const unranked = (points, m) => points.filter(p => p.partly[m] && !p.apart.includes(m));
 
 export function startMap(host, view) {
@@ -70,7 +70,7 @@ export function startMap(host, view) {
   view.on("setting", draw);
 }
 
-/** Whose runs are too short to show what an algorithm costs, and why. */
+/** Which runs are too short to show what an algorithm costs, and why. */
 function short(data) {
   const found = new Set(data.points.filter(p => p.shortfall).map(p => `${data.algorithms[p.algorithm].label} ${p.shortfall}`));
   return found.size ? el("p", {class: "soft"}, `‡ never first per step or second, nor in anything without an exchange: ${[...found].join("; ")}.`) : "";
