@@ -2,13 +2,9 @@
 
 #include <bit>
 
+#include "algorithms/execution/control_tag.h"
+
 namespace trigram {
-namespace {
-
-constexpr int kTag = 100;  // others use small ones
-
-}  // namespace
-
 std::vector<ActivationHop> activation_hops(int rank, int size, int source, int round) {
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
   if (rank >= core) {  // hangs on one rank of the core
@@ -24,13 +20,13 @@ std::vector<ActivationHop> activation_hops(int rank, int size, int source, int r
 }
 
 void Activation::announce(Control& agent, int rank, long version) {
-  agent.post(rank, kTag, version, kOwnActivation);
+  agent.post(rank, kActivationTag, version, kOwnActivation);
 }
 
 bool Activation::await(const Context& ctx, long version) {
   const bool alone = initiator_(version) == kAllRanks;
   while ((alone ? arrived_ : activated_) < version) {
-    const auto message = ctx.control->receive(kTag);
+    const auto message = ctx.control->receive(kActivationTag);
     if (!message) return false;
     hear(ctx, *message);
   }
@@ -52,7 +48,7 @@ void Activation::activate(const Context& ctx, long version, int source, int roun
   if (version <= activated_) return;  // a late arrival, or another activator's message
   activated_ = version;
   for (const ActivationHop& hop : activation_hops(ctx.world_rank, ctx.world_size, source, round))
-    ctx.control->post(hop.dest, kTag, version, hop.round);
+    ctx.control->post(hop.dest, kActivationTag, version, hop.round);
 }
 
 }  // namespace trigram

@@ -1,5 +1,7 @@
 #include "algorithms/asynchronous/agreement.h"
 
+#include "algorithms/execution/control_tag.h"
+
 namespace trigram {
 
 bool agree(Context ctx, bool mine) {
@@ -7,9 +9,9 @@ bool agree(Context ctx, bool mine) {
   bool all = mine;
   // Round k hears from one rank only, and messages of one source stay in order, so a neighbour that
   // is already in the next vote cannot be mistaken.
-  for (int round = 0, distance = 1; distance < P; ++round, distance *= 2) {
-    ctx.control->post((ctx.world_rank + distance) % P, round, all);
-    const auto vote = ctx.control->receive(round);
+  for (int tag = kAgreementRound0, distance = 1; distance < P; ++tag, distance *= 2) {
+    ctx.control->post((ctx.world_rank + distance) % P, tag, all);
+    const auto vote = ctx.control->receive(tag);
     all = vote && vote->a != 0 && all;
   }
   return all;

@@ -4,12 +4,12 @@
 #include <optional>
 
 #include "algorithms/asynchronous/path_search.h"
+#include "algorithms/execution/control_tag.h"
 #include "algorithms/peers/weights.h"
 
 namespace trigram {
 namespace {
 
-constexpr int kTag = 0;
 // To rank 0: a step is finished, or the last one. From rank 0, passed on to the worker: a peer in
 // the group that comes next; the group is complete; there will be none.
 enum Subject : std::int64_t { kFinished, kFinishedLast, kPeer, kGroup, kEnd };
@@ -17,7 +17,7 @@ enum Subject : std::int64_t { kFinished, kFinishedLast, kPeer, kGroup, kEnd };
 /// The worker's next group; none when there are no more, or the world is ending.
 std::optional<Peers> next_group(Context ctx) {
   std::vector<Peers::Source> edges;
-  while (const auto m = ctx.control->receive(kTag)) {
+  while (const auto m = ctx.control->receive(kGroupTag)) {
     if (m->a == kEnd) break;
     if (m->a == kGroup) return undirected(ctx.world_rank, edges);
     const auto most = static_cast<float>(m->b % ctx.world_size);  // peers of either
@@ -33,17 +33,17 @@ struct GroupScheduler::Desk {
   explicit Desk(PathSearch search) : book(std::move(search)) {}
 
   void run(Context c) {
-    for (int working = c.world_size; const auto m = c.control->receive(kTag);) {
+    for (int working = c.world_size; const auto m = c.control->receive(kGroupTag);) {
       const bool last = m->a == kFinishedLast;
       if (m->a != kFinished && !last) {
-        main->post(c.world_rank, kTag, m->a, m->b);
+        main->post(c.world_rank, kGroupTag, m->a, m->b);
         if (m->a == kEnd) return;
       } else if (c.world_rank != 0) {
-        c.control->post(0, kTag, m->a);  // from the own worker
+        c.control->post(0, kGroupTag, m->a);  // from the own worker
       } else {
         announce(c, last ? book.finish_last(m->source) : book.finish(m->source));
         if (last && --working == 0)
-          for (int rank = 0; rank < c.world_size; ++rank) c.control->post(rank, kTag, kEnd);
+          for (int rank = 0; rank < c.world_size; ++rank) c.control->post(rank, kGroupTag, kEnd);
       }
     }
   }
@@ -57,9 +57,9 @@ struct GroupScheduler::Desk {
     for (const int member : members) {
       for (const int peer : of(member)) {
         const auto most = static_cast<std::int64_t>(std::max(of(member).size(), of(peer).size()));
-        c.control->post(member, kTag, kPeer, std::int64_t{peer} * c.world_size + most);
+        c.control->post(member, kGroupTag, kPeer, std::int64_t{peer} * c.world_size + most);
       }
-      c.control->post(member, kTag, kGroup);
+      c.control->post(member, kGroupTag, kGroup);
     }
   }
 
@@ -76,12 +76,12 @@ GroupScheduler::GroupScheduler(Context ctx, const PeerGraph& graph)
 }
 
 Peers GroupScheduler::join(Context ctx) {
-  desk_->own->post(ctx.world_rank, kTag, kFinished);
+  desk_->own->post(ctx.world_rank, kGroupTag, kFinished);
   return next_group(ctx).value_or(Peers{});
 }
 
 void GroupScheduler::join_to_the_end(Context ctx, const std::function<void(const Peers&)>& meet) {
-  desk_->own->post(ctx.world_rank, kTag, kFinishedLast);
+  desk_->own->post(ctx.world_rank, kGroupTag, kFinishedLast);
   while (const auto peers = next_group(ctx)) meet(*peers);
   ctx.stream->wait(*loop_);
 }

@@ -1,31 +1,32 @@
 #include "algorithms/asynchronous/pair_requests.h"
 
+#include "algorithms/execution/control_tag.h"
+
 namespace trigram {
 namespace {
 
-enum Tag { kRequest, kGrant };
 enum Wish : std::int64_t { kMeet, kEnd };  // what a request asks for
 
 }  // namespace
 
 void ask_for_pair(Context c, int partner, const Meet& meet) {
-  c.control->post(partner, kRequest, kMeet);
-  if (c.control->receive(kGrant)) meet(c, partner);
+  c.control->post(partner, kRequestTag, kMeet);
+  if (c.control->receive(kGrantTag)) meet(c, partner);
 }
 
 void end_requests(Context c, const std::vector<int>& partners) {
-  for (const int partner : partners) c.control->post(partner, kRequest, kEnd);
+  for (const int partner : partners) c.control->post(partner, kRequestTag, kEnd);
 }
 
 void grant_requests(Context c, const std::vector<int>& partners, const Meet& meet) {
   for (std::size_t asking = partners.size(); asking > 0;) {
-    const auto request = c.control->receive(kRequest);
+    const auto request = c.control->receive(kRequestTag);
     if (!request) return;  // the world is ending
     if (request->a == kEnd) {
       --asking;
       continue;
     }
-    c.control->post(request->source, kGrant, 0);
+    c.control->post(request->source, kGrantTag, 0);
     meet(c, request->source);
   }
 }

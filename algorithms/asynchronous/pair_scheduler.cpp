@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "algorithms/execution/control_tag.h"
+
 namespace trigram {
 namespace {
 
-constexpr int kTag = 0;
 // To rank 0: a guest asks, a rank left its meeting, a worker has finished. From rank 0, or from the
 // own worker, who meets itself: a meeting. From rank 0: the end.
 enum Subject : std::int64_t { kAsk, kLeave, kFinish, kMeet, kEnd };
@@ -86,24 +87,24 @@ struct PairScheduler::Agent : std::enable_shared_from_this<Agent> {
   void run(Context c) {
     const int P = c.world_size;
     MeetingBook book(hosts, P, [&](int guest, int host) {
-      for (const int rank : {guest, host}) c.control->post(rank, kTag, kMeet, guest * P + host);
+      for (const int rank : {guest, host}) c.control->post(rank, kPairTag, kMeet, guest * P + host);
     });
-    for (int working = P; const auto m = c.control->receive(kTag);) {
+    for (int working = P; const auto m = c.control->receive(kPairTag);) {
       if (m->a == kEnd) return;
       if (m->a == kMeet) hold(c, static_cast<int>(m->b / P), static_cast<int>(m->b % P));
-      else if (c.world_rank != 0) c.control->post(0, kTag, m->a);  // from the own rank
+      else if (c.world_rank != 0) c.control->post(0, kPairTag, m->a);  // from the own rank
       else if (m->a == kAsk) book.ask(m->source);
       else if (m->a == kLeave) book.leave(m->source);
       else if (--working == 0)
-        for (int rank = 0; rank < P; ++rank) c.control->post(rank, kTag, kEnd);
+        for (int rank = 0; rank < P; ++rank) c.control->post(rank, kPairTag, kEnd);
     }
   }
 
   void hold(Context after, int guest, int host) {
     data->submit(after, [self = shared_from_this(), guest, host](Context c) {
       self->meet(c, guest, host);
-      if (guest != host) self->desk->post(c.world_rank, kTag, kLeave);
-      if (guest == c.world_rank) self->main->post(c.world_rank, kTag, host);
+      if (guest != host) self->desk->post(c.world_rank, kPairTag, kLeave);
+      if (guest == c.world_rank) self->main->post(c.world_rank, kPairTag, host);
     });
   }
 
@@ -129,14 +130,14 @@ void PairScheduler::meet_all(Context ctx) {
   const int self = ctx.world_rank;
   // By way of the desk, too, so that one stream submits all meetings, in the order of time.
   for (const int host : agent_->hosts)
-    if (host == self) agent_->desk->post(self, kTag, kMeet, self * ctx.world_size + self);
-  agent_->desk->post(self, kTag, kAsk);
+    if (host == self) agent_->desk->post(self, kPairTag, kMeet, self * ctx.world_size + self);
+  agent_->desk->post(self, kPairTag, kAsk);
   for (std::size_t i = 0; i < agent_->hosts.size(); ++i)
-    if (!ctx.control->receive(kTag)) return;
+    if (!ctx.control->receive(kPairTag)) return;
 }
 
 void PairScheduler::finish(Context ctx) {
-  agent_->desk->post(ctx.world_rank, kTag, kFinish);
+  agent_->desk->post(ctx.world_rank, kPairTag, kFinish);
   ctx.stream->wait(*loop_);
   ctx.stream->wait(*data_->submit(ctx, [](Context) {}));
 }

@@ -4,10 +4,10 @@
 #include <bit>
 #include <limits>
 
+#include "algorithms/execution/control_tag.h"
+
 namespace trigram {
 namespace {
-
-constexpr int kReport = 0, kAnswer = 1;  // tags
 
 void post_number(Context ctx, int dest, int tag, double number) {
   ctx.control->post(dest, tag, std::bit_cast<std::int64_t>(number));
@@ -26,7 +26,7 @@ std::vector<ComputeTimes> gather(Context ctx, const ComputeTimes& own) {
   all[0] = own;
   const std::size_t each = own.done_s.size() + own.exchange_s.size();
   for (std::size_t left = each * (all.size() - 1); left > 0; --left) {
-    const auto report = ctx.control->receive(kReport);
+    const auto report = ctx.control->receive(kTimesTag);
     if (!report) return {};
     ComputeTimes& times = all[static_cast<std::size_t>(report->source)];
     const bool done = times.done_s.size() < own.done_s.size();
@@ -81,13 +81,13 @@ double best_threshold(const std::vector<ComputeTimes>& workers, int micro_batche
 
 double agree_on_threshold(Context ctx, const ComputeTimes& own, int micro_batches) {
   if (ctx.rank() != 0) {
-    for (const double seconds : own.done_s) post_number(ctx, 0, kReport, seconds);
-    for (const double seconds : own.exchange_s) post_number(ctx, 0, kReport, seconds);
-    const auto answer = ctx.control->receive(kAnswer);
+    for (const double seconds : own.done_s) post_number(ctx, 0, kTimesTag, seconds);
+    for (const double seconds : own.exchange_s) post_number(ctx, 0, kTimesTag, seconds);
+    const auto answer = ctx.control->receive(kThresholdTag);
     return answer ? std::bit_cast<double>(answer->a) : 0;
   }
   const double best = best_threshold(gather(ctx, own), micro_batches);
-  for (int rank = 1; rank < ctx.size(); ++rank) post_number(ctx, rank, kAnswer, best);
+  for (int rank = 1; rank < ctx.size(); ++rank) post_number(ctx, rank, kThresholdTag, best);
   return best;
 }
 

@@ -5,16 +5,15 @@
 #include <vector>
 
 #include "algorithms/collectives/fold.h"
+#include "algorithms/execution/control_tag.h"
 #include "core/config/fields.h"
 #include "core/config/option_types.h"
 
 namespace trigram {
 namespace {
 
-// Tags of control messages. `kReady` comes from the rank's own streams; every other tag has a
-// single source, so a rank that is a cycle ahead is never mistaken: `kFold` and `kUnfold` within
-// the pairs of a Fold, `kRound` + k from the partner of round k.
-enum Tag { kReady, kFold, kUnfold, kRound };
+// All control messages but those with `kReadyTag` have a single source and tag, so a rank that is a
+// cycle ahead is never mistaken.
 
 /// The allreduce by which the ranks agree in a cycle: recursive doubling on the control plane, like
 /// MPI's for few bytes. It takes lg P latencies of the routes between the partners, and two more
@@ -34,17 +33,17 @@ class Negotiation {
   /// The least of all ranks' numbers; empty when the world ends meanwhile.
   std::optional<std::size_t> least(Control& control, std::size_t own) const {
     if (folded_) {
-      tell(control, partner_, kFold, own);
-      return hear(control, kUnfold);
+      tell(control, partner_, kFoldTag, own);
+      return hear(control, kUnfoldTag);
     }
     std::optional<std::size_t> least = own;
-    if (partner_ >= 0) least = lesser(own, hear(control, kFold));
+    if (partner_ >= 0) least = lesser(own, hear(control, kFoldTag));
     for (std::size_t round = 0; least && round < peers_.size(); ++round) {
-      const int tag = kRound + static_cast<int>(round);
+      const int tag = kNegotiationRound0 + static_cast<int>(round);
       tell(control, peers_[round], tag, *least);
       least = lesser(*least, hear(control, tag));
     }
-    if (least && partner_ >= 0) tell(control, partner_, kUnfold, *least);
+    if (least && partner_ >= 0) tell(control, partner_, kUnfoldTag, *least);
     return least;
   }
 
@@ -98,12 +97,12 @@ struct FusionBuffer::Agent {
     for (std::size_t done = 0; done < buckets.size();) {
       // Without a cycle time nothing but a bucket begins a cycle.
       while (cycle.cycle_s == 0 && ready <= done) {
-        const auto message = c.control->receive(kReady);
+        const auto message = c.control->receive(kReadyTag);
         if (!message) return;
         ready = static_cast<std::size_t>(message->a);
       }
       begin_cycle(*c.stream);
-      while (const auto message = c.control->poll(kReady))
+      while (const auto message = c.control->poll(kReadyTag))
         ready = static_cast<std::size_t>(message->a);
       const auto agreed = negotiate(c, ready);
       if (!agreed) return;
@@ -167,7 +166,7 @@ void FusionBuffer::step(Context ctx) {
   auto announce = [&](const Bucket& bucket) {
     ready_->submit(ctx, [control = agent_->control, count = bucket.index + 1](Context c) {
       c.stream->synchronize();
-      control->post(c.world_rank, kReady, count);
+      control->post(c.world_rank, kReadyTag, count);
     });
   };
   const bool overlap = run_.execution.overlap;

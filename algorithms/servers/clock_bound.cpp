@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "algorithms/execution/control_tag.h"
+
 namespace trigram {
-namespace {
-
-constexpr int kTag = 200;  // the main stream has small ones for other matters
-
-}  // namespace
+namespace {}  // namespace
 
 ClockBound::ClockBound(const Context& ctx, long bound)
     : self_(static_cast<std::size_t>(ctx.world_rank)),
@@ -17,12 +15,12 @@ ClockBound::ClockBound(const Context& ctx, long bound)
 void ClockBound::tick(Context ctx) {
   ++clocks_[self_];
   for (int rank = 0; rank < ctx.world_size; ++rank)
-    if (rank != ctx.world_rank) ctx.control->post(rank, kTag, clocks_[self_]);
+    if (rank != ctx.world_rank) ctx.control->post(rank, kClockTag, clocks_[self_]);
 }
 
 void ClockBound::wait_for(Context ctx, long clock) {
   while (*std::min_element(clocks_.begin(), clocks_.end()) < clock) {
-    const auto told = ctx.control->receive(kTag);
+    const auto told = ctx.control->receive(kClockTag);
     if (!told) return;  // the world is ending
     clocks_[static_cast<std::size_t>(told->source)] = told->a;
   }
