@@ -1,6 +1,6 @@
 """What the simulator predicts of six algorithms on four networks, against what a clock measures: minutes of real time.
 
-The experiment of docs/validation.md, with the tolerances that it is held to there.
+The experiment of docs/validation-real-time.md, with the tolerances that it is held to there.
 """
 
 from __future__ import annotations
