@@ -4,7 +4,7 @@
 
 namespace trigram {
 
-/// What advice comes to, for programs (docs/formats.md).
+/// What advice comes to, for programs (docs/advise-json.md).
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor);
 
 }  // namespace trigram

@@ -10,7 +10,7 @@ namespace trigram {
 enum class Compared { rates, accuracy };
 
 /// Why a finished run, given its manifest, does not show what its algorithm costs, as its summary
-/// says (`shortfall`; docs/formats.md), to follow "it"; empty where it does. Such a run must not be
+/// says (`shortfall`; docs/summary.md), to follow "it"; empty where it does. Such a run must not be
 /// compared with others. In manifests of older programs, which do not say it, only runs count that
 /// sent no message, or ended before the first regular exchange (`cycle_steps`).
 std::string lack_of_exchanges(const Json& manifest, Compared compared = Compared::rates);
