@@ -20,7 +20,7 @@ class Topology {
   virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
   /// The least bandwidth between two halves of the nodes, each node having NICs of `node_Bps` in
   /// total. It is a closed form for the cut that it names, which is the least cut if the topology
-  /// is regular (docs/networks.md).
+  /// is regular (docs/topologies.md).
   virtual Bisection bisection(double node_Bps) const = 0;
   /// Where a node is drawn.
   virtual Point place(int node) const = 0;

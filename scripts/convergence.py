@@ -138,19 +138,20 @@ def page(cases, config, ranks, seeds):
     cluster, workload = config["cluster"], config["workload"]
     return f"""# Convergence
 
-What every algorithm learns in one epoch, beside `{BASELINE}`: accuracy of the mean model on the
-test set of `{workload["name"]}`. Written by
+After reading this page you know what every algorithm learns in one epoch, compared with `{BASELINE}`: the
+accuracy of the mean model on the test set of `{workload["name"]}`. This command writes the page:
 
 ```
 make convergence
 ```
 
-from `configs/convergence.json`: {ranks} workers × batch {workload["batch"]}, {config["steps"]} steps, mean, lowest and highest of \
-{len(seeds)} seed{"s" if len(seeds) > 1 else ""}.
-*Points* are per cent of accuracy above (+) or below (−) `{BASELINE}` under the same kind of
-optimizer. Options that are not named have their defaults. The runs are simulated:
-{cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]}, timed as `{workload["priced_as"]}`, and in every step {cluster["stragglers"]["count"]} worker, drawn anew, is held up by
-{cluster["stragglers"]["delay"]}, so that asynchronous methods have something to avoid. A test holds every mean to {TOLERANCE:g} points below `{BASELINE}` at most (`make slow`).
+It runs `configs/convergence.json`: {ranks} workers with batches of {workload["batch"]}, {config["steps"]} steps, and the mean, lowest and highest \
+accuracy of {len(seeds)} seed{"s" if len(seeds) > 1 else ""}.
+*Points* are percentage points of accuracy above (+) or below (−) `{BASELINE}` with the same kind of
+optimizer. Options that are not named have their defaults. The runs are simulated on
+{cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]} and timed as `{workload["priced_as"]}`. In every step {cluster["stragglers"]["count"]} worker, drawn at random, is delayed by
+{cluster["stragglers"]["delay"]}, so that asynchronous methods have a delay to avoid. `make slow` fails if a mean is more than {TOLERANCE:g} points
+below `{BASELINE}`, unless the algorithm's source file states the shortfall and its cause.
 
 {table(cases)}
 """

@@ -1,4 +1,4 @@
-"""Small synthetic result folders with known numbers, in the format of docs/formats.md."""
+"""Small synthetic result folders with known numbers, in the format of docs/results.md."""
 
 from __future__ import annotations
 

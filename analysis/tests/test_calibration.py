@@ -173,7 +173,7 @@ def test_the_description_of_vgg16_differs_in_its_steps_alone():
     frozen, of_vgg16 = described(FROZEN[0]), described(FROZEN[1])
     variation = of_vgg16["run_times"]["variation"]
     assert one_server.with_variation(frozen, variation) == of_vgg16 and variation != frozen["run_times"]["variation"]
-    told = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    told = (ROOT / "docs" / "validation-bandwidth.md").read_text(encoding="utf-8")
     assert f"steps of VGG16 vary by {variation:.2f}" in told
 
 
@@ -229,6 +229,6 @@ def test_the_calibration_is_frozen(name):
     """The description that is scored against other figures is unchanged: its hash is the one that the documents state."""
     text = (ROOT / "configs" / "clusters" / name).read_text(encoding="utf-8")
     digest = tables.digest(tables.read(text))
-    assert f"`{name}`: {digest}" in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    assert f"`{name}`: {digest}" in (ROOT / "docs" / "validation-calibration.md").read_text(encoding="utf-8")
     if text.startswith("//"):
         assert f"SHA-256 of the description: {digest}" in text

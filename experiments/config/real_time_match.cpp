@@ -8,7 +8,8 @@ namespace {
 
 std::string remedy(const World& world) {
   if (!world.emulates) return "--world sim predicts times on it";
-  if (world.processes) return "trigram emulate has the kernel emulate it (docs/emulation.md)";
+  if (world.processes)
+    return "trigram emulate has the kernel emulate it (docs/emulation-kernel.md)";
   return "--set /runtime/shaping=cluster emulates it (docs/emulation.md)";
 }
 

@@ -1,6 +1,6 @@
 """Compares simulated with measured times of six algorithms on four networks, which takes minutes of real time.
 
-It is the experiment of docs/validation.md, with the tolerances stated there.
+It is the experiment of docs/validation-real-time.md, with the tolerances stated there.
 """
 
 from __future__ import annotations
