@@ -7,7 +7,7 @@
 #include "core/config/fields.h"
 #include "core/device.h"
 #include "core/layout.h"
-#include "netmodels/link_dynamics.h"
+#include "netmodels/network/link_dynamics.h"
 #include "netmodels/run_times.h"
 #include "netmodels/transport.h"
 

@@ -13,7 +13,7 @@
 #include "experiments/show/network_drawing.h"
 #include "netmodels/cluster_network.h"
 #include "netmodels/connection_limits.h"
-#include "netmodels/network_summary.h"
+#include "netmodels/network/network_summary.h"
 
 namespace trigram {
 namespace {

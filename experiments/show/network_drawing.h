@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 
 namespace trigram {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/communicator.h"
-#include "netmodels/link_dynamics.h"
-#include "netmodels/tcp.h"
+#include "netmodels/network/link_dynamics.h"
+#include "netmodels/network/tcp.h"
 
 namespace trigram {
 

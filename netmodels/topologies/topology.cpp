@@ -1,4 +1,4 @@
-#include "netmodels/topology.h"
+#include "netmodels/topologies/topology.h"
 
 #include <algorithm>
 #include <cmath>
