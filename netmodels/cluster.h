@@ -9,6 +9,7 @@
 #include "core/layout.h"
 #include "netmodels/network/link_dynamics.h"
 #include "netmodels/run_times.h"
+#include "netmodels/topologies/topology_spec.h"
 #include "netmodels/transport.h"
 
 namespace trigram {
@@ -38,13 +39,6 @@ struct IntraSpec {
 
 /// Whether the workers of a node share one NIC.
 enum class Nics { shared, per_worker };
-
-/// How nodes are joined beyond their NICs: a kind of netmodels/topologies, and its options,
-/// resolved.
-struct TopologySpec {
-  std::string kind = "flat";
-  Json options = Json::object();
-};
 
 /// The rates of arithmetic and of memory of an accelerator that does not say them: a V100's, single
 /// precision (NVIDIA V100 data sheet).
@@ -132,6 +126,7 @@ struct Cluster {
                    .worker_Bps = intra.bandwidth_Bps,
                    .nvlink = intra.kind == IntraKind::nvlink});
   }
+  AttachedNodes attached_nodes() const { return {nodes, inter.bandwidth_Bps}; }
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
   int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }
 

@@ -169,7 +169,7 @@ class ClusterNetwork final : public Network {
   void join(const Cluster& cluster) {
     const auto& entry = topology_of(cluster.topology);
     const auto first = static_cast<std::size_t>(next_link());
-    topology_ = entry.make(cluster.topology.options, cluster, graph_);
+    topology_ = entry.make(cluster.topology.options, cluster.attached_nodes(), graph_);
     for (std::size_t id = first; id < graph_.links.size(); ++id) {
       graph_.links[id].bandwidth_Bps *= transport_.goodput;
       graph_.links[id].varies = !profile_.empty();

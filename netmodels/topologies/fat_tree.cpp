@@ -44,23 +44,23 @@ FieldTable<FatTreeOptions> fields() {
       .include(&FatTreeOptions::link, switch_link_fields("", "links between switches"));
 }
 
-void check(const FatTreeOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const FatTreeOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   if (o.k > 0) {
     if (o.k % 2 != 0)
       throw ConfigError(child(pointer, "k"), fmt::format("expected an even number, not {}", o.k));
     const std::int64_t nodes = o.k * o.k * o.k / 4;
-    if (nodes != cluster.nodes)
+    if (nodes != attached.count)
       throw ConfigError(child(pointer, "k"),
                         fmt::format("{} is for k^3/4 = {} nodes; expected one for the cluster's {}",
-                                    o.k, nodes, cluster.nodes));
+                                    o.k, nodes, attached.count));
     return;
   }
   const std::string at = child(pointer, "nodes_per_leaf");
   if (o.nodes_per_leaf == 0)
     throw ConfigError(at, "missing; expected it, for two levels, or k, for three");
-  if (cluster.nodes % o.nodes_per_leaf != 0)
+  if (attached.count % o.nodes_per_leaf != 0)
     throw ConfigError(at, fmt::format("expected a divisor of the number of nodes, {}, not {}",
-                                      cluster.nodes, o.nodes_per_leaf));
+                                      attached.count, o.nodes_per_leaf));
   if (o.nodes_per_leaf % o.taper != 0)
     throw ConfigError(
         child(pointer, "taper"),
@@ -70,14 +70,14 @@ void check(const FatTreeOptions& o, const Cluster& cluster, const std::string& p
 /// Leaves and spines.
 class TwoLevels {
  public:
-  TwoLevels(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
+  TwoLevels(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
       : per_leaf_(static_cast<int>(o.nodes_per_leaf)),
         spines_(static_cast<int>(o.nodes_per_leaf / o.taper)),
-        leaves_(static_cast<int>(cluster.nodes / o.nodes_per_leaf)),
-        link_Bps_(o.link.bandwidth(cluster)),
+        leaves_(static_cast<int>(attached.count / o.nodes_per_leaf)),
+        link_Bps_(o.link.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())),
         links_(static_cast<LinkId>(graph.links.size())) {
-    const double width = static_cast<double>(cluster.nodes);
+    const double width = static_cast<double>(attached.count);
     for (int leaf = 0; leaf < leaves_; ++leaf)
       graph.add(switch_vertex("leaf switch", std::to_string(leaf),
                               {(leaf + 0.5) * per_leaf_ - 0.5, 2.5}));
@@ -115,10 +115,10 @@ class TwoLevels {
 /// Pods of k/2 edge and k/2 aggregation switches, below (k/2)^2 core switches.
 class ThreeLevels {
  public:
-  ThreeLevels(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
+  ThreeLevels(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
       : k_(static_cast<int>(o.k)),
         half_(k_ / 2),
-        link_Bps_(o.link.bandwidth(cluster)),
+        link_Bps_(o.link.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     add_switches(graph);
     edge_links_ = static_cast<LinkId>(graph.links.size());
@@ -184,8 +184,8 @@ class ThreeLevels {
 template <class Levels>
 class FatTree final : public Topology {
  public:
-  FatTree(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
-      : levels_(o, cluster, graph), height_(o.k > 0 ? 6 : 4) {}
+  FatTree(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
+      : levels_(o, attached, graph), height_(o.k > 0 ? 6 : 4) {}
   VertexId attach(int node) const override { return levels_.attach(node); }
   void route(int source, int destination, std::vector<LinkId>& links) const override {
     levels_.route(source, destination, links);
@@ -204,11 +204,11 @@ TopologyEntry fat_tree_entry() {
   TopologyEntry entry = topology_entry<FatTree<TwoLevels>>(
       "fat_tree", "switches in two or three levels, as many links up as down or fewer", fields(),
       check);
-  entry.make = [two = entry.make](const Json& resolved, const Cluster& cluster,
+  entry.make = [two = entry.make](const Json& resolved, const AttachedNodes& attached,
                                   Graph& graph) -> std::unique_ptr<Topology> {
     const FatTreeOptions o = fields().parse(resolved, "");
-    if (o.k > 0) return std::make_unique<FatTree<ThreeLevels>>(o, cluster, graph);
-    return two(resolved, cluster, graph);
+    if (o.k > 0) return std::make_unique<FatTree<ThreeLevels>>(o, attached, graph);
+    return two(resolved, attached, graph);
   };
   return entry;
 }

@@ -11,8 +11,8 @@ struct FlatOptions {};
 
 class Flat final : public Topology {
  public:
-  Flat(const FlatOptions&, const Cluster& cluster, Graph& graph)
-      : nodes_(static_cast<int>(cluster.nodes)),
+  Flat(const FlatOptions&, const AttachedNodes& attached, Graph& graph)
+      : nodes_(static_cast<int>(attached.count)),
         columns_(std::max((nodes_ + 1) / 2, 1)),
         switch_(graph.add(switch_vertex("switch", "0", {(columns_ - 1) / 2.0, 1.5}))) {}
 
@@ -35,7 +35,7 @@ class Flat final : public Topology {
 
 TopologyEntry flat_entry() {
   return topology_entry<Flat>("flat", "one switch that is never narrow", FieldTable<FlatOptions>{},
-                              [](const FlatOptions&, const Cluster&, const std::string&) {});
+                              [](const FlatOptions&, const AttachedNodes&, const std::string&) {});
 }
 
 }  // namespace trigram

@@ -32,28 +32,29 @@ FieldTable<HammingMeshOptions> fields() {
       .include(&H::tree, switch_link_fields("tree_", "links between boards and trees"));
 }
 
-void check(const HammingMeshOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const HammingMeshOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   std::int64_t product = 1;
   for (const auto& [key, sizes] : {std::pair{"board", o.board}, {"boards", o.boards}}) {
     if (sizes.size() != 2)
       throw ConfigError(child(pointer, key),
                         fmt::format("expected rows and columns, not {} numbers", sizes.size()));
-    for (const std::int64_t size : sizes) product = std::min(product * size, cluster.nodes + 1);
+    for (const std::int64_t size : sizes) product = std::min(product * size, attached.count + 1);
   }
-  if (product != cluster.nodes)
-    throw ConfigError(child(pointer, "boards"),
-                      fmt::format("{} x {} boards of {} x {} do not have the cluster's {} nodes",
-                                  o.boards[0], o.boards[1], o.board[0], o.board[1], cluster.nodes));
+  if (product != attached.count)
+    throw ConfigError(
+        child(pointer, "boards"),
+        fmt::format("{} x {} boards of {} x {} do not have the cluster's {} nodes", o.boards[0],
+                    o.boards[1], o.board[0], o.board[1], attached.count));
 }
 
 class HammingMesh final : public Topology {
  public:
-  HammingMesh(const HammingMeshOptions& o, const Cluster& cluster, Graph& graph)
+  HammingMesh(const HammingMeshOptions& o, const AttachedNodes& attached, Graph& graph)
       : a_(static_cast<int>(o.board[0])),
         b_(static_cast<int>(o.board[1])),
         rows_(static_cast<int>(o.boards[0]) * a_),
         columns_(static_cast<int>(o.boards[1]) * b_),
-        tree_Bps_(o.tree.bandwidth(cluster)),
+        tree_Bps_(o.tree.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int port = 0; port < rows_ * columns_; ++port)
       graph.add(switch_vertex("accelerator port", fmt::format("{}.{}", row(port), column(port)),
@@ -64,7 +65,7 @@ class HammingMesh final : public Topology {
     for (int c = 0; c < columns_; ++c)
       graph.add(switch_vertex("column tree", std::to_string(c),
                               {place_of_port(c).x, place_of_port((rows_ - 1) * columns_).y + 3}));
-    add_lines(o, cluster, graph);
+    add_lines(o, attached, graph);
   }
 
   VertexId attach(int node) const override { return first_ + port_of(node); }
@@ -150,8 +151,8 @@ class HammingMesh final : public Topology {
     walk(line, edge(to, enters_at_end), to, links);
   }
 
-  void add_lines(const HammingMeshOptions& o, const Cluster& cluster, Graph& graph) {
-    const double mesh_Bps = o.mesh.bandwidth(cluster);
+  void add_lines(const HammingMeshOptions& o, const AttachedNodes& attached, Graph& graph) {
+    const double mesh_Bps = o.mesh.bandwidth(attached);
     const auto add_line = [&](int first, int stride, int places, int side, VertexId tree) {
       for (int board = 0; board < places; board += side) {
         const auto port = [&](int i) { return first_ + first + (board + i) * stride; };

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "netmodels/cluster.h"
+#include "core/config/fields.h"
 #include "netmodels/network/network.h"
+#include "netmodels/topologies/topology_spec.h"
 
 namespace trigram {
 
@@ -33,13 +34,13 @@ struct TopologyEntry {
   Json schema;  // of the options, without "kind"
   /// Checks options strictly and fills in the defaults.
   std::function<Json(const Json& options, const std::string& pointer)> resolve;
-  /// Throws ConfigError when resolved options do not fit the cluster.
-  std::function<void(const Json& resolved, const Cluster&, const std::string& pointer)> check;
+  /// Throws ConfigError when resolved options do not fit the nodes.
+  std::function<void(const Json& resolved, const AttachedNodes&, const std::string& pointer)> check;
   /// Makes it, adding its switches and links to `graph`.
-  std::function<std::unique_ptr<Topology>(const Json& resolved, const Cluster&, Graph&)> make;
+  std::function<std::unique_ptr<Topology>(const Json& resolved, const AttachedNodes&, Graph&)> make;
 };
 
-/// A kind whose options are the struct S with this field table; T{options, cluster, graph} is the
+/// A kind whose options are the struct S with this field table; T{options, attached, graph} is the
 /// topology.
 template <class T, class S, class Check>
 TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> table, Check check) {
@@ -49,11 +50,12 @@ TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> ta
           [table](const Json& j, const std::string& pointer) {
             return table.dump(table.parse(j, pointer));
           },
-          [table, check](const Json& resolved, const Cluster& cluster, const std::string& pointer) {
-            check(table.parse(resolved, pointer), cluster, pointer);
+          [table, check](const Json& resolved, const AttachedNodes& attached,
+                         const std::string& pointer) {
+            check(table.parse(resolved, pointer), attached, pointer);
           },
-          [table](const Json& resolved, const Cluster& cluster, Graph& graph) {
-            return std::make_unique<T>(table.parse(resolved, ""), cluster, graph);
+          [table](const Json& resolved, const AttachedNodes& attached, Graph& graph) {
+            return std::make_unique<T>(table.parse(resolved, ""), attached, graph);
           }};
 }
 
@@ -61,8 +63,8 @@ TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> ta
 struct SwitchLink {
   double bandwidth_Bps = 0;  // 0: that of a NIC
   double latency_s = 0;      // beside the latency of `inter`, which is end to end
-  double bandwidth(const Cluster& cluster) const {
-    return bandwidth_Bps > 0 ? bandwidth_Bps : cluster.inter.bandwidth_Bps;
+  double bandwidth(const AttachedNodes& attached) const {
+    return bandwidth_Bps > 0 ? bandwidth_Bps : attached.nic_Bps;
   }
 };
 

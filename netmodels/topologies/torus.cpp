@@ -25,25 +25,25 @@ FieldTable<TorusOptions> fields() {
       .include(&TorusOptions::link, switch_link_fields("", "links between routers"));
 }
 
-void check(const TorusOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const TorusOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   const std::string at = child(pointer, "dimensions");
   if (o.dimensions.empty() || o.dimensions.size() > 16)
     throw ConfigError(at, fmt::format("expected 1 to 16 dimensions, not {}", o.dimensions.size()));
   std::int64_t product = 1;
   for (const std::int64_t size : o.dimensions) {
     product *= size;
-    if (product > cluster.nodes) break;  // before it overflows
+    if (product > attached.count) break;  // before it overflows
   }
-  if (product != cluster.nodes)
+  if (product != attached.count)
     throw ConfigError(at, fmt::format("{} does not have the cluster's {} nodes",
-                                      fmt::join(o.dimensions, " x "), cluster.nodes));
+                                      fmt::join(o.dimensions, " x "), attached.count));
 }
 
 class Torus final : public Topology {
  public:
-  Torus(const TorusOptions& o, const Cluster& cluster, Graph& graph)
-      : nodes_(static_cast<int>(cluster.nodes)),
-        link_Bps_(o.link.bandwidth(cluster)),
+  Torus(const TorusOptions& o, const AttachedNodes& attached, Graph& graph)
+      : nodes_(static_cast<int>(attached.count)),
+        link_Bps_(o.link.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     int stride = nodes_;
     for (const std::int64_t size : o.dimensions) {

@@ -98,13 +98,13 @@ void check_symmetric(const Matrix& delay, const std::string& pointer) {
                         format_quantity(delay[j][i], Dimension::duration)));
 }
 
-void check(const WanOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const WanOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   std::int64_t nodes = 0;
   for (const Region& region : o.regions) nodes += region.nodes;
-  if (nodes != cluster.nodes)
+  if (nodes != attached.count)
     throw ConfigError(
         child(pointer, "regions"),
-        fmt::format("have {} nodes; expected the cluster's {}", nodes, cluster.nodes));
+        fmt::format("have {} nodes; expected the cluster's {}", nodes, attached.count));
   check_matrix(o.delay_s, o.regions, child(pointer, "delay"));
   check_matrix(o.bandwidth_Bps, o.regions, child(pointer, "bandwidth"));
   if (o.delay_is == DelayIs::round_trip) check_symmetric(o.delay_s, child(pointer, "delay"));
@@ -112,7 +112,7 @@ void check(const WanOptions& o, const Cluster& cluster, const std::string& point
 
 class Wan final : public Topology {
  public:
-  Wan(const WanOptions& o, const Cluster&, Graph& graph)
+  Wan(const WanOptions& o, const AttachedNodes&, Graph& graph)
       : bandwidth_Bps_(o.bandwidth_Bps), first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int i = 0; i < count(); ++i) {
       const auto nodes = static_cast<int>(o.regions[at(i)].nodes);
