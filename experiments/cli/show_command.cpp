@@ -100,7 +100,7 @@ int show_network(const std::string& name, const std::string& picture) {
                                                 "that ends in .svg",
                                                 picture));
     std::ofstream out(picture);
-    if (!(out << draw(*network)) || !out.flush())
+    if (!(out << draw(cluster, *network)) || !out.flush())
       throw ConfigError("--output", fmt::format("{} cannot be written", picture));
   }
   print_summary(cluster, summarize(*network));

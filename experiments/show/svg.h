@@ -2,9 +2,12 @@
 
 #include <string>
 
-#include "netmodels/network/network.h"
-
 namespace trigram {
+
+/// A place in a drawing: x to the right, y down.
+struct Point {
+  double x = 0, y = 0;
+};
 
 /// A drawing, in pixels, in black on white.
 class Svg {

@@ -15,11 +15,6 @@ namespace trigram {
 using VertexId = std::int32_t;
 using LinkId = std::int32_t;
 
-/// Where a vertex is drawn: x to the right, y down; 1 is the room that a node of one worker takes.
-struct Point {
-  double x = 0, y = 0;
-};
-
 /// An end of links.
 struct Vertex {
   enum class Kind { worker, fabric, nic, network_switch };
@@ -27,7 +22,6 @@ struct Vertex {
   std::string tier;  // what it is, such as "edge switch": those alike are drawn as one if many
   std::string name;  // within its tier, such as "0.1"
   int node = -1;     // the node that it is inside of; -1 for what joins nodes
-  Point place;
 };
 
 /// One direction of a connection. A message of n bytes that has it for itself passes it in latency

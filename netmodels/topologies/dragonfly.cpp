@@ -7,9 +7,6 @@
 // hops is taken, chosen by the destination's number.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "netmodels/topologies/registry.h"
 
 namespace trigram {
@@ -65,8 +62,8 @@ class Dragonfly final : public Topology {
         global_Bps_(o.global.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int router = 0; router < groups_ * routers_; ++router)
-      graph.add(switch_vertex("router", fmt::format("{}.{}", router / routers_, router % routers_),
-                              place_of_router(router)));
+      graph.add(
+          switch_vertex("router", fmt::format("{}.{}", router / routers_, router % routers_)));
     locals_ = static_cast<LinkId>(graph.links.size());
     for (int router = 0; router < groups_ * routers_; ++router)
       for (int i = 0; i < routers_ - 1; ++i) {
@@ -108,11 +105,6 @@ class Dragonfly final : public Topology {
         [this](int r) { return global_Bps_ * joined_ * r * (groups_ - r); }, "half of the groups");
   }
 
-  Point place(int node) const override {
-    const Point router = place_of_router(node / per_router_);
-    return {router.x + node % per_router_ - (per_router_ - 1) / 2.0, router.y + 1.5};
-  }
-
  private:
   // The global ports of a group are numbered router by router; port t leads to the group that comes
   // t mod (g - 1) + 1 after it.
@@ -142,14 +134,6 @@ class Dragonfly final : public Topology {
   void local_hop(int from, int to, std::vector<LinkId>& links) const {
     const int place = from % routers_;
     if (place != to) links.push_back(locals_ + from * (routers_ - 1) + (to < place ? to : to - 1));
-  }
-
-  /// Groups in rows, routers of a group side by side.
-  Point place_of_router(int router) const {
-    const int columns = static_cast<int>(std::ceil(std::sqrt(groups_)));
-    const int group = router / routers_, row = group / columns, column = group % columns;
-    const double width = std::max(per_router_, 1);
-    return {column * (routers_ * width + 1) + router % routers_ * width, row * 4.5};
   }
 
   int groups_, routers_, per_router_, per_global_;

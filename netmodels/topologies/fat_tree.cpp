@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/config/option_types.h"
 #include "netmodels/topologies/registry.h"
@@ -77,13 +76,10 @@ class TwoLevels {
         link_Bps_(o.link.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())),
         links_(static_cast<LinkId>(graph.links.size())) {
-    const double width = static_cast<double>(attached.count);
     for (int leaf = 0; leaf < leaves_; ++leaf)
-      graph.add(switch_vertex("leaf switch", std::to_string(leaf),
-                              {(leaf + 0.5) * per_leaf_ - 0.5, 2.5}));
+      graph.add(switch_vertex("leaf switch", std::to_string(leaf)));
     for (int spine = 0; spine < spines_; ++spine)
-      graph.add(switch_vertex("spine switch", std::to_string(spine),
-                              {(spine + 0.5) * width / spines_ - 0.5, 0}));
+      graph.add(switch_vertex("spine switch", std::to_string(spine)));
     for (int leaf = 0; leaf < leaves_; ++leaf)
       for (int spine = 0; spine < spines_; ++spine)
         graph.add_duplex(first_ + leaf, first_ + leaves_ + spine, link_Bps_, o.link.latency_s);
@@ -153,20 +149,15 @@ class ThreeLevels {
 
  private:
   void add_switches(Graph& graph) const {
-    const double pod_width = half_ * half_;
     for (int pod = 0; pod < k_; ++pod)
       for (int e = 0; e < half_; ++e)
-        graph.add(switch_vertex("edge switch", fmt::format("{}.{}", pod, e),
-                                {pod * pod_width + (e + 0.5) * half_ - 0.5, 4.5}));
+        graph.add(switch_vertex("edge switch", fmt::format("{}.{}", pod, e)));
     for (int pod = 0; pod < k_; ++pod)
       for (int a = 0; a < half_; ++a)
-        graph.add(switch_vertex("aggregation switch", fmt::format("{}.{}", pod, a),
-                                {pod * pod_width + (a + 0.5) * half_ - 0.5, 3}));
-    const double step = k_ * pod_width / (half_ * half_);
+        graph.add(switch_vertex("aggregation switch", fmt::format("{}.{}", pod, a)));
     for (int a = 0; a < half_; ++a)
       for (int c = 0; c < half_; ++c)
-        graph.add(switch_vertex("core switch", fmt::format("{}.{}", a, c),
-                                {(a * half_ + c + 0.5) * step - 0.5, 0}));
+        graph.add(switch_vertex("core switch", fmt::format("{}.{}", a, c)));
   }
   VertexId edge(int pod, int e) const { return first_ + pod * half_ + e; }
   VertexId aggregation(int pod, int a) const { return first_ + (k_ + pod) * half_ + a; }
@@ -185,17 +176,15 @@ template <class Levels>
 class FatTree final : public Topology {
  public:
   FatTree(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
-      : levels_(o, attached, graph), height_(o.k > 0 ? 6 : 4) {}
+      : levels_(o, attached, graph) {}
   VertexId attach(int node) const override { return levels_.attach(node); }
   void route(int source, int destination, std::vector<LinkId>& links) const override {
     levels_.route(source, destination, links);
   }
   Bisection bisection(double node_Bps) const override { return levels_.bisection(node_Bps); }
-  Point place(int node) const override { return {static_cast<double>(node), height_}; }
 
  private:
   Levels levels_;
-  double height_;
 };
 
 }  // namespace

@@ -57,14 +57,9 @@ class HammingMesh final : public Topology {
         tree_Bps_(o.tree.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int port = 0; port < rows_ * columns_; ++port)
-      graph.add(switch_vertex("accelerator port", fmt::format("{}.{}", row(port), column(port)),
-                              place_of_port(port)));
-    for (int r = 0; r < rows_; ++r)
-      graph.add(switch_vertex("row tree", std::to_string(r),
-                              {place_of_port(columns_ - 1).x + 3, place_of_port(r * columns_).y}));
-    for (int c = 0; c < columns_; ++c)
-      graph.add(switch_vertex("column tree", std::to_string(c),
-                              {place_of_port(c).x, place_of_port((rows_ - 1) * columns_).y + 3}));
+      graph.add(switch_vertex("accelerator port", fmt::format("{}.{}", row(port), column(port))));
+    for (int r = 0; r < rows_; ++r) graph.add(switch_vertex("row tree", std::to_string(r)));
+    for (int c = 0; c < columns_; ++c) graph.add(switch_vertex("column tree", std::to_string(c)));
     add_lines(o, attached, graph);
   }
 
@@ -90,11 +85,6 @@ class HammingMesh final : public Topology {
           least = {Bps, fmt::format("a rectangle of {} x {} boards", u, v)};
       }
     return or_at_nics(least, rows_ * columns_, node_Bps);
-  }
-
-  Point place(int node) const override {
-    const Point port = place_of_port(port_of(node));
-    return {port.x + 1, port.y + 1};
   }
 
  private:
@@ -167,11 +157,6 @@ class HammingMesh final : public Topology {
     for (int r = 0; r < rows_; ++r) add_line(r * columns_, 1, columns_, b_, row_trees + r);
     links_of_columns_ = static_cast<LinkId>(graph.links.size());
     for (int c = 0; c < columns_; ++c) add_line(c, columns_, rows_, a_, column_trees + c);
-  }
-
-  Point place_of_port(int port) const {
-    const int board_row = row(port) / a_, board_column = column(port) / b_;
-    return {column(port) * 2.2 + board_column * 0.8, row(port) * 2.2 + board_row * 0.8};
   }
 
   int a_, b_, rows_, columns_;  // of a board, of all accelerators

@@ -23,8 +23,6 @@ class Topology {
   /// all. A closed form: of the cut that it names, which is the least one where the topology is
   /// regular (docs/networks.md).
   virtual Bisection bisection(double node_Bps) const = 0;
-  /// Where a node is drawn.
-  virtual Point place(int node) const = 0;
 };
 
 /// A kind of topology, as configurations name it.
@@ -82,6 +80,6 @@ Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,
 Bisection or_at_nics(const Bisection& cut, int nodes, double node_Bps);
 
 /// A switch of a topology.
-Vertex switch_vertex(std::string tier, std::string name, Point place);
+Vertex switch_vertex(std::string tier, std::string name);
 
 }  // namespace trigram

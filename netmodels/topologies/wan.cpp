@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "netmodels/topologies/registry.h"
@@ -118,11 +118,9 @@ class Wan final : public Topology {
       const auto nodes = static_cast<int>(o.regions[at(i)].nodes);
       begins_.push_back(static_cast<int>(region_of_.size()));
       region_of_.resize(region_of_.size() + at(nodes), i);
-      most_ = std::max(most_, nodes);
     }
     begins_.push_back(static_cast<int>(region_of_.size()));
-    for (int i = 0; i < count(); ++i)
-      graph.add(switch_vertex("region", o.regions[at(i)].name, place_of_region(i)));
+    for (int i = 0; i < count(); ++i) graph.add(switch_vertex("region", o.regions[at(i)].name));
     links_ = static_cast<LinkId>(graph.links.size());
     const double ways = o.delay_is == DelayIs::round_trip ? 2 : 1;
     for (int i = 0; i < count(); ++i)
@@ -158,16 +156,7 @@ class Wan final : public Topology {
     return or_at_nics({least, "some regions against the others"}, begins_.back(), node_Bps);
   }
 
-  /// A column of nodes below their region.
-  Point place(int node) const override {
-    const int region = region_of_[at(node)], i = node - begins_[at(region)];
-    const int row = i / columns(), column = i % columns();
-    const Point top = place_of_region(region);
-    return {top.x + column - (columns() - 1) / 2.0, top.y + 1.5 + row * 1.2};
-  }
-
  private:
-  int columns() const { return std::min(most_, 3); }  // of a region's nodes
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int count() const { return static_cast<int>(bandwidth_Bps_.size()); }
 
@@ -186,17 +175,9 @@ class Wan final : public Topology {
     return Bps + off * node_Bps;
   }
 
-  /// Regions in rows, with room for their nodes.
-  Point place_of_region(int i) const {
-    const int across = static_cast<int>(std::ceil(std::sqrt(count())));
-    const int rows = (most_ - 1) / columns(), row = i / across, column = i % across;
-    return {column * (columns() + 1.5), row * (3.5 + rows * 1.2)};
-  }
-
   Matrix bandwidth_Bps_;
   VertexId first_;
   std::vector<int> region_of_, begins_;  // by node, by region
-  int most_ = 1;                         // nodes in a region
   LinkId links_ = 0;
 };
 
