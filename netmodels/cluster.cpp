@@ -215,7 +215,7 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
                       fmt::format("expected at most {} workers in all, not {} x {}", kMaxRanks,
                                   cluster.nodes, cluster.workers_per_node));
   topology_of(cluster.topology)
-      .check(cluster.topology.options, cluster, child(pointer, "topology"));
+      .check(cluster.topology.options, cluster.attached_nodes(), child(pointer, "topology"));
   if (const Transport& t = cluster.transport;
       t.variation > 0 && !std::isfinite(t.connection_cap_Bps) && !std::isfinite(t.node_cap_Bps))
     throw ConfigError(child(child(pointer, "transport"), "variation"),

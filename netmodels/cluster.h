@@ -7,8 +7,9 @@
 #include "core/config/fields.h"
 #include "core/device.h"
 #include "core/layout.h"
-#include "netmodels/link_dynamics.h"
+#include "netmodels/network/link_dynamics.h"
 #include "netmodels/run_times.h"
+#include "netmodels/topologies/topology_spec.h"
 #include "netmodels/transport.h"
 
 namespace trigram {
@@ -37,13 +38,6 @@ struct IntraSpec {
 
 /// Whether the workers of a node share one NIC.
 enum class Nics { shared, per_worker };
-
-/// How nodes are connected beyond their NICs: a kind from netmodels/topologies and its resolved
-/// options.
-struct TopologySpec {
-  std::string kind = "flat";
-  Json options = Json::object();
-};
 
 /// The FLOP rate and memory bandwidth of an accelerator that gives none: those of a V100 in single
 /// precision (NVIDIA V100 data sheet).
@@ -131,6 +125,7 @@ struct Cluster {
                    .worker_Bps = intra.bandwidth_Bps,
                    .nvlink = intra.kind == IntraKind::nvlink});
   }
+  AttachedNodes attached_nodes() const { return {nodes, inter.bandwidth_Bps}; }
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
   int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }
 

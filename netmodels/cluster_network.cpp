@@ -25,7 +25,7 @@ class ClusterNetwork final : public Network {
         bridged_(cluster.intra.kind == IntraKind::pcie),
         staged_(cluster.intra.staged() && cluster.nodes > 1) {
     for (int rank = 0; rank < ranks(); ++rank)
-      graph_.add(Vertex{Vertex::Kind::worker, "worker", std::to_string(rank), rank / workers_, {}});
+      graph_.add(Vertex{Vertex::Kind::worker, "worker", std::to_string(rank), rank / workers_});
     if (workers_ > 1 || staged_) add_fabrics(cluster);
     if (nodes() > 1) join(cluster);
     set_bisection(cluster);
@@ -118,7 +118,7 @@ class ClusterNetwork final : public Network {
   LinkId next_link() const { return static_cast<LinkId>(graph_.links.size()); }
 
   Vertex part(Vertex::Kind kind, const char* tier, int index, int node) const {
-    return {kind, tier, std::to_string(index), node, {}};
+    return {kind, tier, std::to_string(index), node};
   }
 
   /// Adds the fabrics inside the nodes: ports into a crossbar, or to both ends of a bridge.
@@ -170,7 +170,7 @@ class ClusterNetwork final : public Network {
   void join(const Cluster& cluster) {
     const auto& entry = topology_of(cluster.topology);
     const auto first = static_cast<std::size_t>(next_link());
-    topology_ = entry.make(cluster.topology.options, cluster, graph_);
+    topology_ = entry.make(cluster.topology.options, cluster.attached_nodes(), graph_);
     for (std::size_t id = first; id < graph_.links.size(); ++id) {
       graph_.links[id].bandwidth_Bps *= transport_.goodput;
       graph_.links[id].varies = !profile_.empty();
@@ -199,8 +199,6 @@ class ClusterNetwork final : public Network {
       graph_.add(out);
       graph_.add(in);
     }
-    for (Vertex& vertex : graph_.vertices)
-      if (vertex.node >= 0) vertex.place = topology_->place(vertex.node);
   }
 
   /// A token bucket counts bytes on the wire, including headers, so its values are scaled by

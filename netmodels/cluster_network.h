@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "netmodels/cluster.h"
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "netmodels/cluster.h"
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 
 namespace trigram {
 

@@ -8,7 +8,7 @@
 
 #include "core/collective_pricer.h"
 #include "netmodels/cluster.h"
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 #include "netmodels/pipeline.h"
 
 namespace trigram {

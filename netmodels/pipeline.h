@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "netmodels/tcp.h"
+#include "netmodels/network/tcp.h"
 #include "netmodels/transport.h"
 
 namespace trigram {

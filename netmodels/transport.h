@@ -5,7 +5,7 @@
 
 #include "core/communicator.h"
 #include "core/config/fields.h"
-#include "netmodels/tcp.h"
+#include "netmodels/network/tcp.h"
 #include "netmodels/variation.h"
 
 namespace trigram {

@@ -85,6 +85,7 @@ ARROWS = {
         "tables": "results text",
         "text": "",
     },
+    "netmodels": {".": "network topologies", "network": "", "topologies": "network"},
     "runtime": {".": "", "host": "", "mpi": "host", "sim": "", "threads": "host"},
 }
 # Headers of libraries, and the folders that alone may see them.

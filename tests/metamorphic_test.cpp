@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "netmodels/cluster_network.h"
-#include "netmodels/lower_bound.h"
+#include "netmodels/network/lower_bound.h"
 #include "tests/support/training.h"
 
 // Every knob moves the answer, and in the right direction: more bytes, more latency, less

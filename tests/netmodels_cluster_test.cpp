@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "netmodels/cluster_network.h"
-#include "netmodels/lower_bound.h"
 #include "netmodels/machines.h"
+#include "netmodels/network/lower_bound.h"
 #include "tests/support/cluster_errors.h"
 
 namespace trigram {

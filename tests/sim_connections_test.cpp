@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "netmodels/tcp.h"
+#include "netmodels/network/tcp.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "netmodels/cluster_network.h"
-#include "netmodels/lower_bound.h"
+#include "netmodels/network/lower_bound.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 

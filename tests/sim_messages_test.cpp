@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "netmodels/cluster_network.h"
-#include "netmodels/lower_bound.h"
+#include "netmodels/network/lower_bound.h"
 #include "tests/support/simulate.h"
 
 namespace trigram::test {

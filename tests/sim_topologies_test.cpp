@@ -8,7 +8,7 @@
 #include "algorithms/execution/exchange.h"
 #include "core/metering/meter.h"
 #include "netmodels/cluster_network.h"
-#include "netmodels/lower_bound.h"
+#include "netmodels/network/lower_bound.h"
 #include "tests/oracles/closed_forms.h"
 #include "tests/oracles/network_formulas.h"
 #include "tests/support/networks.h"

@@ -13,7 +13,7 @@
 #include "experiments/show/network_drawing.h"
 #include "netmodels/cluster_network.h"
 #include "netmodels/connection_limits.h"
-#include "netmodels/network_summary.h"
+#include "netmodels/network/network_summary.h"
 
 namespace trigram {
 namespace {
@@ -100,7 +100,7 @@ int show_network(const std::string& name, const std::string& picture) {
                                                 "that ends in .svg",
                                                 picture));
     std::ofstream out(picture);
-    if (!(out << draw(*network)) || !out.flush())
+    if (!(out << draw(cluster, *network)) || !out.flush())
       throw ConfigError("--output", fmt::format("{} cannot be written", picture));
   }
   print_summary(cluster, summarize(*network));

@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "experiments/sha256.h"
 #include "netmodels/cluster_network.h"
-#include "netmodels/lower_bound.h"
+#include "netmodels/network/lower_bound.h"
 
 namespace trigram {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/show/svg.h"
+#include "experiments/show/topology_placement.h"
 
 namespace trigram {
 namespace {
@@ -39,14 +40,15 @@ class LineStyles {
 
 class Drawing {
  public:
-  explicit Drawing(const Network& network)
+  Drawing(const Cluster& cluster, const Network& network)
       : network_(network), per_node_(network.ranks() / network.nodes()) {
     const int columns = std::min(per_node_, 4), rows = (per_node_ + 3) / 4;
     node_width_ = columns * kWorker + 2 * kPadding;
     if (per_node_ > 1) node_width_ = std::max(node_width_, text_width(title(999), kFont) + 4);
     node_height_ = rows * kWorker + 2 * kPadding + (per_node_ > 1 ? kFont + 2 : 0);
     unit_ = {node_width_ + 12, std::max(node_height_ + 12, 34.0)};
-    for (const Vertex& vertex : network.vertices()) place(vertex);
+    const std::vector<Point> places = place_vertices(cluster, network);
+    for (std::size_t i = 0; i < places.size(); ++i) place(network.vertices()[i], places[i]);
   }
 
   std::string draw() {
@@ -64,13 +66,13 @@ class Drawing {
   Point pixels(Point p) const { return {p.x * unit_.x, p.y * unit_.y}; }
 
   /// Everything inside a node is drawn at the node.
-  void place(const Vertex& vertex) {
+  void place(const Vertex& vertex, Point at) {
     if (vertex.node >= 0) {
-      shapes_.push_back({pixels(vertex.place), node_width_, node_height_});
+      shapes_.push_back({pixels(at), node_width_, node_height_});
       return;
     }
     const double width = std::max(text_width(vertex.name, kFont) + 8, 22.0);
-    shapes_.push_back({pixels(vertex.place), width, 18});
+    shapes_.push_back({pixels(at), width, 18});
   }
 
   bool visible(const Link& link) const {
@@ -187,12 +189,12 @@ class Drawing {
 
 std::string short_bandwidth(double Bps) { return fmt::format("{:.4g} GB/s", Bps / 1e9); }
 
-std::string draw(const Network& network) {
+std::string draw(const Cluster& cluster, const Network& network) {
   const auto switches = std::count_if(
       network.vertices().begin(), network.vertices().end(),
       [](const Vertex& vertex) { return vertex.kind == Vertex::Kind::network_switch; });
   const bool small = network.nodes() + switches <= kMostShapes && network.ranks() <= kMostWorkers;
-  return small ? Drawing(network).draw() : draw_diagram(network);
+  return small ? Drawing(cluster, network).draw() : draw_diagram(network);
 }
 
 }  // namespace trigram

@@ -2,13 +2,14 @@
 
 #include <string>
 
-#include "netmodels/network.h"
+#include "netmodels/cluster.h"
+#include "netmodels/network/network.h"
 
 namespace trigram {
 
-/// An SVG picture of a network that shows every node with its workers, every switch and every link.
-/// A network of more than some hundred of these is drawn by draw_diagram instead.
-std::string draw(const Network& network);
+/// An SVG picture of a cluster's network that shows every node with its workers, every switch and
+/// every link. A network of more than some hundred of these is drawn by draw_diagram instead.
+std::string draw(const Cluster& cluster, const Network& network);
 
 /// An SVG picture with one box for each tier of vertices, and the number and bandwidth of the links
 /// between tiers.

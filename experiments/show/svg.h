@@ -2,9 +2,12 @@
 
 #include <string>
 
-#include "netmodels/network.h"
-
 namespace trigram {
+
+/// A point of a drawing: x to the right, y down.
+struct Point {
+  double x = 0, y = 0;
+};
 
 /// A black-and-white drawing; coordinates are in pixels.
 class Svg {

@@ -7,9 +7,6 @@
 // the fewest local hops, chosen by the destination's number.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "netmodels/topologies/registry.h"
 
 namespace trigram {
@@ -36,37 +33,37 @@ FieldTable<DragonflyOptions> fields() {
       .include(&D::global, switch_link_fields("global_", "links between groups"));
 }
 
-void check(const DragonflyOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const DragonflyOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   const std::int64_t a = o.routers_per_group, h = o.global_links_per_router;
   if (o.groups > a * h + 1)
     throw ConfigError(child(pointer, "groups"),
                       fmt::format("expected at most a h + 1 = {} x {} + 1 = {}, not {}", a, h,
                                   a * h + 1, o.groups));
   constexpr std::int64_t kMostLinks = 1 << 26;
-  if (a * o.groups <= cluster.nodes && a * o.groups * (a + h) > kMostLinks)
+  if (a * o.groups <= attached.count && a * o.groups * (a + h) > kMostLinks)
     throw ConfigError(child(pointer, "routers_per_group"),
                       fmt::format("expected at most {} links in all, not {} x {} x ({} + {})",
                                   kMostLinks, a, o.groups, a, h));
-  if (a * o.groups > cluster.nodes || o.nodes_per_router * a * o.groups != cluster.nodes)
+  if (a * o.groups > attached.count || o.nodes_per_router * a * o.groups != attached.count)
     throw ConfigError(pointer, fmt::format("{} groups of {} routers of {} nodes do not have the "
                                            "cluster's {} nodes",
-                                           o.groups, a, o.nodes_per_router, cluster.nodes));
+                                           o.groups, a, o.nodes_per_router, attached.count));
 }
 
 class Dragonfly final : public Topology {
  public:
-  Dragonfly(const DragonflyOptions& o, const Cluster& cluster, Graph& graph)
+  Dragonfly(const DragonflyOptions& o, const AttachedNodes& attached, Graph& graph)
       : groups_(static_cast<int>(o.groups)),
         routers_(static_cast<int>(o.routers_per_group)),
         per_router_(static_cast<int>(o.nodes_per_router)),
         per_global_(static_cast<int>(o.global_links_per_router)),
         joined_(groups_ > 1 ? routers_ * per_global_ / (groups_ - 1) : 0),
-        local_Bps_(o.local.bandwidth(cluster)),
-        global_Bps_(o.global.bandwidth(cluster)),
+        local_Bps_(o.local.bandwidth(attached)),
+        global_Bps_(o.global.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int router = 0; router < groups_ * routers_; ++router)
-      graph.add(switch_vertex("router", fmt::format("{}.{}", router / routers_, router % routers_),
-                              place_of_router(router)));
+      graph.add(
+          switch_vertex("router", fmt::format("{}.{}", router / routers_, router % routers_)));
     locals_ = static_cast<LinkId>(graph.links.size());
     for (int router = 0; router < groups_ * routers_; ++router)
       for (int i = 0; i < routers_ - 1; ++i) {
@@ -108,11 +105,6 @@ class Dragonfly final : public Topology {
         [this](int r) { return global_Bps_ * joined_ * r * (groups_ - r); }, "half of the groups");
   }
 
-  Point place(int node) const override {
-    const Point router = place_of_router(node / per_router_);
-    return {router.x + node % per_router_ - (per_router_ - 1) / 2.0, router.y + 1.5};
-  }
-
  private:
   // The global ports of a group are numbered router by router. Port t leads to the group t mod (g -
   // 1) + 1 positions further on.
@@ -142,14 +134,6 @@ class Dragonfly final : public Topology {
   void local_hop(int from, int to, std::vector<LinkId>& links) const {
     const int place = from % routers_;
     if (place != to) links.push_back(locals_ + from * (routers_ - 1) + (to < place ? to : to - 1));
-  }
-
-  /// Groups are in rows, the routers of a group side by side.
-  Point place_of_router(int router) const {
-    const int columns = static_cast<int>(std::ceil(std::sqrt(groups_)));
-    const int group = router / routers_, row = group / columns, column = group % columns;
-    const double width = std::max(per_router_, 1);
-    return {column * (routers_ * width + 1) + router % routers_ * width, row * 4.5};
   }
 
   int groups_, routers_, per_router_, per_global_;

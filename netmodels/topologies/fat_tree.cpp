@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/config/option_types.h"
 #include "netmodels/topologies/registry.h"
@@ -44,23 +43,23 @@ FieldTable<FatTreeOptions> fields() {
       .include(&FatTreeOptions::link, switch_link_fields("", "links between switches"));
 }
 
-void check(const FatTreeOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const FatTreeOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   if (o.k > 0) {
     if (o.k % 2 != 0)
       throw ConfigError(child(pointer, "k"), fmt::format("expected an even number, not {}", o.k));
     const std::int64_t nodes = o.k * o.k * o.k / 4;
-    if (nodes != cluster.nodes)
+    if (nodes != attached.count)
       throw ConfigError(child(pointer, "k"),
                         fmt::format("{} is for k^3/4 = {} nodes; expected one for the cluster's {}",
-                                    o.k, nodes, cluster.nodes));
+                                    o.k, nodes, attached.count));
     return;
   }
   const std::string at = child(pointer, "nodes_per_leaf");
   if (o.nodes_per_leaf == 0)
     throw ConfigError(at, "missing; expected it, for two levels, or k, for three");
-  if (cluster.nodes % o.nodes_per_leaf != 0)
+  if (attached.count % o.nodes_per_leaf != 0)
     throw ConfigError(at, fmt::format("expected a divisor of the number of nodes, {}, not {}",
-                                      cluster.nodes, o.nodes_per_leaf));
+                                      attached.count, o.nodes_per_leaf));
   if (o.nodes_per_leaf % o.taper != 0)
     throw ConfigError(
         child(pointer, "taper"),
@@ -70,20 +69,17 @@ void check(const FatTreeOptions& o, const Cluster& cluster, const std::string& p
 /// Two levels: leaves and spines.
 class TwoLevels {
  public:
-  TwoLevels(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
+  TwoLevels(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
       : per_leaf_(static_cast<int>(o.nodes_per_leaf)),
         spines_(static_cast<int>(o.nodes_per_leaf / o.taper)),
-        leaves_(static_cast<int>(cluster.nodes / o.nodes_per_leaf)),
-        link_Bps_(o.link.bandwidth(cluster)),
+        leaves_(static_cast<int>(attached.count / o.nodes_per_leaf)),
+        link_Bps_(o.link.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())),
         links_(static_cast<LinkId>(graph.links.size())) {
-    const double width = static_cast<double>(cluster.nodes);
     for (int leaf = 0; leaf < leaves_; ++leaf)
-      graph.add(switch_vertex("leaf switch", std::to_string(leaf),
-                              {(leaf + 0.5) * per_leaf_ - 0.5, 2.5}));
+      graph.add(switch_vertex("leaf switch", std::to_string(leaf)));
     for (int spine = 0; spine < spines_; ++spine)
-      graph.add(switch_vertex("spine switch", std::to_string(spine),
-                              {(spine + 0.5) * width / spines_ - 0.5, 0}));
+      graph.add(switch_vertex("spine switch", std::to_string(spine)));
     for (int leaf = 0; leaf < leaves_; ++leaf)
       for (int spine = 0; spine < spines_; ++spine)
         graph.add_duplex(first_ + leaf, first_ + leaves_ + spine, link_Bps_, o.link.latency_s);
@@ -115,10 +111,10 @@ class TwoLevels {
 /// Three levels: pods of k/2 edge and k/2 aggregation switches, below (k/2)^2 core switches.
 class ThreeLevels {
  public:
-  ThreeLevels(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
+  ThreeLevels(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
       : k_(static_cast<int>(o.k)),
         half_(k_ / 2),
-        link_Bps_(o.link.bandwidth(cluster)),
+        link_Bps_(o.link.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     add_switches(graph);
     edge_links_ = static_cast<LinkId>(graph.links.size());
@@ -153,20 +149,15 @@ class ThreeLevels {
 
  private:
   void add_switches(Graph& graph) const {
-    const double pod_width = half_ * half_;
     for (int pod = 0; pod < k_; ++pod)
       for (int e = 0; e < half_; ++e)
-        graph.add(switch_vertex("edge switch", fmt::format("{}.{}", pod, e),
-                                {pod * pod_width + (e + 0.5) * half_ - 0.5, 4.5}));
+        graph.add(switch_vertex("edge switch", fmt::format("{}.{}", pod, e)));
     for (int pod = 0; pod < k_; ++pod)
       for (int a = 0; a < half_; ++a)
-        graph.add(switch_vertex("aggregation switch", fmt::format("{}.{}", pod, a),
-                                {pod * pod_width + (a + 0.5) * half_ - 0.5, 3}));
-    const double step = k_ * pod_width / (half_ * half_);
+        graph.add(switch_vertex("aggregation switch", fmt::format("{}.{}", pod, a)));
     for (int a = 0; a < half_; ++a)
       for (int c = 0; c < half_; ++c)
-        graph.add(switch_vertex("core switch", fmt::format("{}.{}", a, c),
-                                {(a * half_ + c + 0.5) * step - 0.5, 0}));
+        graph.add(switch_vertex("core switch", fmt::format("{}.{}", a, c)));
   }
   VertexId edge(int pod, int e) const { return first_ + pod * half_ + e; }
   VertexId aggregation(int pod, int a) const { return first_ + (k_ + pod) * half_ + a; }
@@ -184,18 +175,16 @@ class ThreeLevels {
 template <class Levels>
 class FatTree final : public Topology {
  public:
-  FatTree(const FatTreeOptions& o, const Cluster& cluster, Graph& graph)
-      : levels_(o, cluster, graph), height_(o.k > 0 ? 6 : 4) {}
+  FatTree(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
+      : levels_(o, attached, graph) {}
   VertexId attach(int node) const override { return levels_.attach(node); }
   void route(int source, int destination, std::vector<LinkId>& links) const override {
     levels_.route(source, destination, links);
   }
   Bisection bisection(double node_Bps) const override { return levels_.bisection(node_Bps); }
-  Point place(int node) const override { return {static_cast<double>(node), height_}; }
 
  private:
   Levels levels_;
-  double height_;
 };
 
 }  // namespace
@@ -204,11 +193,11 @@ TopologyEntry fat_tree_entry() {
   TopologyEntry entry = topology_entry<FatTree<TwoLevels>>(
       "fat_tree", "switches in two or three levels, as many links up as down or fewer", fields(),
       check);
-  entry.make = [two = entry.make](const Json& resolved, const Cluster& cluster,
+  entry.make = [two = entry.make](const Json& resolved, const AttachedNodes& attached,
                                   Graph& graph) -> std::unique_ptr<Topology> {
     const FatTreeOptions o = fields().parse(resolved, "");
-    if (o.k > 0) return std::make_unique<FatTree<ThreeLevels>>(o, cluster, graph);
-    return two(resolved, cluster, graph);
+    if (o.k > 0) return std::make_unique<FatTree<ThreeLevels>>(o, attached, graph);
+    return two(resolved, attached, graph);
   };
   return entry;
 }

@@ -1,5 +1,4 @@
 // One switch that is never the bottleneck: messages share only NICs.
-#include <algorithm>
 #include <cmath>
 
 #include "netmodels/topologies/registry.h"
@@ -11,23 +10,18 @@ struct FlatOptions {};
 
 class Flat final : public Topology {
  public:
-  Flat(const FlatOptions&, const Cluster& cluster, Graph& graph)
-      : nodes_(static_cast<int>(cluster.nodes)),
-        columns_(std::max((nodes_ + 1) / 2, 1)),
-        switch_(graph.add(switch_vertex("switch", "0", {(columns_ - 1) / 2.0, 1.5}))) {}
+  Flat(const FlatOptions&, const AttachedNodes& attached, Graph& graph)
+      : nodes_(static_cast<int>(attached.count)),
+        switch_(graph.add(switch_vertex("switch", "0"))) {}
 
   VertexId attach(int) const override { return switch_; }
   void route(int, int, std::vector<LinkId>&) const override {}
   Bisection bisection(double node_Bps) const override {
     return {std::floor(nodes_ / 2.0) * node_Bps, "NICs of half of the nodes"};
   }
-  /// Half of the nodes are in a row above the switch, half below.
-  Point place(int node) const override {
-    return {static_cast<double>(node % columns_), node < columns_ ? 0.0 : 3.0};
-  }
 
  private:
-  int nodes_, columns_;
+  int nodes_;
   VertexId switch_;
 };
 
@@ -35,7 +29,7 @@ class Flat final : public Topology {
 
 TopologyEntry flat_entry() {
   return topology_entry<Flat>("flat", "one switch that is never narrow", FieldTable<FlatOptions>{},
-                              [](const FlatOptions&, const Cluster&, const std::string&) {});
+                              [](const FlatOptions&, const AttachedNodes&, const std::string&) {});
 }
 
 }  // namespace trigram

@@ -32,39 +32,35 @@ FieldTable<HammingMeshOptions> fields() {
       .include(&H::tree, switch_link_fields("tree_", "links between boards and trees"));
 }
 
-void check(const HammingMeshOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const HammingMeshOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   std::int64_t product = 1;
   for (const auto& [key, sizes] : {std::pair{"board", o.board}, {"boards", o.boards}}) {
     if (sizes.size() != 2)
       throw ConfigError(child(pointer, key),
                         fmt::format("expected rows and columns, not {} numbers", sizes.size()));
-    for (const std::int64_t size : sizes) product = std::min(product * size, cluster.nodes + 1);
+    for (const std::int64_t size : sizes) product = std::min(product * size, attached.count + 1);
   }
-  if (product != cluster.nodes)
-    throw ConfigError(child(pointer, "boards"),
-                      fmt::format("{} x {} boards of {} x {} do not have the cluster's {} nodes",
-                                  o.boards[0], o.boards[1], o.board[0], o.board[1], cluster.nodes));
+  if (product != attached.count)
+    throw ConfigError(
+        child(pointer, "boards"),
+        fmt::format("{} x {} boards of {} x {} do not have the cluster's {} nodes", o.boards[0],
+                    o.boards[1], o.board[0], o.board[1], attached.count));
 }
 
 class HammingMesh final : public Topology {
  public:
-  HammingMesh(const HammingMeshOptions& o, const Cluster& cluster, Graph& graph)
+  HammingMesh(const HammingMeshOptions& o, const AttachedNodes& attached, Graph& graph)
       : a_(static_cast<int>(o.board[0])),
         b_(static_cast<int>(o.board[1])),
         rows_(static_cast<int>(o.boards[0]) * a_),
         columns_(static_cast<int>(o.boards[1]) * b_),
-        tree_Bps_(o.tree.bandwidth(cluster)),
+        tree_Bps_(o.tree.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int port = 0; port < rows_ * columns_; ++port)
-      graph.add(switch_vertex("accelerator port", fmt::format("{}.{}", row(port), column(port)),
-                              place_of_port(port)));
-    for (int r = 0; r < rows_; ++r)
-      graph.add(switch_vertex("row tree", std::to_string(r),
-                              {place_of_port(columns_ - 1).x + 3, place_of_port(r * columns_).y}));
-    for (int c = 0; c < columns_; ++c)
-      graph.add(switch_vertex("column tree", std::to_string(c),
-                              {place_of_port(c).x, place_of_port((rows_ - 1) * columns_).y + 3}));
-    add_lines(o, cluster, graph);
+      graph.add(switch_vertex("accelerator port", fmt::format("{}.{}", row(port), column(port))));
+    for (int r = 0; r < rows_; ++r) graph.add(switch_vertex("row tree", std::to_string(r)));
+    for (int c = 0; c < columns_; ++c) graph.add(switch_vertex("column tree", std::to_string(c)));
+    add_lines(o, attached, graph);
   }
 
   VertexId attach(int node) const override { return first_ + port_of(node); }
@@ -89,11 +85,6 @@ class HammingMesh final : public Topology {
           least = {Bps, fmt::format("a rectangle of {} x {} boards", u, v)};
       }
     return or_at_nics(least, rows_ * columns_, node_Bps);
-  }
-
-  Point place(int node) const override {
-    const Point port = place_of_port(port_of(node));
-    return {port.x + 1, port.y + 1};
   }
 
  private:
@@ -151,8 +142,8 @@ class HammingMesh final : public Topology {
     walk(line, edge(to, enters_at_end), to, links);
   }
 
-  void add_lines(const HammingMeshOptions& o, const Cluster& cluster, Graph& graph) {
-    const double mesh_Bps = o.mesh.bandwidth(cluster);
+  void add_lines(const HammingMeshOptions& o, const AttachedNodes& attached, Graph& graph) {
+    const double mesh_Bps = o.mesh.bandwidth(attached);
     const auto add_line = [&](int first, int stride, int places, int side, VertexId tree) {
       for (int board = 0; board < places; board += side) {
         const auto port = [&](int i) { return first_ + first + (board + i) * stride; };
@@ -167,11 +158,6 @@ class HammingMesh final : public Topology {
     for (int r = 0; r < rows_; ++r) add_line(r * columns_, 1, columns_, b_, row_trees + r);
     links_of_columns_ = static_cast<LinkId>(graph.links.size());
     for (int c = 0; c < columns_; ++c) add_line(c, columns_, rows_, a_, column_trees + c);
-  }
-
-  Point place_of_port(int port) const {
-    const int board_row = row(port) / a_, board_column = column(port) / b_;
-    return {column(port) * 2.2 + board_column * 0.8, row(port) * 2.2 + board_row * 0.8};
   }
 
   int a_, b_, rows_, columns_;  // a, b: of a board; rows, columns: of the whole mesh

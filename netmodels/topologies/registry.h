@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "netmodels/topology.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 

@@ -25,25 +25,25 @@ FieldTable<TorusOptions> fields() {
       .include(&TorusOptions::link, switch_link_fields("", "links between routers"));
 }
 
-void check(const TorusOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const TorusOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   const std::string at = child(pointer, "dimensions");
   if (o.dimensions.empty() || o.dimensions.size() > 16)
     throw ConfigError(at, fmt::format("expected 1 to 16 dimensions, not {}", o.dimensions.size()));
   std::int64_t product = 1;
   for (const std::int64_t size : o.dimensions) {
     product *= size;
-    if (product > cluster.nodes) break;  // prevents overflow
+    if (product > attached.count) break;  // prevents overflow
   }
-  if (product != cluster.nodes)
+  if (product != attached.count)
     throw ConfigError(at, fmt::format("{} does not have the cluster's {} nodes",
-                                      fmt::join(o.dimensions, " x "), cluster.nodes));
+                                      fmt::join(o.dimensions, " x "), attached.count));
 }
 
 class Torus final : public Topology {
  public:
-  Torus(const TorusOptions& o, const Cluster& cluster, Graph& graph)
-      : nodes_(static_cast<int>(cluster.nodes)),
-        link_Bps_(o.link.bandwidth(cluster)),
+  Torus(const TorusOptions& o, const AttachedNodes& attached, Graph& graph)
+      : nodes_(static_cast<int>(attached.count)),
+        link_Bps_(o.link.bandwidth(attached)),
         first_(static_cast<VertexId>(graph.vertices.size())) {
     int stride = nodes_;
     for (const std::int64_t size : o.dimensions) {
@@ -51,8 +51,7 @@ class Torus final : public Topology {
       dimensions_.push_back({static_cast<int>(size), stride, 0});
     }
     for (int node = 0; node < nodes_; ++node)
-      graph.add(switch_vertex("router", fmt::format("{}", fmt::join(coordinates(node), ".")),
-                              place_of_router(node)));
+      graph.add(switch_vertex("router", fmt::format("{}", fmt::join(coordinates(node), "."))));
     for (Dimension& d : dimensions_) add_links(d, graph, o.link.latency_s);
   }
 
@@ -78,12 +77,6 @@ class Torus final : public Topology {
     return least_cut(
         nodes_, nodes_, 1, node_Bps, [&](int r) { return link_Bps_ * least_staircase(sizes, r); },
         "across a dimension");
-  }
-
-  /// A node is drawn beside its router.
-  Point place(int node) const override {
-    const Point router = place_of_router(node);
-    return {router.x + 1, router.y + 1};
   }
 
  private:
@@ -143,18 +136,6 @@ class Torus final : public Topology {
       least = std::min(least, staircase(order, r));
     }
     return least;
-  }
-
-  /// The last dimension goes to the right, the one before it down; planes of the others are side by
-  /// side.
-  Point place_of_router(int node) const {
-    const std::size_t n = dimensions_.size();
-    const double column = dimensions_[n - 1].of(node);
-    const double row = n < 2 ? 0 : dimensions_[n - 2].of(node);
-    const int plane_size = dimensions_[n - 1].size * (n < 2 ? 1 : dimensions_[n - 2].size);
-    const double plane_width = 2.2 * dimensions_[n - 1].size + 1.5;
-    const int plane = node / plane_size;
-    return {column * 2.2 + plane * plane_width, row * 2.2};
   }
 
   int nodes_;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "netmodels/topologies/registry.h"
@@ -98,13 +98,13 @@ void check_symmetric(const Matrix& delay, const std::string& pointer) {
                         format_quantity(delay[j][i], Dimension::duration)));
 }
 
-void check(const WanOptions& o, const Cluster& cluster, const std::string& pointer) {
+void check(const WanOptions& o, const AttachedNodes& attached, const std::string& pointer) {
   std::int64_t nodes = 0;
   for (const Region& region : o.regions) nodes += region.nodes;
-  if (nodes != cluster.nodes)
+  if (nodes != attached.count)
     throw ConfigError(
         child(pointer, "regions"),
-        fmt::format("have {} nodes; expected the cluster's {}", nodes, cluster.nodes));
+        fmt::format("have {} nodes; expected the cluster's {}", nodes, attached.count));
   check_matrix(o.delay_s, o.regions, child(pointer, "delay"));
   check_matrix(o.bandwidth_Bps, o.regions, child(pointer, "bandwidth"));
   if (o.delay_is == DelayIs::round_trip) check_symmetric(o.delay_s, child(pointer, "delay"));
@@ -112,17 +112,15 @@ void check(const WanOptions& o, const Cluster& cluster, const std::string& point
 
 class Wan final : public Topology {
  public:
-  Wan(const WanOptions& o, const Cluster&, Graph& graph)
+  Wan(const WanOptions& o, const AttachedNodes&, Graph& graph)
       : bandwidth_Bps_(o.bandwidth_Bps), first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int i = 0; i < count(); ++i) {
       const auto nodes = static_cast<int>(o.regions[at(i)].nodes);
       begins_.push_back(static_cast<int>(region_of_.size()));
       region_of_.resize(region_of_.size() + at(nodes), i);
-      most_ = std::max(most_, nodes);
     }
     begins_.push_back(static_cast<int>(region_of_.size()));
-    for (int i = 0; i < count(); ++i)
-      graph.add(switch_vertex("region", o.regions[at(i)].name, place_of_region(i)));
+    for (int i = 0; i < count(); ++i) graph.add(switch_vertex("region", o.regions[at(i)].name));
     links_ = static_cast<LinkId>(graph.links.size());
     const double ways = o.delay_is == DelayIs::round_trip ? 2 : 1;
     for (int i = 0; i < count(); ++i)
@@ -159,16 +157,7 @@ class Wan final : public Topology {
     return or_at_nics({least, "some regions against the others"}, begins_.back(), node_Bps);
   }
 
-  /// The nodes of a region are drawn in columns below it.
-  Point place(int node) const override {
-    const int region = region_of_[at(node)], i = node - begins_[at(region)];
-    const int row = i / columns(), column = i % columns();
-    const Point top = place_of_region(region);
-    return {top.x + column - (columns() - 1) / 2.0, top.y + 1.5 + row * 1.2};
-  }
-
  private:
-  int columns() const { return std::min(most_, 3); }  // of a region's nodes
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int count() const { return static_cast<int>(bandwidth_Bps_.size()); }
 
@@ -187,17 +176,9 @@ class Wan final : public Topology {
     return Bps + off * node_Bps;
   }
 
-  /// Regions are in rows, with room for their nodes.
-  Point place_of_region(int i) const {
-    const int across = static_cast<int>(std::ceil(std::sqrt(count())));
-    const int rows = (most_ - 1) / columns(), row = i / across, column = i % across;
-    return {column * (columns() + 1.5), row * (3.5 + rows * 1.2)};
-  }
-
   Matrix bandwidth_Bps_;
   VertexId first_;
   std::vector<int> region_of_, begins_;  // by node; by region
-  int most_ = 1;                         // nodes of the largest region
   LinkId links_ = 0;
 };
 

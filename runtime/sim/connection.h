@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/communicator.h"
-#include "netmodels/tcp.h"
+#include "netmodels/network/tcp.h"
 #include "runtime/sim/rendezvous.h"
 
 namespace trigram::sim {

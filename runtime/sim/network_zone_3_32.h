@@ -19,7 +19,7 @@
 
 #include "core/check.h"
 #include "netmodels/coupled_rounds.h"
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 #include "runtime/sim/shaper_3_32.h"
 
 namespace trigram::sim {

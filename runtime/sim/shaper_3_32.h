@@ -3,7 +3,7 @@
 #include <simgrid/kernel/resource/Model.hpp>
 #include <vector>
 
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 #include "runtime/sim/changing_link_3_32.h"
 
 namespace trigram::sim {

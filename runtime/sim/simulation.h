@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "netmodels/coupled_rounds.h"
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 #include "runtime/sim/sim_runtime.h"
 
 namespace trigram::sim {

@@ -13,7 +13,7 @@
 
 #include "core/communicator.h"
 #include "netmodels/cluster.h"
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 #include "runtime/host/schedule.h"
 #include "runtime/host/world.h"
 #include "runtime/threads/shared_links.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 #include "runtime/host/schedule.h"
 
 namespace trigram::threads {

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unittest
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 from networks import TORUS, WAN, NetworkTest, cluster, dragonfly
+
+DRAWN = (
+    cluster(12, TORUS, workers_per_node=4),
+    cluster(16, {"kind": "fat_tree", "k": 4}),
+    cluster(12, {"kind": "fat_tree", "nodes_per_leaf": 4, "taper": 2}),
+    dragonfly(72),
+    cluster(24, {"kind": "hammingmesh", "board": [2, 2], "boards": [2, 3]}),
+    cluster(4, WAN, workers_per_node=8),
+    cluster(5, {"kind": "flat"}, workers_per_node=4),
+    cluster(1024, {"kind": "fat_tree", "k": 16}),
+)
 
 
 class NetworkPictures(NetworkTest):
@@ -30,16 +42,7 @@ class NetworkPictures(NetworkTest):
         self.assertEqual(len(lines), 12 + 24 + 1)
 
     def test_texts_do_not_overlap(self) -> None:
-        for described in (
-            cluster(12, TORUS, workers_per_node=4),
-            cluster(16, {"kind": "fat_tree", "k": 4}),
-            cluster(12, {"kind": "fat_tree", "nodes_per_leaf": 4, "taper": 2}),
-            dragonfly(72),
-            cluster(24, {"kind": "hammingmesh", "board": [2, 2], "boards": [2, 3]}),
-            cluster(4, WAN, workers_per_node=8),
-            cluster(5, "flat", workers_per_node=4),
-            cluster(1024, {"kind": "fat_tree", "k": 16}),
-        ):
+        for described in DRAWN:
             with self.subTest(described["topology"]):
                 self.show(described, "-o", "picture.svg")
                 picture = ElementTree.parse(self.folder / "picture.svg").getroot()
@@ -56,6 +59,11 @@ class NetworkPictures(NetworkTest):
                     for b in boxes[:i]:
                         apart = a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
                         self.assertTrue(apart, (a, b))
+
+    def test_every_kind_of_topology_is_drawn_here(self) -> None:
+        networks = json.loads(self.trigram("list", "networks", "--json").stdout)["networks"]
+        kinds = {network["name"] for network in networks if network["kind"] == "topology"}
+        self.assertEqual(kinds, {described["topology"]["kind"] for described in DRAWN})
 
     def test_picture_of_tiers_when_there_are_many(self) -> None:
         texts = self.texts(cluster(1024, {"kind": "fat_tree", "k": 16}))

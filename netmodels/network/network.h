@@ -7,18 +7,13 @@
 #include <vector>
 
 #include "core/communicator.h"
-#include "netmodels/link_dynamics.h"
-#include "netmodels/tcp.h"
+#include "netmodels/network/link_dynamics.h"
+#include "netmodels/network/tcp.h"
 
 namespace trigram {
 
 using VertexId = std::int32_t;
 using LinkId = std::int32_t;
-
-/// Where a vertex is drawn: x to the right, y down. A node of one worker takes 1 x 1.
-struct Point {
-  double x = 0, y = 0;
-};
 
 /// An endpoint of links.
 struct Vertex {
@@ -27,7 +22,6 @@ struct Vertex {
   std::string tier;  // such as "edge switch"; many of one tier are drawn as one
   std::string name;  // within its tier, such as "0.1"
   int node = -1;     // the node that contains it; -1 for parts that connect nodes
-  Point place;
 };
 
 /// One direction of a connection. A message of n bytes that has the link to itself takes latency +

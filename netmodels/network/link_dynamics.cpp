@@ -1,4 +1,4 @@
-#include "netmodels/link_dynamics.h"
+#include "netmodels/network/link_dynamics.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "netmodels/network_summary.h"
+#include "netmodels/network/network_summary.h"
 
 #include <algorithm>
 

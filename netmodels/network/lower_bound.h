@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 
 namespace trigram {
 

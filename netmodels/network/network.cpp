@@ -1,4 +1,4 @@
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "netmodels/topology.h"
+#include "netmodels/topologies/topology.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,8 +39,8 @@ Bisection or_at_nics(const Bisection& cut, int nodes, double node_Bps) {
   return at_nics <= cut.bandwidth_Bps ? Bisection{at_nics, "NICs of half of the nodes"} : cut;
 }
 
-Vertex switch_vertex(std::string tier, std::string name, Point place) {
-  return {Vertex::Kind::network_switch, std::move(tier), std::move(name), -1, place};
+Vertex switch_vertex(std::string tier, std::string name) {
+  return {Vertex::Kind::network_switch, std::move(tier), std::move(name), -1};
 }
 
 }  // namespace trigram

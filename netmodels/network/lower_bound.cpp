@@ -1,4 +1,4 @@
-#include "netmodels/lower_bound.h"
+#include "netmodels/network/lower_bound.h"
 
 #include <algorithm>
 #include <limits>

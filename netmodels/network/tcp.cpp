@@ -1,4 +1,4 @@
-#include "netmodels/tcp.h"
+#include "netmodels/network/tcp.h"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "netmodels/cluster.h"
-#include "netmodels/network.h"
+#include "core/config/fields.h"
+#include "netmodels/network/network.h"
+#include "netmodels/topologies/topology_spec.h"
 
 namespace trigram {
 
@@ -22,8 +23,6 @@ class Topology {
   /// total. It is a closed form for the cut that it names, which is the least cut if the topology
   /// is regular (docs/topologies.md).
   virtual Bisection bisection(double node_Bps) const = 0;
-  /// Where a node is drawn.
-  virtual Point place(int node) const = 0;
 };
 
 /// A kind of topology that configurations select by name.
@@ -33,14 +32,14 @@ struct TopologyEntry {
   Json schema;  // of the options, without "kind"
   /// Checks the options strictly and fills in defaults.
   std::function<Json(const Json& options, const std::string& pointer)> resolve;
-  /// Throws ConfigError if the resolved options do not fit the cluster.
-  std::function<void(const Json& resolved, const Cluster&, const std::string& pointer)> check;
+  /// Throws ConfigError if the resolved options do not fit the nodes.
+  std::function<void(const Json& resolved, const AttachedNodes&, const std::string& pointer)> check;
   /// Creates the topology and adds its switches and links to `graph`.
-  std::function<std::unique_ptr<Topology>(const Json& resolved, const Cluster&, Graph&)> make;
+  std::function<std::unique_ptr<Topology>(const Json& resolved, const AttachedNodes&, Graph&)> make;
 };
 
-/// The entry of a kind whose options are the struct S with this field table. T{options, cluster,
-/// graph} constructs the topology.
+/// The entry of a kind whose options are the struct S with this field table. T{options,
+/// attached, graph} constructs the topology.
 template <class T, class S, class Check>
 TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> table, Check check) {
   return {std::move(kind),
@@ -49,11 +48,12 @@ TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> ta
           [table](const Json& j, const std::string& pointer) {
             return table.dump(table.parse(j, pointer));
           },
-          [table, check](const Json& resolved, const Cluster& cluster, const std::string& pointer) {
-            check(table.parse(resolved, pointer), cluster, pointer);
+          [table, check](const Json& resolved, const AttachedNodes& attached,
+                         const std::string& pointer) {
+            check(table.parse(resolved, pointer), attached, pointer);
           },
-          [table](const Json& resolved, const Cluster& cluster, Graph& graph) {
-            return std::make_unique<T>(table.parse(resolved, ""), cluster, graph);
+          [table](const Json& resolved, const AttachedNodes& attached, Graph& graph) {
+            return std::make_unique<T>(table.parse(resolved, ""), attached, graph);
           }};
 }
 
@@ -61,8 +61,8 @@ TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> ta
 struct SwitchLink {
   double bandwidth_Bps = 0;  // 0: as a NIC
   double latency_s = 0;      // added to the end-to-end latency of `inter`
-  double bandwidth(const Cluster& cluster) const {
-    return bandwidth_Bps > 0 ? bandwidth_Bps : cluster.inter.bandwidth_Bps;
+  double bandwidth(const AttachedNodes& attached) const {
+    return bandwidth_Bps > 0 ? bandwidth_Bps : attached.nic_Bps;
   }
 };
 
@@ -80,6 +80,6 @@ Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,
 Bisection or_at_nics(const Bisection& cut, int nodes, double node_Bps);
 
 /// A switch of a topology.
-Vertex switch_vertex(std::string tier, std::string name, Point place);
+Vertex switch_vertex(std::string tier, std::string name);
 
 }  // namespace trigram

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "netmodels/network.h"
+#include "netmodels/network/network.h"
 
 namespace trigram {
 
