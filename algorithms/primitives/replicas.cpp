@@ -7,7 +7,7 @@ namespace {
 
 Peers fixed_peers(Context ctx, const Execution& execution, const PeerGraphSpec& spec) {
   const auto graph = make_peer_graph(spec);
-  const int size = exchanging(execution, *ctx.layout).size;
+  const int size = participants(execution, *ctx.layout).count;
   if (!execution.hierarchical) return graph->peers(ctx.world_rank, size, 0);
   if (!ctx.layout->is_leader(ctx.world_rank)) return {};
   return graph->peers(ctx.layout->node_of(ctx.world_rank), size, 0);
