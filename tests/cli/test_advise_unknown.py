@@ -1,7 +1,8 @@
 """Flips rest on runs that are long enough. A candidate that is unknown at a setting is neither ahead nor behind there.
 
 Two workers compute for 3 ms per step and average 4 MB in the background. An average takes 32 Mbit over the
-bandwidth, and no step waits for it. 5,000 steps, which no run exceeds, take 15 s.
+bandwidth, and no step waits for it. The first average is of equal models, so a run needs two. 5,000 steps, which no
+run exceeds, take 15 s.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ PROFILE = {
     "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
 }
 ASYNC, FULL, SIGNS = "async_model_average", "gradient_allreduce", "ef_signsgd"
-CANDIDATES = {"cluster": "two.json", "workload": "bert_large", "steps": 20, "until_steady": True}
-BOTH = {"sweep": {"/algorithm": [FULL, ASYNC]}}
-NEVER_AVERAGED = "completed no average in 5000 steps"
+AVERAGE = {"name": ASYNC, "interval": "1us"}
+NAME = f"{ASYNC} interval=1us"
+CANDIDATES = {"cluster": "two.json", "workload": "bert_large", "steps": 40, "until_steady": True}
+BOTH = {"sweep": {"/algorithm": [FULL, AVERAGE]}}
+NEVER_AVERAGED = "completed no average in 5000 steps but the one that begins with the run, of equal models"
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
@@ -49,32 +52,32 @@ class Unknown(CommandTest):
         return {m["experiment"]["steps"] for m in manifests if m["experiment"]["algorithm"]["name"] == ASYNC}
 
     def test_runs_are_made_longer_at_every_place(self) -> None:
-        """An average takes 11 of the 20 steps, and 43 steps at a fourth of the bandwidth."""
+        """Two averages take 22 of the 40 steps, and 86 steps at a fourth of the bandwidth."""
         advice = self.advise(self.arguments("1Gbps", "--range", "4"))
         self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
         for flip in advice["flips"]:
             self.assertIsNone(flip["first"], flip)
             self.assertIsNone(flip["not_known"], flip)
             self.assertEqual(flip["not_compared"], [])
-        self.assertEqual(self.steps(advice["results"]), {20}, "of the network as it is")
-        self.assertIn(80, self.steps(advice["results"] + "-search"))
+        self.assertEqual(self.steps(advice["results"]), {40}, "of the network as it is")
+        self.assertIn(160, self.steps(advice["results"] + "-search"))
 
     def test_a_first_that_is_not_known_is_not_beaten(self) -> None:
-        arguments = self.arguments("4Mbps", "--range", "4")
+        arguments = self.arguments("8Mbps", "--range", "4")
         advice = self.advise(arguments)
         self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
         flip = self.flip(advice, "bandwidth", "down")
         self.assertIsNone(flip["first"])
         self.assertEqual(flip["not_known"], NEVER_AVERAGED)
         self.assertNotIn("flips_factor", flip)
-        slowest = 32 / 4 / 15  # as a factor: the slowest bandwidth that averages within 5,000 steps
+        slowest = 64 / 8 / 15  # as a factor: the slowest bandwidth that averages twice within 5,000 steps
         self.assertAlmostEqual(flip["holds_factor"], slowest, delta=0.02 * slowest)
         self.assertAlmostEqual(flip["unknown_factor"], slowest, delta=0.02 * slowest)
         self.assertLess(flip["unknown_Bps"], flip["holds_Bps"])
         self.assertIsNone(self.flip(advice, "bandwidth", "up")["not_known"])
         self.assertRegex(
             self.trigram(*arguments).stdout,
-            rf"4 Mbps +below 2\.1\d Mbps \(x0\.5\d+\) +not known: {ASYNC} {NEVER_AVERAGED}\n",
+            rf"8 Mbps +below 4\.2\d Mbps \(x0\.5\d+\) +not known: {NAME} {NEVER_AVERAGED}\n",
         )
 
     def test_a_challenger_that_is_not_known_is_named(self) -> None:
@@ -82,7 +85,7 @@ class Unknown(CommandTest):
         momentum = {"name": "sgd", "lr": 0.05, "momentum": 0.5}
         rows = [
             {"/algorithm": SIGNS, "/optimizer": momentum},
-            {"/algorithm": ASYNC, "/optimizer": {"name": "sgd", "lr": 0.02}},
+            {"/algorithm": AVERAGE, "/optimizer": {"name": "sgd", "lr": 0.02}},
         ]
         options = ("--range", "32", "--target", "accuracy=0.5")
         arguments = self.arguments("5Gbps", *options, candidates={"zip": rows})
@@ -93,7 +96,7 @@ class Unknown(CommandTest):
         self.assertIsNone(flip["first"])
         self.assertIsNone(flip["not_known"])
         self.assertEqual(flip["not_compared"], [rows[1]])
-        self.assertIn(f"the same (not compared: {ASYNC} lr=0.02)\n", self.trigram(*arguments).stdout)
+        self.assertIn(f"the same (not compared: {NAME} lr=0.02)\n", self.trigram(*arguments).stdout)
 
     def test_runs_that_reach_their_target_early_do_not_become_longer(self) -> None:
         """A run that reaches its target before its first average would end there if it were longer, too."""
@@ -103,16 +106,16 @@ class Unknown(CommandTest):
         self.assertRegex(last["not_compared"], "in [0-9] steps")
 
     def test_what_is_not_known_where_nics_differ_is_said(self) -> None:
-        arguments = self.arguments("2.125Mbps", "--range", "1.1")
+        arguments = self.arguments("4.25Mbps", "--range", "1.1")
         advice = self.advise(arguments)
         self.assertIsNone(advice["candidates"][0]["not_compared"])
         last = advice["where_nics_differ"][-1]
-        self.assertEqual(last["settings"], {"/algorithm": ASYNC})
+        self.assertEqual(last["settings"], {"/algorithm": AVERAGE})
         self.assertEqual(last["not_compared"], NEVER_AVERAGED)
         self.assertIsNone(last["most_more"])
         out = self.trigram(*arguments).stdout
         self.assertIn("warning: where NICs differ by 1 %, it is not known who is first\n", out)
-        self.assertIn(f"not compared where NICs differ by 1 %: {ASYNC}: {NEVER_AVERAGED}\n", out)
+        self.assertIn(f"not compared where NICs differ by 1 %: {NAME}: {NEVER_AVERAGED}\n", out)
 
 
 if __name__ == "__main__":
