@@ -17,7 +17,7 @@
 #include "experiments/job/plan_difference.h"
 #include "experiments/job/statement.h"
 #include "experiments/version.h"
-#include "runtime/host/last_words.h"
+#include "runtime/host/signal_message.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
@@ -108,9 +108,9 @@ void begin_in_job(const std::filesystem::path& folder, const std::string& partin
     rank_log::print("trigram {}, rank {} of {}, process {} on {}", version().git, process.rank,
                     process.size, getpid(), host.data());
   }
-  last_words::set(fmt::format("rank {} prepares what it is to do", process.rank));
-  last_words::end_on_signals(fmt::format("trigram: rank {}", process.rank),
-                             process.rank == 0 ? parting : "", kInterrupted, file);
+  signal_message::set(fmt::format("rank {} prepares what it is to do", process.rank));
+  signal_message::end_on_signals(fmt::format("trigram: rank {}", process.rank),
+                                 process.rank == 0 ? parting : "", kInterrupted, file);
 }
 
 void check_for_job(const Plan& plan) {
@@ -165,7 +165,7 @@ void agree_on_error(const std::string& error, const std::string& command) {
   if (!has_others_in_job()) return;
   begin_in_job();
   // Printed even if the launcher ends this process because others never take part in the exchange.
-  last_words::set(fmt::format("rank {}: {}", rank_in_job(), error));
+  signal_message::set(fmt::format("rank {}: {}", rank_in_job(), error));
   Statement mine{command};
   mine.error = error;
   exchange_statements(mine, MpiOptions{}.watchdog_s);

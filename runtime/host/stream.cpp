@@ -212,22 +212,22 @@ std::unique_ptr<Mutex> HostStream::make_mutex() { return std::make_unique<HostMu
 namespace {
 
 /// The time of an accelerator event, on the world's clock.
-class WorldMoment final : public EventTime {
+class WorldEventTime final : public EventTime {
  public:
-  WorldMoment(std::unique_ptr<EventTime> moment, const World& world)
-      : moment_(std::move(moment)), world_(world) {}
-  bool known() const override { return moment_->known(); }
-  double seconds() const override { return world_.since_start(moment_->seconds()); }
+  WorldEventTime(std::unique_ptr<EventTime> time, const World& world)
+      : time_(std::move(time)), world_(world) {}
+  bool known() const override { return time_->known(); }
+  double seconds() const override { return world_.since_start(time_->seconds()); }
 
  private:
-  const std::unique_ptr<EventTime> moment_;
+  const std::unique_ptr<EventTime> time_;
   const World& world_;
 };
 
 }  // namespace
 
 std::unique_ptr<EventTime> HostStream::mark() {
-  return queue_ ? std::make_unique<WorldMoment>(queue_->mark(), world()) : nullptr;
+  return queue_ ? std::make_unique<WorldEventTime>(queue_->mark(), world()) : nullptr;
 }
 
 }  // namespace trigram::host
