@@ -153,7 +153,7 @@ double Accelerator::rate_Bps(Cost::Kind kind) const {
 }
 
 double Accelerator::seconds(const Cost& cost) const {
-  if (cost.nothing()) return 0;
+  if (cost.is_noop()) return 0;
   if (cost.kind == Cost::Kind::synchronization && synchronize_overhead_s >= 0)
     return synchronize_overhead_s;
   if (const double own_Bps = rate_Bps(cost.kind); own_Bps > 0)

@@ -39,12 +39,12 @@ void scale_pass(Profile& profile, double ProfileTensor::*time,
   const auto at_peak_s = [&](const ProfileTensor& row) {
     return static_cast<double>(*(row.*flops)) / profile.measured_on.flops_per_s;
   };
-  double unplaced_s = 0, free_s = 0;
+  double excess_s = 0, slack_s = 0;
   for (const ProfileTensor& row : profile.tensors) {
-    unplaced_s += std::max(0.0, at_peak_s(row) - row.*time);
-    free_s += std::max(0.0, row.*time - at_peak_s(row));
+    excess_s += std::max(0.0, at_peak_s(row) - row.*time);
+    slack_s += std::max(0.0, row.*time - at_peak_s(row));
   }
-  const double share = free_s > 0 ? std::min(1.0, unplaced_s / free_s) : 0;
+  const double share = slack_s > 0 ? std::min(1.0, excess_s / slack_s) : 0;
   for (ProfileTensor& row : profile.tensors) {
     const double whole_s = row.*time, own_s = std::min(whole_s, at_peak_s(row));
     const double arithmetic_s = own_s + share * (whole_s - own_s);

@@ -50,7 +50,7 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
   const Json options = workload.value("priced_with", workload);
   const std::string measured =
       fmt::format("give {}/step_time, a step's computation as measured there", pointer);
-  if (same_accelerator(times.stand_for, cluster))
+  if (same_accelerator(times.times_for, cluster))
     return fmt::format(
         "its rates are of another form or precision of it, and times are not scaled "
         "to them; {}",
@@ -129,22 +129,22 @@ std::vector<std::string> machine_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload) {
   const auto times = workload.layer_times();
   const AcceleratorRates cluster = rates_of(experiment.cluster.accelerator);
-  if (!times || times->measured_here || times->stand_for.name == kUnknown ||
+  if (!times || times->measured_here || times->times_for.name == kUnknown ||
       !computes_layers(experiment))
     return {};
   const bool asked = asks_for_scaling(experiment.workload);
-  if (times->stand_for.name.empty())
+  if (times->times_for.name.empty())
     return experiment.cluster.accelerator.name.empty() && !asked
                ? std::vector<std::string>{}
                : std::vector<std::string>{
                      unsaid(experiment.workload, *times, text_of(experiment.cluster.accelerator))};
-  if (same_machine(times->stand_for, cluster) &&
+  if (same_machine(times->times_for, cluster) &&
       !(asked && cluster.name == kUnnamed && !cluster.known()))
     return {};
   return {fmt::format(
       "layer times of {} are those of {}, batch {}, and the cluster's accelerator is "
       "{}: what computation takes there is not known; {}",
-      times->profile, text_of(times->stand_for), times->batch,
+      times->profile, text_of(times->times_for), times->batch,
       text_of(experiment.cluster.accelerator), remedy(experiment.workload, *times, cluster))};
 }
 

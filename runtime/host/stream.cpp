@@ -49,7 +49,7 @@ void HostStream::join() {
   }
   self_.wake.notify_one();
   Endpoint& destroyer = *this_endpoint();
-  destroyer.set_state(Endpoint::State::blocked, {.kind = Wait::stream_end, .other = name()});
+  destroyer.set_state(Endpoint::State::blocked, {.kind = Wait::stream_end, .name = name()});
   worker_.join();
   destroyer.set_state(Endpoint::State::running);
 }
@@ -174,7 +174,7 @@ void HostStream::wait(Work& work) {
   if (!awaited->issued()) {
     awaited->notify(self_);
     std::unique_lock lock(self_.mutex);
-    self_.park(lock, {.kind = Wait::work, .other = awaited->stream()},
+    self_.park(lock, {.kind = Wait::work, .name = awaited->stream()},
                [&] { return awaited->issued(); });
   }
   if (awaited->error()) std::rethrow_exception(awaited->error());
@@ -188,9 +188,9 @@ void HostStream::synchronize() {
   auto last = enqueue([](Context) {}, nullptr);
   last->notify(*caller);
   std::unique_lock lock(caller->mutex);
-  caller->park(lock, {.kind = Wait::work, .other = last->stream()}, [&] { return last->issued(); });
+  caller->park(lock, {.kind = Wait::work, .name = last->stream()}, [&] { return last->issued(); });
   lock.unlock();
-  world().waiter().await({.kind = Wait::work, .other = last->stream()},
+  world().waiter().await({.kind = Wait::work, .name = last->stream()},
                          [&] { return last->done(); });
 }
 

@@ -105,7 +105,7 @@ MpiGroup& MpiWorld::child(MpiGroup& parent, std::size_t n, const std::string& na
   MPI_Comm comm;
   MPI_Request request;
   check(MPI_Comm_idup(parent.comm(), &comm, &request), "MPI_Comm_idup");
-  await(request, {.kind = Wait::fork, .other = name});
+  await(request, {.kind = Wait::fork, .name = name});
   const auto id = parent.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1;
   return groups_.add(*this, name, id, comm, receivers ? receivers->messages() : comm);
 }
@@ -132,7 +132,7 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
                        parent.comm(), &request),
         "MPI_Iallgather");
   try {
-    await(request, {.kind = Wait::fork, .other = name});
+    await(request, {.kind = Wait::fork, .name = name});
   } catch (...) {
     static_cast<void>(new auto(names));
     throw;

@@ -241,7 +241,7 @@ void SimStream::wait(Work& work) {
   if (!world_.ahead()) settle();
   if (!awaited.ran_) {
     awaited.waiters_.push_back(this);
-    block_ahead({.kind = Wait::work, .other = awaited.stream_.name_}, [&] { return awaited.ran_; });
+    block_ahead({.kind = Wait::work, .name = awaited.stream_.name_}, [&] { return awaited.ran_; });
   }
   if (world_.ahead()) continue_from(DeferredTime::later(current_time(), awaited.end_));
   awaited.observed_ = true;

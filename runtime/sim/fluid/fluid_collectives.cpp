@@ -98,7 +98,7 @@ void FluidCollectives::arrive(PendingCollective& pending, std::size_t place,
     pending.first = (place + 1) % size;
   const Accelerator& accelerator = world_.cluster().accelerator;
   const auto set = [&](std::vector<double>& by_place, const Cost& cost) {
-    if (cost.nothing()) return;
+    if (cost.is_noop()) return;
     by_place.resize(size);
     by_place[place] = accelerator.seconds(cost);
   };
