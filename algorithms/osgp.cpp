@@ -46,7 +46,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const auto take_in = [&](long under_way) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       pushes[i].take_in(ctx, under_way);
-      pushes[i].mass().estimate(device, parts[i].weights);
+      pushes[i].state().estimate(device, parts[i].weights);
     }
   };
   for (long t : run.steps) {
@@ -54,9 +54,9 @@ void train(Context ctx, Run& run, const Options& options) {
     const Peers peers = graph->peers(ctx.rank(), ctx.size(), t / options.overlap_steps);
     compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
       DelayedPush& push = pushes[static_cast<std::size_t>(part.index)];
-      device.copy(part.weights, push.mass().x);  // but the optimiser steps from x
+      device.copy(part.weights, push.state().x);  // but the optimiser steps from x
       optimizer_step(ctx, run, part);
-      device.copy(push.mass().x, part.weights);
+      device.copy(push.state().x, part.weights);
       if (due) push.push(ctx, *comm, peers);
     });
     take_in(/*under_way=*/1);
