@@ -48,7 +48,7 @@ double at_the_slowest_pace(const Standing& s, const Contest& contest) {
 
 /// The last column of the table: how far a candidate is behind the first.
 std::string distance(const Standing& s, const Advice& advice) {
-  if (!s.why.empty()) return "not compared";
+  if (!s.not_compared.empty()) return "not compared";
   if (advice.leaves_open(s)) return advice.leads(s) ? "tie" : "not ranked";
   return &s == &advice.standings.front() || !s.gets_there() ? "-" : percent(advice.behind(s));
 }
@@ -62,15 +62,15 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     const Standing& s = advice.standings[i];
     const Candidate& c = contest.candidates()[s.candidate];
     auto& line = lines.emplace_back(std::vector<std::string>{
-        s.why.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
+        s.not_compared.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
     const bool there = s.gets_there();
-    if (accuracy) line.push_back(there ? s.cost.text() : s.why.empty() ? "never" : "-");
+    if (accuracy) line.push_back(there ? s.cost.text() : s.not_compared.empty() ? "never" : "-");
     if (s.summary.is_null()) {
       line.insert(line.end(), {"failed", "-", "-"});
       continue;
     }
     const Pace now = pace(s.summary);
-    const std::string mark = s.off.empty() ? "" : fmt::format(" {}", kOff);
+    const std::string mark = s.rates_not_compared.empty() ? "" : fmt::format(" {}", kOff);
     line.push_back(fmt::format("{:.2f}{}", 1e3 * now.step_s, mark));
     line.push_back(
         now.samples_per_s.is_number()
@@ -147,7 +147,9 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
 /// Says whether the answer changes if NICs differ.
 std::string where_nics_differ(const Advice& advice, const Contest& contest) {
   if (advice.unequal.empty()) return "";
-  const auto name = [&](const Unequal& u) { return full_name(contest.candidates()[u.candidate]); };
+  const auto name = [&](const UnequalNics& u) {
+    return full_name(contest.candidates()[u.candidate]);
+  };
   const std::string where =
       fmt::format("where {} differ by {:g} %", has_one_node(contest.cluster()) ? "ports" : "NICs",
                   100 * kNicsDiffer);
@@ -156,7 +158,7 @@ std::string where_nics_differ(const Advice& advice, const Contest& contest) {
     text = fmt::format("warning: {}, it is not known who is first\n", where);
   else if (advice.holds_where_nics_differ()) text = where + ", it is still first\n";
   else text = fmt::format("warning: {}, {} is first\n", where, name(advice.unequal.front()));
-  for (const Unequal& u : advice.unequal)
+  for (const UnequalNics& u : advice.unequal)
     if (!u.why_unknown.empty())
       text += fmt::format("not compared {}: {}: {}\n", where, name(u), u.why_unknown);
     else if (u.changes)
@@ -236,13 +238,13 @@ std::string notes(const Advice& advice, const Contest& contest) {
   if (std::ranges::any_of(advice.standings, [](const Standing& s) { return s.cost.coarse(); }))
     text += kCoarseLegend;
   for (const Standing& s : advice.standings)
-    if (!s.why.empty())
+    if (!s.not_compared.empty())
       text += fmt::format("not compared: {}: {}{}\n", full_name(contest.candidates()[s.candidate]),
-                          s.why, remedy(s));
+                          s.not_compared, remedy(s));
   for (const Standing& s : advice.standings)
-    if (!s.off.empty())
+    if (!s.rates_not_compared.empty())
       text += fmt::format("{} {}: its step and samples/s are not those of the long run: it {}\n",
-                          kOff, full_name(contest.candidates()[s.candidate]), s.off);
+                          kOff, full_name(contest.candidates()[s.candidate]), s.rates_not_compared);
   for (const std::string& line : contest.left_out()) text += "left out: " + line + "\n";
   return text;
 }

@@ -204,8 +204,9 @@ std::string parts_of_runs(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     uneven = uneven || !paces(row).empty();
     for (const Json& s : row.summaries)
-      if (const Json said = s.value(Json::json_pointer("/rates/over"), Json()); said.is_string())
-        over[said].insert(row.algorithm);
+      if (const Json steps_covered = s.value(Json::json_pointer("/rates/over"), Json());
+          steps_covered.is_string())
+        over[steps_covered].insert(row.algorithm);
   }
   std::string text = uneven
                          ? "(a to b): samples/s of the slowest and of the fastest worker, who do "
