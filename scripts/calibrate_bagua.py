@@ -44,7 +44,7 @@ def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
     print(f"error over {len(errors)} cells: median {median(errors):.1%}, greatest {max(errors):.1%}")
 
 
-def of_one_server(server: one_server.OneServer, values: Values) -> tuple[Values, float]:
+def fit_one_server(server: one_server.OneServer, values: Values) -> tuple[Values, float]:
     """With what hosts copy for BytePS; and how unlike steps of VGG16 are."""
     ratios = server.variations(description(values))
     variation = one_server.best(ratios)
@@ -58,7 +58,8 @@ def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
     columns = tuple(arguments.columns)
     calibration = stages.Calibration(simulate, cells.distinct(everything, columns), tell=tables.say)
     values, model = calibration.run(arguments.evaluations, arguments.rounds)
-    values, steps_of_vgg16 = of_one_server(one_server.OneServer(arguments.trigram, arguments.cache, arguments.jobs), values)
+    server = one_server.OneServer(arguments.trigram, arguments.cache, arguments.jobs)
+    values, steps_of_vgg16 = fit_one_server(server, values)
     values = calibration.with_servers(values)
     published, simulated = stages.floor(simulate, everything, values)
     print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s\n")

@@ -29,17 +29,17 @@ class Reached:
 
 @dataclass(frozen=True)
 class Partly:
-    """What some of the runs over seeds reach and the others never: `there` of `runs`, in intervals of which the
+    """What some of the runs over seeds reach and the others never: `reached` of `runs`, in intervals of which the
     earliest begins at `least` and the latest ends at `most`. It has no mean, and thus no rank."""
 
-    there: int
+    reached: int
     runs: int
     least: float
     most: float
     kind: str = "seeds"  # "runs" where seeds have several
 
     def __str__(self) -> str:
-        return f"with {self.there} of {self.runs} {self.kind}"
+        return f"with {self.reached} of {self.runs} {self.kind}"
 
 
 def is_coarse(least: float, value: float) -> bool:

@@ -85,7 +85,7 @@ class Claim:
         return [answer.unusable for answer in self._all_answers if answer.unusable]
 
     @property
-    def left_aside(self) -> int:
+    def superseded(self) -> int:
         """Runs of cells that better ones answer."""
         return len(self._all_answers) - len(self.unusable) - len(self._answers)
 

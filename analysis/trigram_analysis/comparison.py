@@ -181,7 +181,7 @@ class Comparison:
         ]
         return ", ".join(parts)
 
-    def told_of(self, run: Run) -> str:
+    def run_label(self, run: Run) -> str:
         """Which run a timeline is of, where the runs have several seeds; which step, where they recorded different ones
         or where not all steps of the run are alike."""
         unlike = self._unlike(run)

@@ -210,13 +210,12 @@ Outlook Advisor::scan(Outlook outlook, std::size_t winner) {
 
 /// Repeats runs with more steps until they show their algorithm's cost, if time or chance decides
 /// the exchanges or if workers do not wait for each other.
-std::vector<Standing> Advisor::run(const Scenario& scenario,
-                                   const std::vector<std::size_t>& candidates) {
+std::vector<Standing> Advisor::run(const Scenario& at, const std::vector<std::size_t>& candidates) {
   std::vector<long> steps = steps_;
   std::map<std::size_t, Standing> found;
   for (std::vector<std::size_t> open = candidates; !open.empty();) {
     std::vector<std::size_t> longer;
-    for (Standing& s : run(scenario, open, steps)) {
+    for (Standing& s : run(at, open, steps)) {
       const bool grows = contest_.candidates()[s.candidate].grows && !s.not_compared.empty();
       if (const auto more = grows ? longer_run_steps(s.steps, s.summary) : std::nullopt) {
         steps[s.candidate] = *more;
