@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Step times that the simulator predicts for this machine, beside those that MPI takes on it.
+"""Compares the simulator's step times for this machine with the step times of MPI on it.
 
-For each number of ranks, several times: `trigram calibrate` in a job of that many ranks, the
-experiment in the same job's world, and its simulation with the description just written. Prints the
-step time of both and the median of their ratios; with --check, ends with exit code 3 where a ratio is
-further than --tolerance from 1. Of repeated times --quantile counts, in the calibration and of the
-steps: a low one on a machine that others use, too.
+For each number of ranks it repeats: run `trigram calibrate` in a job of that many ranks, run the
+experiment over MPI, and simulate it with the description that the calibration wrote. It prints both
+step times and the median of their ratios; with --check, the exit code is 3 if a ratio differs from 1
+by more than --tolerance. --quantile selects among repeated times, in the calibration and of the
+steps; use a low quantile on a machine that other users share.
 
-Nothing overlaps, so that all communication shows, and because ranks that fill the cores leave none
-to overlap on; with --overlap, what is slept does. Two ranks train fashion_mnist. More ranks, which share cores, replay a profile: its computation is slept, its messages are filled
-up to its sizes. Where tensors have no values nothing is computed with them in real time, so that
-there the simulated accelerator costs nothing.
+By default nothing overlaps, so that all communication is exposed, and because ranks that occupy all
+cores leave none to overlap on. With --overlap, slept computation overlaps. Two ranks train
+fashion_mnist. More ranks, which share cores, replay a profile: they sleep for its computation and pad
+their messages to its sizes. Phantom tensors cost no computation in real time, so the simulated
+accelerator costs nothing for them.
 """
 
 from __future__ import annotations

@@ -115,8 +115,7 @@ ResolvedOptions resolve(const Options& options) {
   BenchPlace place = find_place(options.place);
   if (place.world->simulated)
     throw ConfigError("--runtime",
-                      "expected a world in real time; a simulated one is what is "
-                      "described");
+                      "expected a world in real time; a simulated world cannot be measured");
   const Json workload = resolved_workload(options.workload);
   const CalibrationOptions wanted = calibration_options(options, place.cluster.ranks(), workload);
   if (place.cluster.workers_per_node > 1 && !options.place.cluster.empty())

@@ -76,8 +76,8 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
 std::string unsaid(const Json& workload, const LayerTimes& times, const std::string& cluster) {
   return fmt::format(
       "the profile {} does not say what it was measured on, and the cluster's accelerator is {}: "
-      "what computation takes there is not known; say its accelerator in the profile (\"{}\" for "
-      "one of no machine), or give {}/step_time, a step's computation as measured there",
+      "computation time on that accelerator is unknown; say its accelerator in the profile (\"{}\" "
+      "for one of no machine), or give {}/step_time, a step's computation as measured there",
       times.profile, cluster, kUnknown, adaptation_pointer(workload));
 }
 
@@ -106,8 +106,7 @@ std::string assumed_accelerator(const Experiment& experiment, const WorkloadFact
   if (!simulated || rates.known() || same_accelerator(rates, {kDefault})) return "";
   return fmt::format(
       "accelerator {0}: the cluster does not say {1} of it, so codecs, optimizers and sums take "
-      "the "
-      "time that they take with {1} of a V100 ({2}); give {1} in /cluster/accelerator",
+      "the time that they take with {1} of a V100 ({2}); give {1} in /cluster/accelerator",
       rates.name, missing_of(rates), v100_rates(rates));
 }
 
@@ -143,7 +142,7 @@ std::vector<std::string> machine_warnings(const Experiment& experiment,
     return {};
   return {fmt::format(
       "layer times of {} are those of {}, batch {}, and the cluster's accelerator is "
-      "{}: what computation takes there is not known; {}",
+      "{}: computation time on that accelerator is unknown; {}",
       times->profile, text_of(times->times_for), times->batch,
       text_of(experiment.cluster.accelerator), remedy(experiment.workload, *times, cluster))};
 }
