@@ -57,7 +57,7 @@ void train(Context ctx, Run& run, const Options& options) {
     work = agent->submit(ctx, [=](Context c) { grant_requests(c, roles.partners(), average); });
   for (long t : run.steps) {
     averager->model.step(ctx, run);
-    host.pay(ctx);
+    host.charge(ctx);
     if (passive || (t + 1) % options.interval_steps != 0) continue;
     if (work) ctx.stream->wait(*work);  // the average that was begun a step ago
     if (const auto partner = roles.partner(t))

@@ -45,7 +45,7 @@ void train(Context ctx, Run& run, const Options& options) {
   for (long t : run.steps) {
     local_step(ctx, run);
     if (t + 1 < run.steps.count()) mix(groups.join(ctx));
-    else groups.join_to_the_end(ctx, mix);
+    else groups.join_until_end(ctx, mix);
   }
 }
 

@@ -43,9 +43,9 @@ void train(Context ctx, Run& run, const Options& options) {
   for (const Part& part : parts) pushes.emplace_back(ctx, part.weights);
   const auto graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
-  const auto take_in = [&](long under_way) {
+  const auto receive_until = [&](long under_way) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      pushes[i].take_in(ctx, under_way);
+      pushes[i].receive_until(ctx, under_way);
       pushes[i].state().estimate(device, parts[i].weights);
     }
   };
@@ -59,9 +59,9 @@ void train(Context ctx, Run& run, const Options& options) {
       device.copy(push.state().x, part.weights);
       if (due) push.push(ctx, *comm, peers);
     });
-    take_in(/*under_way=*/1);
+    receive_until(/*under_way=*/1);
   }
-  take_in(/*under_way=*/0);
+  receive_until(/*under_way=*/0);
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout& layout) {

@@ -58,7 +58,7 @@ void train(Context ctx, Run& run, const Options& options) {
       ctx.stream->wait(*pushed[i]);
       states[i].estimate(device, parts[i].weights);
     }
-    host.pay(ctx);
+    host.charge(ctx);
   }
 }
 

@@ -81,8 +81,8 @@ Peers GroupScheduler::join(Context ctx) {
   return next_group(ctx).value_or(Peers{});
 }
 
-void GroupScheduler::join_to_the_end(Context ctx,
-                                     const std::function<void(const Peers&)>& exchange) {
+void GroupScheduler::join_until_end(Context ctx,
+                                    const std::function<void(const Peers&)>& exchange) {
   agent_->control->post(ctx.world_rank, kTag, kFinishedLast);
   while (const auto peers = next_group(ctx)) exchange(*peers);
   ctx.stream->wait(*loop_);

@@ -26,7 +26,7 @@ class GroupScheduler {
   Peers join(Context ctx);
   /// The same of the last step: calls `exchange` for that group and for all that come until every
   /// rank has finished its last step, for others may need this rank to be connected.
-  void join_to_the_end(Context ctx, const std::function<void(const Peers&)>& exchange);
+  void join_until_end(Context ctx, const std::function<void(const Peers&)>& exchange);
 
  private:
   struct Agent;

@@ -17,7 +17,7 @@ void DelayedPush::push(Context ctx, Stream& comm, const Peers& peers) {
       comm.submit(ctx, [sent = push.share, peers](Context c) { sum_of_sent(c, sent, peers); });
 }
 
-void DelayedPush::take_in(Context ctx, long under_way) {
+void DelayedPush::receive_until(Context ctx, long under_way) {
   for (; begun_ - taken_ > under_way; ++taken_) {
     ctx.stream->wait(*at(taken_).work);
     ctx.device->axpby(1, at(taken_).share, 1, state_.both);

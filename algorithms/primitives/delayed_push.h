@@ -23,7 +23,7 @@ class DelayedPush {
   void push(Context ctx, Stream& comm, const Peers& peers);
   /// Adds what others have sent in the oldest pushes, waiting for it, until only `under_way` are
   /// left.
-  void take_in(Context ctx, long under_way);
+  void receive_until(Context ctx, long under_way);
 
   const PushSumState& state() const { return state_; }
 

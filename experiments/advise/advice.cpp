@@ -62,7 +62,7 @@ std::vector<const Standing*> Advice::leaders() const {
   std::vector<const Standing*> found;
   double told_s = never().time_s;
   for (const Standing& s : standings) {
-    if (!s.gets_there() || !s.cost.may_precede(standings.front().cost)) continue;
+    if (!s.reaches_target() || !s.cost.may_precede(standings.front().cost)) continue;
     found.push_back(&s);
     if (!s.cost.coarse()) told_s = std::min(told_s, s.cost.time_s);
   }
@@ -80,9 +80,9 @@ double Advice::behind(const Standing& standing) const {
   return standing.cost.time_s / standings.front().cost.time_s - 1;
 }
 
-bool Advice::leaves_open(const Standing& standing) const {
+bool Advice::is_undecided(const Standing& standing) const {
   const bool exact = standing.cost.after_s == standing.cost.time_s;
-  if (exact || !standing.gets_there()) return false;
+  if (exact || !standing.reaches_target()) return false;
   if (&standing == &standings.front()) return leaders().size() > 1;
   return standing.cost.may_precede(standings.front().cost);
 }
@@ -117,13 +117,13 @@ Advice Advisor::advise() {
   std::stable_sort(
       advice.standings.begin(), advice.standings.end(),
       [](const Standing& a, const Standing& b) { return a.cost.time_s < b.cost.time_s; });
-  if (!advice.standings.front().gets_there()) {
+  if (!advice.standings.front().reaches_target()) {
     if (!failed_) return advice;  // no candidate reaches the target: that is the answer
     throw Stopped{kRunFailed};
   }
   advice.unequal = where_nics_differ(advice.standings);
   const std::size_t winner = advice.standings.front().candidate;
-  for (Outlook& outlook : outlooks()) advice.outlooks.push_back(scan(std::move(outlook), winner));
+  for (Sensitivity& s : sensitivities()) advice.sensitivities.push_back(scan(std::move(s), winner));
   for (int signal = signals.wait(0); signal != 0; signal = signals.wait(0))
     if (signal != SIGCHLD) throw Stopped{kInterrupted};
   return advice;
@@ -142,8 +142,8 @@ void Advisor::find_lengths() {
 
 /// The quantities to vary, and how far. The step time is varied only as far as it is uncertain: if
 /// it is scaled to the cluster's accelerator, or was measured on another accelerator.
-std::vector<Outlook> Advisor::outlooks() const {
-  std::vector<Outlook> all;
+std::vector<Sensitivity> Advisor::sensitivities() const {
+  std::vector<Sensitivity> all;
   for (const Quantity of : {Quantity::bandwidth, Quantity::latency})
     for (const bool more : {false, true})
       if (more || !scale(of).from_zero())
@@ -175,21 +175,21 @@ std::vector<UnequalNics> Advisor::where_nics_differ(const std::vector<Standing>&
   return found;
 }
 
-Outlook Advisor::scan(Outlook outlook, std::size_t winner) {
-  Scan scan{base(outlook.of), {}, outlook.more == (outlook.of == Quantity::bandwidth)};
+Sensitivity Advisor::scan(Sensitivity sensitivity, std::size_t winner) {
+  Scan scan{base(sensitivity.of), {}, sensitivity.more == (sensitivity.of == Quantity::bandwidth)};
   if (scan.from == 0) {
-    outlook.limit = kLargestFromZero;
+    sensitivity.limit = kLargestFromZero;
     scan.factors.push_back(1);
   }
-  for (double factor = kStride; factor < std::max(outlook.limit, 1 / outlook.limit);
+  for (double factor = kStride; factor < std::max(sensitivity.limit, 1 / sensitivity.limit);
        factor *= kStride)
-    scan.factors.push_back(outlook.more ? factor : 1 / factor);
-  scan.factors.push_back(outlook.limit);
+    scan.factors.push_back(sensitivity.more ? factor : 1 / factor);
+  scan.factors.push_back(sensitivity.limit);
   const auto stand_at = [&](double factor, const std::vector<std::size_t>& candidates) {
     Scenario scenario = unchanged();
-    (outlook.of == Quantity::bandwidth ? scenario.bandwidth
-     : outlook.of == Quantity::latency ? scenario.latency
-                                       : scenario.step_time) = factor;
+    (sensitivity.of == Quantity::bandwidth ? scenario.bandwidth
+     : sensitivity.of == Quantity::latency ? scenario.latency
+                                           : scenario.step_time) = factor;
     return run(scenario, candidates);
   };
   const Costs costs = [&](double factor, const std::vector<std::size_t>& candidates) {
@@ -202,10 +202,10 @@ Outlook Advisor::scan(Outlook outlook, std::size_t winner) {
     }
     return found;
   };
-  outlook.found = find_flip(winner, contest_.candidates().size(), scan, costs);
-  if (const auto& flip = outlook.found.flip; flip && !flip->first)
-    outlook.why_unknown = stand_at(flip->flips, {winner}).front().why_unknown();
-  return outlook;
+  sensitivity.found = find_flip(winner, contest_.candidates().size(), scan, costs);
+  if (const auto& flip = sensitivity.found.flip; flip && !flip->first)
+    sensitivity.why_unknown = stand_at(flip->flips, {winner}).front().why_unknown();
+  return sensitivity;
 }
 
 /// Repeats runs with more steps until they show their algorithm's cost, if time or chance decides
@@ -266,7 +266,7 @@ Standing Advisor::run(std::size_t candidate, const PlannedRun& run, const Stored
       standing.needs_steps = needed_steps(run.experiment, standing.summary);
     return standing;
   }
-  standing.rates_not_compared = lack_of_exchanges(stored.manifest, Compared::rates);
+  standing.rates_not_compared = missing_exchanges(stored.manifest, Compared::rates);
   standing.cost = cost(contest_.target(), standing.summary);
   return standing;
 }

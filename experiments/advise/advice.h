@@ -27,7 +27,7 @@ struct Standing {
   long needs_steps = 0;      // the steps that would show it, as far as known; else 0
   std::string rates_not_compared;  // why its means per step are not compared, if its time is
 
-  bool gets_there() const { return std::isfinite(cost.time_s); }
+  bool reaches_target() const { return std::isfinite(cost.time_s); }
   /// True if its cost is known; a cost may also be known to be infinite.
   bool is_known() const { return why_unknown().empty(); }
   /// Why its cost is not known, as a phrase that follows its name; empty if the cost is known.
@@ -40,7 +40,7 @@ enum class Quantity { bandwidth, latency, step_time };
 const char* quantity_name(Quantity of);
 
 /// The result of varying one quantity in one direction until the winner changes.
-struct Outlook {
+struct Sensitivity {
   Quantity of = Quantity::bandwidth;
   bool more = false;  // true: the quantity is increased
   double limit = 1;   // the last factor
@@ -79,11 +79,11 @@ struct Advice {
   double behind(const Standing& standing) const;
   /// True if evaluations are too sparse to tell how far a candidate is behind the first, or whether
   /// it is behind at all.
-  bool leaves_open(const Standing& standing) const;
+  bool is_undecided(const Standing& standing) const;
   /// The first candidate and those close behind it, in order of their cost with unequal NICs;
   /// candidates with unknown costs come last. Empty if NICs differ in the description itself.
   std::vector<UnequalNics> unequal;
-  std::vector<Outlook> outlooks;
+  std::vector<Sensitivity> sensitivities;
   /// The entry of `unequal` for the candidate that is first on the network as described.
   const UnequalNics& first_where_nics_differ() const;
   /// True if that candidate is also first with unequal NICs, or ties with the first.
@@ -132,8 +132,8 @@ class Advisor {
   Standing run(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
   void make(const Plan& plan, const Scenario& scenario);
   std::vector<UnequalNics> where_nics_differ(const std::vector<Standing>& standings);
-  Outlook scan(Outlook outlook, std::size_t winner);
-  std::vector<Outlook> outlooks() const;
+  Sensitivity scan(Sensitivity sensitivity, std::size_t winner);
+  std::vector<Sensitivity> sensitivities() const;
   double base(Quantity of) const { return scale(of).from_zero() ? 0 : 1; }
   Scenario unchanged() const { return {base(Quantity::bandwidth), base(Quantity::latency)}; }
 

@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-std::vector<std::string> left_to_chance(const Experiment& e, bool to_accuracy) {
+std::vector<std::string> randomness_notes(const Experiment& e, bool to_accuracy) {
   std::vector<std::string> notes;
   if (const std::vector<std::string> by_chance = drawn_at_random(e.cluster); !by_chance.empty())
     notes.push_back(

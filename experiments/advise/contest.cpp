@@ -122,10 +122,10 @@ Contest::Contest(const Question& question)
   times_ = first.workload->layer_times().value_or(LayerTimes{});
   warnings_ = with_flags(first.warnings);
   is_time_known_ = warnings_.empty();
-  for (std::string& sentence : unsettled(first.experiment.cluster, question.kept()))
+  for (std::string& sentence : kept_change_warnings(first.experiment.cluster, question.kept()))
     warnings_.push_back(std::move(sentence));
   const bool to_accuracy = target().accuracy.has_value();
-  for (std::string& sentence : left_to_chance(first.experiment, to_accuracy))
+  for (std::string& sentence : randomness_notes(first.experiment, to_accuracy))
     warnings_.push_back(std::move(sentence));
   for (std::string& sentence : with_flags(first.assumed)) assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add(run);
@@ -158,7 +158,7 @@ bool Contest::is_asked_for(const std::string& algorithm) const {
 /// Adapts a point of the list of candidates to the cluster and to the long run. Returns true if
 /// `hierarchical` was removed because the cluster has one node.
 bool Contest::fit(SweepPoint& point, std::vector<std::string>& notes) const {
-  notes = settle_network(point.config["cluster"], question_.kept());
+  notes = use_long_run_network(point.config["cluster"], question_.kept());
   return is_for_one_node(point) && remove_hierarchy(point);
 }
 

@@ -100,7 +100,7 @@ long evaluated_every(const Experiment& e, bool asked) {
   return cycle > steps ? some : (some + cycle - 1) / cycle * cycle;
 }
 
-std::vector<std::string> settle_network(Json& cluster, KeptChanges kept) {
+std::vector<std::string> use_long_run_network(Json& cluster, KeptChanges kept) {
   std::vector<std::string> notes;
   if (Json* shaping = found(cluster, "/inter/shaping"); shaping && !kept.credit)
     if (has_credit(*shaping)) notes.push_back(without_credit(*shaping));
@@ -109,7 +109,7 @@ std::vector<std::string> settle_network(Json& cluster, KeptChanges kept) {
   return notes;
 }
 
-std::vector<std::string> unsettled(const Cluster& cluster, KeptChanges kept) {
+std::vector<std::string> kept_change_warnings(const Cluster& cluster, KeptChanges kept) {
   std::vector<std::string> notes;
   const Shaping& shaping = cluster.inter.shaping;
   if (kept.credit && std::min(shaping.initial_bytes, shaping.depth_bytes) > 0)

@@ -7,7 +7,7 @@ namespace {
 
 Json standing_json(const Standing& s, const Advice& advice, const Contest& contest) {
   const Candidate& c = contest.candidates()[s.candidate];
-  const bool there = s.gets_there();
+  const bool there = s.reaches_target();
   Json j = {
       {"algorithm", c.name},
       {"settings", c.coordinates},
@@ -17,7 +17,7 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
       {"samples_per_s", nullptr},
       {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
       {"tied", advice.leads(s) && advice.leaders().size() > 1},
-      {"behind", there && !advice.leaves_open(s) ? Json(advice.behind(s)) : Json()},
+      {"behind", there && !advice.is_undecided(s) ? Json(advice.behind(s)) : Json()},
       {"not_compared", s.not_compared.empty() ? Json() : Json(s.not_compared)},
       {"needs_steps", s.needs_steps > 0 ? Json(s.needs_steps) : Json()},
       {"rates_not_compared", s.rates_not_compared.empty() ? Json() : Json(s.rates_not_compared)}};
@@ -33,7 +33,7 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
   return j;
 }
 
-Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advisor) {
+Json sensitivity_json(const Sensitivity& o, const Contest& contest, const Advisor& advisor) {
   const NetworkScale& scale = advisor.scale(o.of);
   const std::string unit = o.of == Quantity::bandwidth ? "_Bps" : "_s";
   const auto put = [&](Json& j, const std::string& key, double factor) {
@@ -84,7 +84,8 @@ Json advice_json(const Advice& advice, const Contest& contest, const Advisor& ad
     j["candidates"].push_back(standing_json(s, advice, contest));
   for (const UnequalNics& u : advice.unequal)
     j["where_nics_differ"].push_back(unequal_json(u, contest));
-  for (const Outlook& o : advice.outlooks) j["flips"].push_back(outlook_json(o, contest, advisor));
+  for (const Sensitivity& o : advice.sensitivities)
+    j["flips"].push_back(sensitivity_json(o, contest, advisor));
   return j;
 }
 

@@ -13,7 +13,7 @@ constexpr const char* kDefault = "V100";  // the default rates of Accelerator ar
 constexpr const char* kUnnamed = "unnamed";
 
 /// True if the cluster gives neither the accelerator's name nor its rates.
-bool says_nothing(const Accelerator& accelerator) {
+bool names_no_accelerator(const Accelerator& accelerator) {
   return accelerator.name.empty() && accelerator.flops_per_s == 0 && accelerator.memory_Bps == 0;
 }
 
@@ -73,7 +73,8 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
 }
 
 /// The warning for a profile that does not name its accelerator while the cluster does.
-std::string unsaid(const Json& workload, const LayerTimes& times, const std::string& cluster) {
+std::string unnamed_accelerator_warning(const Json& workload, const LayerTimes& times,
+                                        const std::string& cluster) {
   return fmt::format(
       "the profile {} does not say what it was measured on, and the cluster's accelerator is {}: "
       "computation time on that accelerator is unknown; say its accelerator in the profile (\"{}\" "
@@ -85,20 +86,20 @@ std::string unsaid(const Json& workload, const LayerTimes& times, const std::str
 
 AcceleratorRates rates_of(const Accelerator& accelerator) {
   AcceleratorRates rates{accelerator.name, accelerator.flops_per_s, accelerator.memory_Bps};
-  if (rates.name.empty()) rates.name = says_nothing(accelerator) ? kDefault : kUnnamed;
+  if (rates.name.empty()) rates.name = names_no_accelerator(accelerator) ? kDefault : kUnnamed;
   if (!same_accelerator(rates, {kDefault})) return rates;
   return {rates.name, accelerator.arithmetic_per_s(), accelerator.traffic_Bps()};
 }
 
 std::string text_of(const Accelerator& accelerator) {
   return text_of(rates_of(accelerator)) +
-         (says_nothing(accelerator) ? ", as the cluster names none" : "");
+         (names_no_accelerator(accelerator) ? ", as the cluster names none" : "");
 }
 
 std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload) {
   const Accelerator& accelerator = experiment.cluster.accelerator;
   const bool simulated = experiment.world().simulated;
-  if (says_nothing(accelerator))
+  if (names_no_accelerator(accelerator))
     return simulated || (workload.layer_times() && computes_layers(experiment))
                ? "accelerator " + text_of(accelerator)
                : "";
@@ -135,8 +136,8 @@ std::vector<std::string> machine_warnings(const Experiment& experiment,
   if (times->times_for.name.empty())
     return experiment.cluster.accelerator.name.empty() && !asked
                ? std::vector<std::string>{}
-               : std::vector<std::string>{
-                     unsaid(experiment.workload, *times, text_of(experiment.cluster.accelerator))};
+               : std::vector<std::string>{unnamed_accelerator_warning(
+                     experiment.workload, *times, text_of(experiment.cluster.accelerator))};
   if (same_machine(times->times_for, cluster) &&
       !(asked && cluster.name == kUnnamed && !cluster.known()))
     return {};

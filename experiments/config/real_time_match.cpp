@@ -77,7 +77,7 @@ bool computes_layers(const Experiment& experiment) {
   return experiment.runtime.value("modelled_compute", "slept") == "slept";
 }
 
-bool makes_what_is_priced(const Experiment& experiment) {
+bool trains_the_priced_model(const Experiment& experiment) {
   return computes_layers(experiment) && sends_priced_sizes(experiment);
 }
 

@@ -88,7 +88,7 @@ bool is_of_processes(const Json& runtime) {
 
 bool in_a_job() { return mpi_unavailable_reason().empty(); }
 
-bool has_others_in_job() { return in_a_job() && mpi_process().size > 1; }
+bool has_other_processes() { return in_a_job() && mpi_process().size > 1; }
 
 int rank_in_job() { return in_a_job() ? mpi_process().rank : 0; }
 
@@ -139,7 +139,7 @@ void check_for_job(const Plan& plan) {
 PlanInJob plan_here_or_in_job(const Invocation& invocation,
                               const std::function<Plan(bool in_job)>& make) {
   if (!in_a_job()) return {make(false), false};
-  if (!has_others_in_job()) {
+  if (!has_other_processes()) {
     Plan plan = make(false);
     if (std::none_of(plan.runs.begin(), plan.runs.end(),
                      [](const PlannedRun& run) { return run.experiment.world().processes; }))
@@ -150,7 +150,7 @@ PlanInJob plan_here_or_in_job(const Invocation& invocation,
 
 bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve) {
   const bool maybe = in_a_job();
-  if (!maybe || !has_others_in_job()) {
+  if (!maybe || !has_other_processes()) {
     const Json options = resolve();
     if (!maybe || !is_of_processes(options.at("--runtime"))) return false;
   }
@@ -163,7 +163,7 @@ bool resolve_here_or_in_job(const std::string& command, const std::function<Json
 }
 
 void agree_on_error(const std::string& error, const std::string& command) {
-  if (!has_others_in_job()) return;
+  if (!has_other_processes()) return;
   begin_in_job();
   // Printed even if the launcher ends this process because others never take part in the exchange.
   signal_message::set(fmt::format("rank {}: {}", rank_in_job(), error));

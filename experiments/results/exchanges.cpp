@@ -28,7 +28,7 @@ std::string shortfall_by_counts(const Json& manifest) {
 
 }  // namespace
 
-std::string lack_of_exchanges(const Json& manifest, Compared compared) {
+std::string missing_exchanges(const Json& manifest, Compared compared) {
   const auto shortfall = manifest.at("summary").find("shortfall");
   if (shortfall == manifest.at("summary").end()) return shortfall_by_counts(manifest);
   if (shortfall->is_null() || (compared == Compared::accuracy && shortfall->at("of") == "rates"))

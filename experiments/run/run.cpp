@@ -125,7 +125,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const auto results = stopping ? stopping->completed(shared.results) : shared.results;
   Json json = summary.to_json(
       results, simulated ? std::optional(messages_of(shared.results) / wall_s) : std::nullopt,
-      makes_what_is_priced(e) ? workload.priced_batch() : std::nullopt);
+      trains_the_priced_model(e) ? workload.priced_batch() : std::nullopt);
   json["steady"] = steady ? steady->to_json() : Json();
   json["target"] = target ? target->to_json(epochs(workload, results, summary.batches())) : Json();
   if (schedule.every > 1) json["cycle_steps"] = schedule.every;

@@ -91,7 +91,7 @@ std::vector<Row> rows_of(const std::vector<Json>& manifests) {
       rows.push_back({coordinates, algorithm_label(m), {}, {}});
       row = rows.end() - 1;
     }
-    if (row->incomparable.empty()) row->incomparable = lack_of_exchanges(m);
+    if (row->incomparable.empty()) row->incomparable = missing_exchanges(m);
     row->oversubscribed = row->oversubscribed || m.value("oversubscribed", false);
     row->summaries.push_back(m["summary"]);
   }
