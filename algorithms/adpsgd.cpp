@@ -47,7 +47,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const auto averager = std::make_shared<ModelAverager>(ctx, run, roles.partners(), options.codec);
   const HostPasses host(options.through_host);
   const Tensor model = run.workload.weights();
-  const Meet average = [averager, host, model](Context c, int partner) {
+  const PairAction average = [averager, host, model](Context c, int partner) {
     averager->average(c, partner);
     host.add(model);
   };
@@ -57,11 +57,11 @@ void train(Context ctx, Run& run, const Options& options) {
     work = agent->submit(ctx, [=](Context c) { grant_requests(c, roles.partners(), average); });
   for (long t : run.steps) {
     averager->model.step(ctx, run);
-    host.pay(ctx);
+    host.charge(ctx);
     if (passive || (t + 1) % options.interval_steps != 0) continue;
     if (work) ctx.stream->wait(*work);  // the average that was begun a step ago
     if (const auto partner = roles.partner(t))
-      work = agent->submit(ctx, [=](Context c) { ask_for_pair(c, *partner, average); });
+      work = agent->submit(ctx, [=](Context c) { request_pair(c, *partner, average); });
   }
   if (!passive) work = agent->submit(ctx, [=](Context c) { end_requests(c, roles.partners()); });
   ctx.stream->wait(*work);

@@ -35,17 +35,17 @@ struct Options {
 void train(Context ctx, Run& run, const Options& options) {
   const Servers servers = servers_among(options.servers, ctx.size());
   const auto shards = std::make_shared<Shards>(ctx, run, servers, options.codec);
-  PairScheduler meetings(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
+  PairScheduler pairs(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
     shards->exchange(c, worker, server);
   });
   for (long t : run.steps) {
     shards->begin_change(ctx);
     local_step(ctx, run);
     shards->end_change(ctx);
-    meetings.meet_all(ctx);
+    pairs.exchange_with_all_servers(ctx);
     if (t + 1 < run.steps.count()) continue;
-    meetings.finish(ctx);
-    ctx.stream->wait(*meetings.data().submit(ctx, [shards](Context c) { shards->collect(c); }));
+    pairs.finish(ctx);
+    ctx.stream->wait(*pairs.data().submit(ctx, [shards](Context c) { shards->collect(c); }));
   }
 }
 

@@ -38,7 +38,7 @@ void train(Context ctx, Run& run, const Options& options) {
   });
   for ([[maybe_unused]] long t : run.steps) {
     model_step(ctx, run, *comm, exchanged, mix);
-    host.pay(ctx);
+    host.charge(ctx);
   }
 }
 

@@ -36,7 +36,7 @@ struct Options {
 
 void train(Context ctx, Run& run, const Options& options) {
   auto comm = ctx.stream->fork("comm");
-  GroupScheduler gatherings(ctx, *make_peer_graph(options.graph, run.seed));
+  GroupScheduler groups(ctx, *make_peer_graph(options.graph, run.seed));
   const auto mix = [&](const Peers& peers) {
     if (peers.send_to.empty()) return;
     exchange_on(*comm, ctx, run, run.workload.weights(),
@@ -44,8 +44,8 @@ void train(Context ctx, Run& run, const Options& options) {
   };
   for (long t : run.steps) {
     local_step(ctx, run);
-    if (t + 1 < run.steps.count()) mix(gatherings.join(ctx));
-    else gatherings.join_to_the_end(ctx, mix);
+    if (t + 1 < run.steps.count()) mix(groups.join(ctx));
+    else groups.join_until_end(ctx, mix);
   }
 }
 

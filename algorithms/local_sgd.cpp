@@ -32,7 +32,7 @@ void train(Context ctx, Run& run, const Options& options) {
   });
   for (long t : run.steps) {
     local_step(ctx, run, *comm, average, (t + 1) % options.sync_every == 0);
-    host.pay(ctx);
+    host.charge(ctx);
   }
 }
 

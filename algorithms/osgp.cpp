@@ -43,10 +43,10 @@ void train(Context ctx, Run& run, const Options& options) {
   for (const Part& part : parts) pushes.emplace_back(ctx, part.weights);
   const auto graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
-  const auto take_in = [&](long under_way) {
+  const auto receive_until = [&](long under_way) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      pushes[i].take_in(ctx, under_way);
-      pushes[i].mass().estimate(device, parts[i].weights);
+      pushes[i].receive_until(ctx, under_way);
+      pushes[i].state().estimate(device, parts[i].weights);
     }
   };
   for (long t : run.steps) {
@@ -54,14 +54,14 @@ void train(Context ctx, Run& run, const Options& options) {
     const Peers peers = graph->peers(ctx.rank(), ctx.size(), t / options.overlap_steps);
     compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
       DelayedPush& push = pushes[static_cast<std::size_t>(part.index)];
-      device.copy(part.weights, push.mass().x);  // but the optimiser steps from x
+      device.copy(part.weights, push.state().x);  // but the optimiser steps from x
       optimizer_step(ctx, run, part);
-      device.copy(push.mass().x, part.weights);
+      device.copy(push.state().x, part.weights);
       if (due) push.push(ctx, *comm, peers);
     });
-    take_in(/*under_way=*/1);
+    receive_until(/*under_way=*/1);
   }
-  take_in(/*under_way=*/0);
+  receive_until(/*under_way=*/0);
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout& layout) {

@@ -35,8 +35,8 @@ struct Options {
 void train(Context ctx, Run& run, const Options& options) {
   Device& device = *ctx.device;
   const std::vector<Part> parts = parts_of(run);
-  std::vector<PushSumState> masses;
-  for (const Part& part : parts) masses.emplace_back(device, part.weights);
+  std::vector<PushSumState> states;
+  for (const Part& part : parts) states.emplace_back(device, part.weights);
   const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
   const HostPasses host(options.through_host);
@@ -48,17 +48,17 @@ void train(Context ctx, Run& run, const Options& options) {
   for ([[maybe_unused]] long t : run.steps) {
     std::vector<std::shared_ptr<Work>> pushed;
     compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
-      const PushSumState& mass = masses[static_cast<std::size_t>(part.index)];
-      device.copy(part.weights, mass.x);  // but the optimiser steps from x
+      const PushSumState& state = states[static_cast<std::size_t>(part.index)];
+      device.copy(part.weights, state.x);  // but the optimiser steps from x
       optimizer_step(ctx, run, part);
-      device.copy(mass.x, part.weights);
-      pushed.push_back(begin_exchange(*comm, ctx, run, mass.both, part.index, push));
+      device.copy(state.x, part.weights);
+      pushed.push_back(begin_exchange(*comm, ctx, run, state.both, part.index, push));
     });
     for (std::size_t i = 0; i < parts.size(); ++i) {
       ctx.stream->wait(*pushed[i]);
-      masses[i].estimate(device, parts[i].weights);
+      states[i].estimate(device, parts[i].weights);
     }
-    host.pay(ctx);
+    host.charge(ctx);
   }
 }
 

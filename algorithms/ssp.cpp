@@ -10,7 +10,7 @@
 // updates of the clock before, as in a bulk synchronous run, and of its own clock those of workers
 // that were faster. With s above all steps nobody waits, as in `async_parameter_server`. Updates
 // are added, not averaged: P workers move the weights P times as far per step as one. Pushes and
-// pulls are meetings of their own, reserved first. With a codec (none: full precision) both are
+// pulls are exchanges of their own, reserved first. With a codec (none: full precision) both are
 // coded, with feedback on both sides, and the method is of low precision. The last step ends with a
 // pull of the final weights, uncoded.
 //
@@ -60,7 +60,7 @@ class PushesAndPulls {
 void train(Context ctx, Run& run, const Options& options) {
   const Servers servers = servers_among(options.servers, ctx.size());
   const auto model = std::make_shared<PushesAndPulls>(ctx, run, servers, options.codec);
-  PairScheduler meetings(ctx, servers.ranks(), [model](Context c, int worker, int server) {
+  PairScheduler pairs(ctx, servers.ranks(), [model](Context c, int worker, int server) {
     model->meet(c, worker, server);
   });
   ClockBound clocks(ctx, options.staleness);
@@ -68,17 +68,16 @@ void train(Context ctx, Run& run, const Options& options) {
     model->shards.begin_change(ctx);
     local_step(ctx, run);
     model->shards.end_change(ctx);
-    meetings.meet_all(ctx);  // push
+    pairs.exchange_with_all_servers(ctx);  // push
     clocks.tick(ctx);
     if (t + 1 < run.steps.count()) {
       clocks.wait(ctx);
-      meetings.meet_all(ctx);  // pull
+      pairs.exchange_with_all_servers(ctx);  // pull
       continue;
     }
-    meetings.finish(ctx);
+    pairs.finish(ctx);
     clocks.finish(ctx);
-    ctx.stream->wait(
-        *meetings.data().submit(ctx, [model](Context c) { model->shards.collect(c); }));
+    ctx.stream->wait(*pairs.data().submit(ctx, [model](Context c) { model->shards.collect(c); }));
   }
 }
 

@@ -6,24 +6,24 @@
 //   non_blocking:  x_i = x_i + (s_j - s_i) / 2, x_j = x_j + (s_i - s_j) / 2, s the models after the
 //                  latest step of each of the two, who go on with their steps meanwhile
 //
-// Equations restated here; numbers of the paper are not quoted. In the paper one pair meets at a
-// time; here meeting m pairs all workers, at random, one of an odd number being left out, and after
-// how many steps it is due is the same for all. So nobody has to be asked, and no two wait for each
-// other in a circle.
+// Equations restated here; numbers of the paper are not quoted. In the paper one pair averages
+// at a time. Here round m pairs all workers at random, leaving one out if their number is odd, and
+// is due after the same number of steps on all workers. So no worker sends requests, and no cycle
+// of waits arises.
 //
-// Blocking, a worker waits for its partner: a delay spreads to one more worker per meeting and
-// worker that it has reached. Non-blocking, a meeting takes place when the first worker has come to
-// it: nobody waits for anybody's steps, only for the messages of its last meeting; who is late is
-// met more often per step, and is alone when the others have ended.
+// Blocking, a worker waits for its partner: in each round, every worker that a delay has reached
+// passes it on to one more. Non-blocking, a round takes place when the first worker has reached it:
+// no worker waits for another's steps, only for the messages of its own last round. A slow worker
+// averages more often per step, and is alone once the others have ended.
 //
-// Steps and bytes per rank and meeting, S bytes of model: one message of S; non-blocking P-1
+// Steps and bytes per rank and round, S bytes of model: one message of S; non-blocking P-1
 // control messages in all. Memory, blocking: 1 model beside the weights; non-blocking: 4.
 
 #include "algorithms/asynchronous/model_averager.h"
 #include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
-#include "algorithms/peers/random_meetings.h"
+#include "algorithms/peers/random_pairs.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {
@@ -38,35 +38,35 @@ struct Options {
   Interval interval = Interval::fixed;
 };
 
-using Plan = std::shared_ptr<const RandomMeetings>;
+using Plan = std::shared_ptr<const RandomPairs>;
 
-void meet_between_steps(Context ctx, Run& run, const Plan& meetings) {
+void average_between_steps(Context ctx, Run& run, const Plan& pairs) {
   auto comm = ctx.stream->fork("comm");
   long next = 0;
   for (long t : run.steps) {
-    const bool due = meetings->due_after(t, next);
-    const auto average = [meetings, next](Context c, const Tensor& x, Slot) {
-      d_fp_s(c, x, meetings->peers(c.rank(), c.size(), next));
+    const bool due = pairs->due_after(t, next);
+    const auto average = [pairs, next](Context c, const Tensor& x, Slot) {
+      d_fp_s(c, x, pairs->peers(c.rank(), c.size(), next));
     };
     local_step(ctx, run, *comm, average, due);
     if (due) ++next;
   }
 }
 
-void meet_beside_steps(Context ctx, Run& run, const Plan& meetings) {
+void average_during_steps(Context ctx, Run& run, const Plan& pairs) {
   const auto averager = std::make_shared<ModelAverager>(ctx, run, std::vector<int>{}, std::nullopt);
   PartialCollective agent(ctx, "averager",
-                          {.versions = meetings->count(),
+                          {.versions = pairs->count(),
                            .initiator = [](long) { return Activation::kAnyRank; },
                            .execute =
-                               [averager, meetings](Context c, long meeting) {
-                                 const Peers partner = meetings->peers(c.rank(), c.size(), meeting);
+                               [averager, pairs](Context c, long round) {
+                                 const Peers partner = pairs->peers(c.rank(), c.size(), round);
                                  for (const int rank : partner.send_to) averager->average(c, rank);
                                }});
   long next = 0;
   for (long t : run.steps) {
     averager->model.step(ctx, run);
-    if (!meetings->due_after(t, next)) continue;
+    if (!pairs->due_after(t, next)) continue;
     if (next > 0) agent.wait(ctx, next - 1);
     agent.announce(ctx, next++);
   }
@@ -75,10 +75,10 @@ void meet_beside_steps(Context ctx, Run& run, const Plan& meetings) {
 }
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Plan meetings = std::make_shared<const RandomMeetings>(
-      run.seed, options.interval, options.local_steps, run.steps.count());
-  if (options.mode == Mode::blocking) meet_between_steps(ctx, run, meetings);
-  else meet_beside_steps(ctx, run, meetings);
+  const Plan pairs = std::make_shared<const RandomPairs>(run.seed, options.interval,
+                                                         options.local_steps, run.steps.count());
+  if (options.mode == Mode::blocking) average_between_steps(ctx, run, pairs);
+  else average_during_steps(ctx, run, pairs);
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {

@@ -73,7 +73,7 @@ void train(Context ctx, Run& run, const Options& options) {
       if (global(options, t)) models.take(ctx, part.weights);
       else run.steps.record_staleness(models.merge(ctx, part.weights, S, t));
     }
-    host.pay(ctx);
+    host.charge(ctx);
   }
 }
 

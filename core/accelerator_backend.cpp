@@ -5,7 +5,7 @@ namespace trigram {
 std::string Bootstrap::wait(const std::string& key, Waiter& waiter) {
   std::optional<std::string> value = get(key);
   if (!value)
-    waiter.await({.kind = Wait::bootstrap, .other = key}, [&] {
+    waiter.await({.kind = Wait::bootstrap, .name = key}, [&] {
       value = get(key);
       return value.has_value();
     });

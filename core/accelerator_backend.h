@@ -67,9 +67,9 @@ class AcceleratorStream {
   /// The same as Stream::mark, but its times are seconds of the steady clock since the clock's
   /// epoch.
   virtual std::unique_ptr<EventTime> mark() = 0;
-  /// Orders everything issued from now on after `milestone`, an event of any stream of this
+  /// Orders everything issued from now on after `event`, an event of any stream of this
   /// accelerator.
-  virtual void wait(const AcceleratorEvent& milestone) = 0;
+  virtual void wait(const AcceleratorEvent& event) = 0;
 };
 
 /// An accelerator as one rank uses it. A world of host threads in which every stream gets an

@@ -32,7 +32,7 @@ void Codec::encode_each_with_feedback(Device& device, std::span<const Tensor> wi
 }
 
 void Codec::decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires) {
-  TRIGRAM_CHECK(!wires.empty(), "nothing has no mean");
+  TRIGRAM_CHECK(!wires.empty(), "decode_mean needs at least one wire");
   const Tensor decoded = device.empty_like(x);
   decode(x, wires[0]);
   for (const Tensor& wire : wires.subspan(1)) {

@@ -14,7 +14,7 @@ struct Cost {
   Kind kind = Kind::other;
   int launches = 1;  // kernel launches, each of which costs the launch overhead
   /// True for a no-op, which also skips the launch overhead.
-  bool nothing() const { return bytes == 0 && flops == 0; }
+  bool is_noop() const { return bytes == 0 && flops == 0; }
 };
 
 /// Receives the costs of operations.

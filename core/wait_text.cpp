@@ -30,14 +30,14 @@ std::string awaited(const Wait& wait) {
     case Wait::message: return fmt::format("a message from rank {}", wait.peer);
     case Wait::receiver: return fmt::format("rank {} to receive a message", wait.peer);
     case Wait::control: return fmt::format("a control message with tag {}", wait.tag);
-    case Wait::work: return fmt::format("a task of stream {}", wait.other);
+    case Wait::work: return fmt::format("a task of stream {}", wait.name);
     case Wait::mutex: return "a mutex";
-    case Wait::fork: return fmt::format("the other ranks to fork stream {}", wait.other);
+    case Wait::fork: return fmt::format("the other ranks to fork stream {}", wait.name);
     case Wait::collective: return "the other ranks in a native collective";
-    case Wait::bootstrap: return fmt::format("another rank to put {}", wait.other);
+    case Wait::bootstrap: return fmt::format("another rank to put {}", wait.name);
     case Wait::accelerator: return "its accelerator";
-    case Wait::connection: return fmt::format("the other ranks to connect stream {}", wait.other);
-    case Wait::stream_end: return fmt::format("the end of stream {}", wait.other);
+    case Wait::connection: return fmt::format("the other ranks to connect stream {}", wait.name);
+    case Wait::stream_end: return fmt::format("the end of stream {}", wait.name);
   }
   return "?";
 }

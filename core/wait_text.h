@@ -17,18 +17,18 @@ struct Wait {
     message,      // a message from `peer`
     receiver,     // `peer` to take a message
     control,      // a control message with `tag`
-    work,         // a task of stream `other`
+    work,         // a task of stream `name`
     mutex,        // its turn to lock a mutex
-    stream_end,   // the last task of stream `other`
-    fork,         // the other ranks to fork stream `other`
+    stream_end,   // the last task of stream `name`
+    fork,         // the other ranks to fork stream `name`
     collective,   // the other ranks, in a native collective
-    bootstrap,    // the value that another rank puts under the key `other`
+    bootstrap,    // the value that another rank puts under the key `name`
     accelerator,  // the stream's own accelerator
-    connection,   // the other ranks to connect stream `other`; may be long, has its own deadline
+    connection,   // the other ranks to connect stream `name`; may be long, has its own deadline
   } kind = none;
   int peer = -1;
   int tag = 0;
-  std::string_view other = {};
+  std::string_view name = {};
 };
 
 /// One line, such as "rank 3 waits for a message from rank 2 on stream comm".

@@ -55,14 +55,14 @@ FieldTable<IntraSpec> intra_fields() {
           "bandwidth of the host bridge, all workers and directions together; that of a port when "
           "it is not given")
       .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
-                  "is of the host bridge; expected it with \"kind\": \"pcie\" alone")
+                  "applies only to \"kind\": \"pcie\"")
       .field(
           "gpudirect", &IntraSpec::gpudirect,
           written_where(boolean(), [](bool direct) { return !direct; }),
           "whether NICs reach the workers' memory by themselves (GPUDirect RDMA); if not, messages "
           "between nodes pass the worker's port and the host bridge of both nodes, too")
       .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
-                  "is of the host bridge; expected it with \"kind\": \"pcie\" alone");
+                  "applies only to \"kind\": \"pcie\"");
 }
 
 FieldTable<Accelerator> accelerator_fields() {
@@ -111,7 +111,7 @@ FieldTable<Stragglers> straggler_fields() {
   return FieldTable<Stragglers>{}
       .field("count", &Stragglers::count, integer(0), "workers that are held up in every step")
       .field("delay", &Stragglers::delay_s, quantity(Dimension::duration),
-             "time by which they are, before the step")
+             "delay of each straggler before the step")
       .only_where(some, why_not)
       .field("seed", &Stragglers::seed, integer(0), "seed of the draw of workers")
       .only_where(some, why_not)
@@ -153,7 +153,7 @@ double Accelerator::rate_Bps(Cost::Kind kind) const {
 }
 
 double Accelerator::seconds(const Cost& cost) const {
-  if (cost.nothing()) return 0;
+  if (cost.is_noop()) return 0;
   if (cost.kind == Cost::Kind::synchronization && synchronize_overhead_s >= 0)
     return synchronize_overhead_s;
   if (const double own_Bps = rate_Bps(cost.kind); own_Bps > 0)
@@ -189,10 +189,9 @@ FieldTable<Cluster> cluster_fields() {
              "what protocols and software take of the network between nodes")
       .field("accelerator", &Cluster::accelerator, nested(accelerator_fields()),
              "rates that price computation (roofline model)")
-      .field(
-          "worker_variation", &Cluster::worker_variation, number(0, 2),
-          "how unlike workers are, at all times: standard deviation of the logarithm of what they "
-          "take for the same computation")
+      .field("worker_variation", &Cluster::worker_variation, number(0, 2),
+             "variation of the workers' compute times, constant over steps: standard deviation of "
+             "their logarithm")
       .field("slow_workers", &Cluster::slow_workers, list_of(nested(slow_worker_fields())),
              "workers that compute more slowly than the others")
       .field("stragglers", &Cluster::stragglers, nested(straggler_fields()),

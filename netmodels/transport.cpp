@@ -142,10 +142,10 @@ FieldTable<Transport> transport_fields() {
              "receiver has asked for it")
       .field("buffer", &Transport::buffer_bytes, quantity(Dimension::bytes, true),
              "bytes that an eager transport holds of a connection and channel")
-      .only_where(eager, "is of the protocol \"eager\", others hold nothing; expected it without")
+      .only_where(eager, "applies only to \"protocol\": \"eager\"; remove it")
       .field("slots", &Transport::slots, integer(0, 1 << 20),
              "messages that an eager transport holds of a connection; 0: any number")
-      .only_where(eager, "is of the protocol \"eager\", others hold nothing; expected it without")
+      .only_where(eager, "applies only to \"protocol\": \"eager\"; remove it")
       .field("eager_limit", &Transport::eager_limit_bytes, quantity(Dimension::bytes),
              "longest message that Open MPI sends without being asked for, with its header of 56 "
              "bytes (btl_tcp_eager_limit)")
@@ -174,10 +174,10 @@ FieldTable<Transport> transport_fields() {
       .only_where(shared, one_socket)
       .field("stream_cap", &Transport::stream_cap_Bps, limit(Dimension::bandwidth),
              "what one stream moves at most")
-      .field("variation", &Transport::variation, number(0, 2),
-             "how unlike connections are, and the software of nodes: standard deviation of the "
-             "logarithm "
-             "of what each moves at most")
+      .field(
+          "variation", &Transport::variation, number(0, 2),
+          "variation of the throughput limits of connections and of nodes: standard deviation of "
+          "their logarithm")
       .field("loss", &Transport::loss, number(0, 1, Open::above),
              "share of packets that are lost: a stream moves at most loss_constant / sqrt(loss) "
              "segments per round-trip time")

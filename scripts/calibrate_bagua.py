@@ -3,12 +3,12 @@
 
     scripts/calibrate_bagua.py --trigram build/release/experiments/trigram
 
-Fitted are the columns of 1, 4 and 100 Gbps; the others are held out, and --score simulates them. Stages, then all
-parameters together, then once more without those that the data do not pin down: soft-L1 loss on logarithms of
-simulated / published. Then what VGG16's rows of one server tell: what hosts copy for BytePS, and how unlike steps of
-VGG16 are, with which the description is written a second time, for that model. Prints every parameter with what it
-means, and how far the data pin it down. What has been simulated is kept in --cache, so an interrupted calibration goes
-on where it was.
+It fits the columns of 1, 4 and 100 Gbps; the other columns are held out, and --score simulates them. It fits the
+parameters in stages, then all together, then once more without those that the data do not determine, with a soft-L1
+loss on logarithms of simulated / published. The rows of VGG16 on one server then determine the host copies of BytePS
+and the variation of VGG16's steps; the description is written a second time with them, for that model. The script
+prints every parameter with its meaning and with how well the data determine it. --cache keeps the simulations, so that
+an interrupted calibration continues where it stopped.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
     print(f"error over {len(errors)} cells: median {median(errors):.1%}, greatest {max(errors):.1%}")
 
 
-def of_one_server(server: one_server.OneServer, values: Values) -> tuple[Values, float]:
+def fit_one_server(server: one_server.OneServer, values: Values) -> tuple[Values, float]:
     """Fits on one server: the values with what hosts copy for BytePS, and how much steps of VGG16 vary."""
     ratios = server.variations(description(values))
     variation = one_server.best(ratios)
@@ -59,7 +59,8 @@ def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
     columns = tuple(arguments.columns)
     calibration = stages.Calibration(simulate, cells.distinct(everything, columns), tell=tables.say)
     values, model = calibration.run(arguments.evaluations, arguments.rounds)
-    values, steps_of_vgg16 = of_one_server(one_server.OneServer(arguments.trigram, arguments.cache, arguments.jobs), values)
+    server = one_server.OneServer(arguments.trigram, arguments.cache, arguments.jobs)
+    values, steps_of_vgg16 = fit_one_server(server, values)
     values = calibration.with_servers(values)
     published, simulated = stages.floor(simulate, everything, values)
     print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s\n")

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Step times that the simulator predicts for this machine, beside those that MPI takes on it.
+"""Compares the simulator's step times for this machine with the step times of MPI on it.
 
-For each number of ranks, and --rounds times, it runs `trigram calibrate` in a job of that many ranks, the
-experiment in the world of the same job, and the simulation of the experiment with the description just
-written. It prints the step times of both and the median of their ratios. With --check, it ends with exit
-code 3 if a ratio differs from 1 by more than --tolerance. Of repeated times, in the calibration and of
-the steps, it uses the --quantile: choose a low one on a machine that others use, too.
+For each number of ranks it repeats: run `trigram calibrate` in a job of that many ranks, run the
+experiment over MPI, and simulate it with the description that the calibration wrote. It prints both
+step times and the median of their ratios; with --check, the exit code is 3 if a ratio differs from 1
+by more than --tolerance. --quantile selects among repeated times, in the calibration and of the
+steps; use a low quantile on a machine that other users share.
 
-Communication does not overlap with computation, so that all of it shows, and because ranks that fill the
-cores leave no core to overlap on. With --overlap, it overlaps with computation that is slept. Two ranks
-train fashion_mnist. More ranks, which share cores, replay a profile: they sleep for its computation and
-pad their messages to its sizes. In real time nothing is computed with tensors that have no values, so
-the simulated accelerator costs nothing there.
+By default nothing overlaps, so that all communication is exposed, and because ranks that occupy all
+cores leave none to overlap on. With --overlap, slept computation overlaps. Two ranks train
+fashion_mnist. More ranks, which share cores, replay a profile: they sleep for its computation and pad
+their messages to its sizes. Phantom tensors cost no computation in real time, so the simulated
+accelerator costs nothing for them.
 """
 
 from __future__ import annotations

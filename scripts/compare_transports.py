@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What the simulator predicts of transports that are not Trigram's, beside what they take.
+"""Compares the simulator's predictions for other transports with measurements.
 
-It measures Open MPI's own allreduce and all-to-all, gloo's allreduce under PyTorch (alone and in a
-training step of DistributedDataParallel), and Trigram's world `mpi`, on networks that `trigram emulate`
-makes in the kernel: four nodes of one or two ranks. Networks with latency need netem. If this kernel has
-none, they are measured in a virtual machine, by scripts/in_vm.
+The transports are Open MPI's own allreduce and all-to-all, gloo's allreduce under PyTorch (alone and
+in a training step of DistributedDataParallel), and Trigram's world `mpi`. They run on kernel networks
+that `trigram emulate` creates: four nodes of one or two ranks. Networks with latency need netem; if
+this kernel lacks it, scripts/in_vm measures them in a virtual machine.
 
-    scripts/compare_transports.py [-o FILE]            measure what FILE does not have yet, and compare
-    scripts/compare_transports.py --predict [-o FILE]  compare what FILE has, with new predictions
+    scripts/compare_transports.py [-o FILE]            measure the cells missing in FILE, and compare
+    scripts/compare_transports.py --predict [-o FILE]  compare FILE's cells with new predictions
 
-It prints the table, the median and the greatest error, and how many pairs of cells on one network whose
-measured times differ by more than 15 % are predicted in the right order. Exit code 2: what was asked for
-cannot be done; 77: something is missing that scripts/setup --transports, or --vm, installs.
+Prints the table, the median and the greatest error, and in how many pairs of cells on one network,
+whose measured times differ by more than 15 %, the predicted order is right. Exit code 2: the request
+cannot be met; 77: something is missing that scripts/setup --transports, or --vm, installs.
 """
 
 from __future__ import annotations

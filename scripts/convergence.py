@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Trains with every algorithm for an epoch and tabulates what each has learned.
+"""Trains with every algorithm for one epoch and tabulates the accuracies.
 
     scripts/convergence.py --trigram PROGRAM              print the table
-    scripts/convergence.py --trigram PROGRAM --seeds 1    a first look, in a third of the time
-    scripts/convergence.py --trigram PROGRAM -o FILE      write it
-    scripts/convergence.py --trigram PROGRAM --check FILE exit 3 when an algorithm is too far from
+    scripts/convergence.py --trigram PROGRAM --seeds 1    use one seed, in a third of the time
+    scripts/convergence.py --trigram PROGRAM -o FILE      write the table to FILE
+    scripts/convergence.py --trigram PROGRAM --check FILE exit 3 if an algorithm is too far from
                                                           gradient_allreduce, or FILE is out of date
 
-The runs are those of configs/convergence.json, where each row of "zip" is a row of the table.
+The runs are those of configs/convergence.json; each row of its "zip" is a row of the table.
 """
 import argparse
 import json

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fits what hosts take to average models, of WAGMA-SGD's Transformer on 4 nodes: piz_daint.json's host_bandwidth.
+"""Fits host_bandwidth of piz_daint.json, the rate of averaging models on hosts, to WAGMA-SGD's Transformer on 4 nodes.
 
     scripts/fit_wagma_host.py --trigram build/release/experiments/trigram
 
-Prints the simulated over the published tokens per second of each of the six systems on 4, 16 and 64 nodes, for a range
-of rates, and the root mean square of the logarithms of these ratios. The fit is the rate with the smallest root mean
-square on 4 nodes. The ratios on 16 and 64 nodes are predictions and do not affect the fit.
+For a range of rates, prints simulated / published tokens per second of each of the six systems on 4, 16 and 64 nodes,
+and the root mean square of the logarithms. The fit is the rate with the smallest root mean square on 4 nodes; the
+results on 16 and 64 nodes are predictions and do not affect it.
 """
 import argparse
 import math

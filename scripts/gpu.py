@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Builds the world of GPUs, tests it, and takes its figures, on a GPU and within a budget of time.
+"""Builds, tests and benchmarks the GPU world, within a time budget.
 
-    make test-gpu     its tests
-    make bench-gpu    its figures, beside what they are held to
-    make gpu          both, with one build
+    make test-gpu     runs the tests
+    make bench-gpu    takes the figures and compares them with their targets
+    make gpu          does both with one build
 
-The parts come in the order of what they prove, each with a limit of its own; what the budget has no
-time for is listed as left out, and the name of a part, or what several have in common, asks for it
-again: make test-gpu ONLY='4 ranks'. BUDGET=0 lifts the budget, and trains longer.
+The most important parts run first, each with its own time limit. Parts for which the budget has no
+time are listed as left out; ONLY runs the parts whose names contain it: make test-gpu
+ONLY='4 ranks'. BUDGET=0 lifts the budget and trains longer.
 
-Exit code 0: all is well; 1: a part failed, or could not be built; 3: a figure is below its target;
-4: nothing of that, but something was left out; 77: there is no GPU here, all is built.
+Exit code 0: success; 1: a part failed or could not be built; 3: a figure is below its target;
+4: some part was left out, the others succeeded; 77: everything is built, but there is no GPU here.
 """
 
 from __future__ import annotations

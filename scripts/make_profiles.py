@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes configs/profiles/*.csv: layer-time profiles of models, from shapes and published times.
+"""Writes the layer-time profiles of models, configs/profiles/*.csv, from layer shapes and published times.
 
     scripts/make_profiles.py            rewrite the files
-    scripts/make_profiles.py --check    exit 1 when a file differs from what would be written
+    scripts/make_profiles.py --check    exit 1 if a file differs from its newly computed contents
 
 The models are in scripts/profiles/.
 """

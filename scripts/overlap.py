@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How much of communication hides behind computation: overlap.py RESULTS
+"""Prints how much communication overlaps with computation: overlap.py RESULTS
 
-For every finished run of a folder of results: milliseconds of a step, and of the computation and the
-communication in it, as the streams' clocks tell (events of the GPU in the world nccl), in the mean
-over the ranks; then the step over the longer of the two. 1 is perfect overlap, and (computation +
-communication) / longer is none.
+For every finished run in a results folder it prints the milliseconds of a step and of its computation
+and communication, measured on the streams' clocks (GPU events in the world nccl) and averaged over
+ranks. Then it prints step / max(computation, communication): 1 is perfect overlap, and (computation +
+communication) / max(computation, communication) is none.
 """
 
 import argparse

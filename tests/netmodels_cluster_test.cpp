@@ -291,8 +291,7 @@ TEST(Staging, is_of_host_bridges_alone) {
                     kind + R"(", "gpudirect": )" + direct + "}}");
   };
   for (const char* direct : {"true", "false"})
-    EXPECT_THAT(error("nvlink", direct),
-                HasSubstr("/cluster/intra/gpudirect: is of the host bridge"));
+    EXPECT_THAT(error("nvlink", direct), HasSubstr("/cluster/intra/gpudirect: applies only to"));
   EXPECT_THAT(error("pcie", "\"no\""), HasSubstr("/cluster/intra/gpudirect"));
 }
 

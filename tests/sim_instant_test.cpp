@@ -9,7 +9,7 @@
 namespace trigram::sim {
 namespace {
 
-/// The date of the later of `a` and `b`, once the milestones have been reached.
+/// The date of the later of `a` and `b`, once the events have been reached.
 void expect_later(const DeferredTime& a, const DeferredTime& b, SimEvent& first, double first_s,
                   SimEvent& second, double second_s, double expected_s) {
   const DeferredTime one = DeferredTime::later(a, b), other = DeferredTime::later(b, a);
@@ -25,16 +25,16 @@ void expect_later(const DeferredTime& a, const DeferredTime& b, SimEvent& first,
   }
 }
 
-TEST(Instants, TheLaterOfAMilestoneAndADate) {
+TEST(DeferredTime, IsTheLaterOfAnEventAndADate) {
   for (const double seconds : {0.0, 2.0})
     for (const double reached_s : {1.0, 10.0}) {
-      const auto milestone = std::make_shared<SimEvent>();
-      expect_later(DeferredTime::after({milestone}, seconds), DeferredTime::at(5), *milestone,
-                   reached_s, *milestone, reached_s, std::max(reached_s + seconds, 5.0));
+      const auto event = std::make_shared<SimEvent>();
+      expect_later(DeferredTime::after({event}, seconds), DeferredTime::at(5), *event, reached_s,
+                   *event, reached_s, std::max(reached_s + seconds, 5.0));
     }
 }
 
-TEST(Instants, TheLaterOfTwoMilestones) {
+TEST(DeferredTime, IsTheLaterOfTwoEvents) {
   for (const double seconds : {0.0, 2.0})
     for (const double second_s : {1.0, 10.0}) {
       const auto first = std::make_shared<SimEvent>(), second = std::make_shared<SimEvent>();
@@ -43,23 +43,23 @@ TEST(Instants, TheLaterOfTwoMilestones) {
     }
 }
 
-TEST(Instants, SecondsAfterTheLaterOfAMilestoneAndADate) {
-  const auto milestone = std::make_shared<SimEvent>();
+TEST(DeferredTime, AddsSecondsToTheLaterOfAnEventAndADate) {
+  const auto event = std::make_shared<SimEvent>();
   const DeferredTime later =
-      DeferredTime::later(DeferredTime::after({milestone}, 0), DeferredTime::at(5));
+      DeferredTime::later(DeferredTime::after({event}, 0), DeferredTime::at(5));
   const DeferredTime after = DeferredTime::after(later.since(), later.seconds() + 3);
-  milestone->reach(1);
+  event->reach(1);
   ASSERT_TRUE(after.known());
   EXPECT_EQ(after.date_s(), 8);
 }
 
-TEST(Instants, EveryoneWhoWaitsIsTold) {
-  SimEvent milestone;
-  int told = 0;
-  for (int i = 0; i < 2; ++i) milestone.when_reached([&] { ++told; });
-  milestone.reach(1);
-  EXPECT_EQ(told, 2);
-  EXPECT_TRUE(milestone.reached());
+TEST(SimEvent, CallsEveryActionWhenReached) {
+  SimEvent event;
+  int calls = 0;
+  for (int i = 0; i < 2; ++i) event.when_reached([&] { ++calls; });
+  event.reach(1);
+  EXPECT_EQ(calls, 2);
+  EXPECT_TRUE(event.reached());
 }
 
 }  // namespace

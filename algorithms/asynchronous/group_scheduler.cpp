@@ -28,9 +28,9 @@ std::optional<Peers> next_group(Context ctx) {
 
 }  // namespace
 
-/// The desk of one rank.
-struct GroupScheduler::Desk {
-  explicit Desk(PathSearch search) : book(std::move(search)) {}
+/// The control agent of one rank.
+struct GroupScheduler::Agent {
+  explicit Agent(PathSearch its_search) : search(std::move(its_search)) {}
 
   void run(Context c) {
     for (int working = c.world_size; const auto m = c.control->receive(kGroupTag);) {
@@ -41,7 +41,7 @@ struct GroupScheduler::Desk {
       } else if (c.world_rank != 0) {
         c.control->post(0, kGroupTag, m->a);  // from the own worker
       } else {
-        announce(c, last ? book.finish_last(m->source) : book.finish(m->source));
+        announce(c, last ? search.finish_last(m->source) : search.finish(m->source));
         if (last && --working == 0)
           for (int rank = 0; rank < c.world_size; ++rank) c.control->post(rank, kGroupTag, kEnd);
       }
@@ -52,7 +52,7 @@ struct GroupScheduler::Desk {
     std::vector<std::vector<int>> peers(static_cast<std::size_t>(c.world_size));
     const auto of = [&](int rank) -> auto& { return peers[static_cast<std::size_t>(rank)]; };
     for (const int member : members)
-      for (const int peer : book.neighbours(member))
+      for (const int peer : search.neighbours(member))
         if (std::binary_search(members.begin(), members.end(), peer)) of(member).push_back(peer);
     for (const int member : members) {
       for (const int peer : of(member)) {
@@ -63,26 +63,28 @@ struct GroupScheduler::Desk {
     }
   }
 
-  PathSearch book;
-  Control *main = nullptr, *own = nullptr;
+  PathSearch search;
+  Control *main = nullptr, *control = nullptr;
 };
 
 GroupScheduler::GroupScheduler(Context ctx, const PeerGraph& graph)
     : stream_(ctx.stream->fork("desk")),
-      desk_(std::make_shared<Desk>(PathSearch(graph, ctx.world_size))) {
-  desk_->main = ctx.control;
-  ctx.stream->wait(*stream_->submit(ctx, [desk = desk_](Context c) { desk->own = c.control; }));
-  loop_ = stream_->submit(ctx, [desk = desk_](Context c) { desk->run(c); });
+      agent_(std::make_shared<Agent>(PathSearch(graph, ctx.world_size))) {
+  agent_->main = ctx.control;
+  ctx.stream->wait(
+      *stream_->submit(ctx, [agent = agent_](Context c) { agent->control = c.control; }));
+  loop_ = stream_->submit(ctx, [agent = agent_](Context c) { agent->run(c); });
 }
 
 Peers GroupScheduler::join(Context ctx) {
-  desk_->own->post(ctx.world_rank, kGroupTag, kFinished);
+  agent_->control->post(ctx.world_rank, kGroupTag, kFinished);
   return next_group(ctx).value_or(Peers{});
 }
 
-void GroupScheduler::join_to_the_end(Context ctx, const std::function<void(const Peers&)>& meet) {
-  desk_->own->post(ctx.world_rank, kGroupTag, kFinishedLast);
-  while (const auto peers = next_group(ctx)) meet(*peers);
+void GroupScheduler::join_until_end(Context ctx,
+                                    const std::function<void(const Peers&)>& exchange) {
+  agent_->control->post(ctx.world_rank, kGroupTag, kFinishedLast);
+  while (const auto peers = next_group(ctx)) exchange(*peers);
   ctx.stream->wait(*loop_);
 }
 

@@ -27,7 +27,7 @@ void PairAverages::average(Context c, const Tensor& model, int partner, const Te
 void PairAverages::average_coded(Context c, const Tensor& model, int partner,
                                  const Tensor& change) {
   Reference& reference = references_.at(partner);
-  const auto codec = c.device->codec(*codec_, codec_key(c, seed_, {partner, reference.meetings++}));
+  const auto codec = c.device->codec(*codec_, codec_key(c, seed_, {partner, reference.averages++}));
   const Tensor out = codec->empty_wire(*c.device, model), in = codec->empty_wire(*c.device, model);
   c.device->copy(change, model);
   c.device->axpby(-1, reference.model, 1, change);

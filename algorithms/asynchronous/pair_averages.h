@@ -36,7 +36,7 @@ class PairAverages {
  private:
   struct Reference {
     Tensor model;
-    long meetings = 0;
+    long averages = 0;
   };
   void average_coded(Context c, const Tensor& model, int partner, const Tensor& change);
 

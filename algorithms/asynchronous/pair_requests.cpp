@@ -9,16 +9,16 @@ enum Wish : std::int64_t { kMeet, kEnd };  // what a request asks for
 
 }  // namespace
 
-void ask_for_pair(Context c, int partner, const Meet& meet) {
+void request_pair(Context c, int partner, const PairAction& action) {
   c.control->post(partner, kRequestTag, kMeet);
-  if (c.control->receive(kGrantTag)) meet(c, partner);
+  if (c.control->receive(kGrantTag)) action(c, partner);
 }
 
 void end_requests(Context c, const std::vector<int>& partners) {
   for (const int partner : partners) c.control->post(partner, kRequestTag, kEnd);
 }
 
-void grant_requests(Context c, const std::vector<int>& partners, const Meet& meet) {
+void grant_requests(Context c, const std::vector<int>& partners, const PairAction& action) {
   for (std::size_t asking = partners.size(); asking > 0;) {
     const auto request = c.control->receive(kRequestTag);
     if (!request) return;  // the world is ending
@@ -27,7 +27,7 @@ void grant_requests(Context c, const std::vector<int>& partners, const Meet& mee
       continue;
     }
     c.control->post(request->source, kGrantTag, 0);
-    meet(c, request->source);
+    action(c, request->source);
   }
 }
 

@@ -13,14 +13,14 @@
 namespace trigram {
 
 /// What a rank does with a partner once both have committed to it.
-using Meet = std::function<void(Context, int partner)>;
+using PairAction = std::function<void(Context, int partner)>;
 
-/// Active: waits until `partner` grants the request, then meets it.
-void ask_for_pair(Context c, int partner, const Meet& meet);
+/// Active: waits until `partner` grants the request, then runs `action` with it.
+void request_pair(Context c, int partner, const PairAction& action);
 /// Active, last: tells all `partners`, the ranks that it could have asked, that it will not.
 void end_requests(Context c, const std::vector<int>& partners);
-/// Passive: meets whoever asks, in the order of requests, until each of the `partners` that could
-/// ask has ended its requests.
-void grant_requests(Context c, const std::vector<int>& partners, const Meet& meet);
+/// Passive: runs `action` with each requester, in the order of requests, until each of the
+/// `partners` that could ask has ended its requests.
+void grant_requests(Context c, const std::vector<int>& partners, const PairAction& action);
 
 }  // namespace trigram

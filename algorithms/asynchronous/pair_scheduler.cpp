@@ -7,8 +7,8 @@
 namespace trigram {
 namespace {
 
-// To rank 0: a guest asks, a rank left its meeting, a worker has finished. From rank 0, or from the
-// own worker, who meets itself: a meeting. From rank 0: the end.
+// To rank 0: a request, the end of a rank's exchange, the end of a worker. From rank 0, or from the
+// own worker, which exchanges with itself: an exchange. From rank 0: the end.
 enum Subject : std::int64_t { kAsk, kLeave, kFinish, kMeet, kEnd };
 
 constexpr int kAnybody = -1;
@@ -17,127 +17,131 @@ std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
 }  // namespace
 
-MeetingBook::MeetingBook(std::vector<int> hosts, int ranks, Grant grant)
-    : hosts_(std::move(hosts)),
+PairMatcher::PairMatcher(std::vector<int> servers, int ranks, Grant grant)
+    : servers_(std::move(servers)),
       grant_(std::move(grant)),
       waiting_(at(ranks)),
       busy_(at(ranks), false) {}
 
-void MeetingBook::ask(int guest) {
-  for (const int host : hosts_)
-    if (host != guest) waiting_[at(host)].push_back({guest});
-  if (!busy_[at(guest)] && !has_due(guest)) match_guest(guest);
+void PairMatcher::request(int requester) {
+  for (const int server : servers_)
+    if (server != requester) waiting_[at(server)].push_back({requester});
+  if (!busy_[at(requester)] && !has_urgent(requester)) match_requester(requester);
 }
 
-void MeetingBook::leave(int rank) {
+void PairMatcher::release(int rank) {
   busy_[at(rank)] = false;
-  if (match_due(rank) || match_host(rank) || has_due(rank)) return;
-  match_guest(rank);
+  if (match_urgent(rank) || match_server(rank) || has_urgent(rank)) return;
+  match_requester(rank);
 }
 
-/// Who came earlier was passed over at least as often, so those who are due come first.
-bool MeetingBook::has_due(int host) const {
-  const auto& guests = waiting_[at(host)];
-  return !guests.empty() && is_due(guests.front());
+/// Earlier requests were skipped at least as often, so urgent requests come first.
+bool PairMatcher::has_urgent(int server) const {
+  const auto& requests = waiting_[at(server)];
+  return !requests.empty() && is_urgent(requests.front());
 }
 
-/// Hosts that wait for `guest` alone come first.
-bool MeetingBook::match_due(int guest) {
-  for (const int host : hosts_)
-    for (const Waiting& w : waiting_[at(host)]) {
-      if (!is_due(w)) break;
-      if (w.guest != guest) continue;
-      if (!busy_[at(host)] && take(host, guest)) return true;
+/// Servers that wait for `requester` alone come first.
+bool PairMatcher::match_urgent(int requester) {
+  for (const int server : servers_)
+    for (const Waiting& w : waiting_[at(server)]) {
+      if (!is_urgent(w)) break;
+      if (w.requester != requester) continue;
+      if (!busy_[at(server)] && grant_first(server, requester)) return true;
       break;
     }
   return false;
 }
 
-bool MeetingBook::match_host(int host) { return take(host, kAnybody); }
+bool PairMatcher::match_server(int server) { return grant_first(server, kAnybody); }
 
-/// Guests begin with different hosts.
-void MeetingBook::match_guest(int guest) {
-  const auto later = std::upper_bound(hosts_.begin(), hosts_.end(), guest) - hosts_.begin();
-  for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    const int host = hosts_[(static_cast<std::size_t>(later) + i) % hosts_.size()];
-    if (!busy_[at(host)] && take(host, guest)) return;
+/// Requesters begin with different servers.
+void PairMatcher::match_requester(int requester) {
+  const auto later =
+      std::upper_bound(servers_.begin(), servers_.end(), requester) - servers_.begin();
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    const int server = servers_[(static_cast<std::size_t>(later) + i) % servers_.size()];
+    if (!busy_[at(server)] && grant_first(server, requester)) return;
   }
 }
 
-/// Grants a free host its first free guest, or `only_guest`, unless it waits for another.
-bool MeetingBook::take(int host, int only_guest) {
-  auto& guests = waiting_[at(host)];
-  for (auto w = guests.begin(); w != guests.end(); ++w) {
-    const bool due = is_due(*w), wanted = only_guest == kAnybody || only_guest == w->guest;
-    if (wanted && !busy_[at(w->guest)] && (due || !has_due(w->guest))) {
-      const int guest = w->guest;
-      for (auto passed = guests.begin(); passed != w; ++passed) ++passed->passed_over;
-      guests.erase(w);
-      busy_[at(guest)] = busy_[at(host)] = true;
-      grant_(guest, host);
+/// Grants a free server its first free requester, or `only_requester`, unless another is urgent.
+bool PairMatcher::grant_first(int server, int only_requester) {
+  auto& requests = waiting_[at(server)];
+  for (auto w = requests.begin(); w != requests.end(); ++w) {
+    const bool urgent = is_urgent(*w),
+               wanted = only_requester == kAnybody || only_requester == w->requester;
+    if (wanted && !busy_[at(w->requester)] && (urgent || !has_urgent(w->requester))) {
+      const int requester = w->requester;
+      for (auto passed = requests.begin(); passed != w; ++passed) ++passed->passed_over;
+      requests.erase(w);
+      busy_[at(requester)] = busy_[at(server)] = true;
+      grant_(requester, server);
       return true;
     }
-    if (due) return false;
+    if (urgent) return false;
   }
   return false;
 }
 
-/// The desk of one rank.
+/// The control agent of one rank.
 struct PairScheduler::Agent : std::enable_shared_from_this<Agent> {
   void run(Context c) {
     const int P = c.world_size;
-    MeetingBook book(hosts, P, [&](int guest, int host) {
-      for (const int rank : {guest, host}) c.control->post(rank, kPairTag, kMeet, guest * P + host);
+    PairMatcher matcher(servers, P, [&](int requester, int server) {
+      for (const int rank : {requester, server})
+        c.control->post(rank, kPairTag, kMeet, requester * P + server);
     });
     for (int working = P; const auto m = c.control->receive(kPairTag);) {
       if (m->a == kEnd) return;
-      if (m->a == kMeet) hold(c, static_cast<int>(m->b / P), static_cast<int>(m->b % P));
+      if (m->a == kMeet) run_exchange(c, static_cast<int>(m->b / P), static_cast<int>(m->b % P));
       else if (c.world_rank != 0) c.control->post(0, kPairTag, m->a);  // from the own rank
-      else if (m->a == kAsk) book.ask(m->source);
-      else if (m->a == kLeave) book.leave(m->source);
+      else if (m->a == kAsk) matcher.request(m->source);
+      else if (m->a == kLeave) matcher.release(m->source);
       else if (--working == 0)
         for (int rank = 0; rank < P; ++rank) c.control->post(rank, kPairTag, kEnd);
     }
   }
 
-  void hold(Context after, int guest, int host) {
-    data->submit(after, [self = shared_from_this(), guest, host](Context c) {
-      self->meet(c, guest, host);
-      if (guest != host) self->desk->post(c.world_rank, kPairTag, kLeave);
-      if (guest == c.world_rank) self->main->post(c.world_rank, kPairTag, host);
+  void run_exchange(Context after, int requester, int server) {
+    data->submit(after, [self = shared_from_this(), requester, server](Context c) {
+      self->exchange(c, requester, server);
+      if (requester != server) self->control->post(c.world_rank, kPairTag, kLeave);
+      if (requester == c.world_rank) self->main->post(c.world_rank, kPairTag, server);
     });
   }
 
-  std::vector<int> hosts;
-  Meet meet;
+  std::vector<int> servers;
+  Exchange exchange;
   Stream* data = nullptr;
-  Control *main = nullptr, *desk = nullptr;
+  Control *main = nullptr, *control = nullptr;
 };
 
-PairScheduler::PairScheduler(Context ctx, const std::vector<int>& hosts, Meet meet)
+PairScheduler::PairScheduler(Context ctx, const std::vector<int>& servers, Exchange exchange)
     : data_(ctx.stream->fork("meetings")),
-      desk_(ctx.stream->fork("desk")),
+      control_stream_(ctx.stream->fork("desk")),
       agent_(std::make_shared<Agent>()) {
-  agent_->hosts = hosts;
-  agent_->meet = std::move(meet);
+  agent_->servers = servers;
+  agent_->exchange = std::move(exchange);
   agent_->data = data_.get();
   agent_->main = ctx.control;
-  ctx.stream->wait(*desk_->submit(ctx, [agent = agent_](Context c) { agent->desk = c.control; }));
-  loop_ = desk_->submit(ctx, [agent = agent_](Context c) { agent->run(c); });
+  ctx.stream->wait(
+      *control_stream_->submit(ctx, [agent = agent_](Context c) { agent->control = c.control; }));
+  loop_ = control_stream_->submit(ctx, [agent = agent_](Context c) { agent->run(c); });
 }
 
-void PairScheduler::meet_all(Context ctx) {
+void PairScheduler::exchange_with_all_servers(Context ctx) {
   const int self = ctx.world_rank;
-  // By way of the desk, too, so that one stream submits all meetings, in the order of time.
-  for (const int host : agent_->hosts)
-    if (host == self) agent_->desk->post(self, kPairTag, kMeet, self * ctx.world_size + self);
-  agent_->desk->post(self, kPairTag, kAsk);
-  for (std::size_t i = 0; i < agent_->hosts.size(); ++i)
+  // Through the agent, too, so that one stream submits all exchanges, in the order of time.
+  for (const int server : agent_->servers)
+    if (server == self) agent_->control->post(self, kPairTag, kMeet, self * ctx.world_size + self);
+  agent_->control->post(self, kPairTag, kAsk);
+  for (std::size_t i = 0; i < agent_->servers.size(); ++i)
     if (!ctx.control->receive(kPairTag)) return;
 }
 
 void PairScheduler::finish(Context ctx) {
-  agent_->desk->post(ctx.world_rank, kPairTag, kFinish);
+  agent_->control->post(ctx.world_rank, kPairTag, kFinish);
   ctx.stream->wait(*loop_);
   ctx.stream->wait(*data_->submit(ctx, [](Context) {}));
 }

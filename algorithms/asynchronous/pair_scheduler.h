@@ -9,64 +9,65 @@
 
 namespace trigram {
 
-/// Who is to meet whom: rank 0's book of requests and of ranks that are in a meeting.
+/// Decides on rank 0 which pairs of ranks exchange next, from the requests that wait and the ranks
+/// that are in an exchange.
 ///
-/// A host takes the first of its waiting guests who is free. One who was passed over as often as
-/// there are other guests is due: the host then waits for it alone, or hosts would hardly ever be
-/// free to be the guests of other hosts.
-class MeetingBook {
+/// A server serves the first of its waiting requesters that is free. A request skipped once per
+/// other requester becomes urgent: its server then serves it next. Otherwise servers would hardly
+/// ever be free to be the requesters of other servers.
+class PairMatcher {
  public:
-  using Grant = std::function<void(int guest, int host)>;
-  MeetingBook(std::vector<int> hosts, int ranks, Grant grant);
-  /// `guest` is to meet every host but itself, once.
-  void ask(int guest);
-  /// `rank` has left its meeting.
-  void leave(int rank);
+  using Grant = std::function<void(int requester, int server)>;
+  PairMatcher(std::vector<int> servers, int ranks, Grant grant);
+  /// `requester` asks for one exchange with every server but itself.
+  void request(int requester);
+  /// The exchange of `rank` has ended.
+  void release(int rank);
 
  private:
   struct Waiting {
-    int guest;
+    int requester;
     int passed_over = 0;
   };
-  bool is_due(const Waiting& w) const {
+  bool is_urgent(const Waiting& w) const {
     return w.passed_over + 2 >= static_cast<int>(busy_.size());
   }
-  bool has_due(int host) const;
-  bool match_due(int guest);
-  bool match_host(int host);
-  void match_guest(int guest);
-  bool take(int host, int only_guest);
+  bool has_urgent(int server) const;
+  bool match_urgent(int requester);
+  bool match_server(int server);
+  void match_requester(int requester);
+  bool grant_first(int server, int only_requester);
 
-  std::vector<int> hosts_;
+  std::vector<int> servers_;
   Grant grant_;
   std::vector<std::deque<Waiting>> waiting_;  // for each rank, in the order of requests
   std::vector<bool> busy_;
 };
 
-/// Exchanges between pairs of ranks, in whatever order they ask, that are reserved first: a rank is
-/// in one meeting at a time, and both sides have committed before either begins. So all ranks issue
-/// in compatible orders: that of the grants.
+/// Exchanges between pairs of ranks, in whatever order they ask. Exchanges are reserved first: a
+/// rank is in one exchange at a time, and both sides have committed before either begins. So all
+/// ranks issue their exchanges in compatible orders, the order of the grants.
 ///
-/// Every rank has two streams, forked here: `desk`, on which control messages go to and from rank
-/// 0, which keeps the book, and `data`, on which the meetings take place. A host answers whether
-/// its own worker is computing or not.
+/// The constructor forks two streams per rank: `desk`, for control messages to and from rank 0,
+/// which owns the PairMatcher, and `meetings`, on which the exchanges run. A server serves even
+/// while its own worker computes.
 class PairScheduler {
  public:
-  /// What a rank does in a meeting of `guest` with `host`, of which it is one, or both.
-  using Meet = std::function<void(Context, int guest, int host)>;
-  /// Collective, on the main stream. What `meet` refers to must be owned by it.
-  PairScheduler(Context ctx, const std::vector<int>& hosts, Meet meet);
+  /// The exchange of `requester` with `server`. The calling rank is one of them, or both.
+  using Exchange = std::function<void(Context, int requester, int server)>;
+  /// Collective, on the main stream. `exchange` must own what it refers to.
+  PairScheduler(Context ctx, const std::vector<int>& servers, Exchange exchange);
 
-  /// On the main stream: meets every host once. Returns when the last meeting is over.
-  void meet_all(Context ctx);
-  /// On the main stream, last: returns when no rank will meet any more.
+  /// On the main stream: exchanges with every server once. Returns when the last exchange is over.
+  void exchange_with_all_servers(Context ctx);
+  /// On the main stream, last: returns when no rank will exchange any more.
   void finish(Context ctx);
-  /// Where meetings take place; free for other uses after `finish`.
+  /// The stream of the exchanges; free for other uses after `finish`.
   Stream& data() { return *data_; }
 
  private:
   struct Agent;
-  std::unique_ptr<Stream> data_, desk_;  // data outlives the desk, which submits to it
+  std::unique_ptr<Stream> data_, control_stream_;  // data_ comes first: the other submits to it
   std::shared_ptr<Agent> agent_;
   std::shared_ptr<Work> loop_;
 };

@@ -55,12 +55,12 @@ void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op) {
 void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op) {
   folded_allreduce(ctx, x, op, [&](const Fold& fold) {
     const auto parts = static_cast<std::size_t>(fold.size());
-    auto stretch = [&](int first, int last) {
+    auto range = [&](int first, int last) {
       return x.parts(static_cast<std::size_t>(first), static_cast<std::size_t>(last), parts);
     };
-    halve(ctx, fold, stretch, op);
-    finish_reduction(ctx, op, stretch(fold.number(), fold.number() + 1));
-    double_up(ctx, fold, stretch);
+    halve(ctx, fold, range, op);
+    finish_reduction(ctx, op, range(fold.number(), fold.number() + 1));
+    double_up(ctx, fold, range);
   });
 }
 

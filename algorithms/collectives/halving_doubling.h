@@ -7,15 +7,15 @@
 
 namespace trigram {
 
-/// The stretch of a vector that the active ranks [first, last) of a fold will own.
-using Stretch = std::function<Tensor(int first, int last)>;
+/// The range of a vector that the active ranks [first, last) of a fold will own.
+using PartRange = std::function<Tensor(int first, int last)>;
 
 /// Recursive-halving reduce-scatter among the 2^k active ranks: rank r ends with the sum of
-/// stretch(r, r+1). In each of k rounds the group of ranks halves, and with it what is exchanged.
+/// range(r, r+1). In each of k rounds the group of ranks halves, and with it what is exchanged.
 /// Not scaled.
-void halve(Context ctx, const Fold& fold, const Stretch& stretch, Reduce op);
+void halve(Context ctx, const Fold& fold, const PartRange& range, Reduce op);
 
 /// Recursive-doubling allgather among the 2^k active ranks: the reverse of `halve`.
-void double_up(Context ctx, const Fold& fold, const Stretch& stretch);
+void double_up(Context ctx, const Fold& fold, const PartRange& range);
 
 }  // namespace trigram

@@ -18,7 +18,7 @@ namespace {
 class CostSum final : public CostSink {
  public:
   void charge(const Cost& cost) override {
-    const int before = sum_.nothing() ? 0 : sum_.launches;
+    const int before = sum_.is_noop() ? 0 : sum_.launches;
     sum_ = {sum_.bytes + cost.bytes, sum_.flops + cost.flops, cost.kind, before + cost.launches};
   }
   const Cost& sum() const { return sum_; }

@@ -24,17 +24,18 @@ class HostPasses {
 
   /// `models` models like `x`, those of other ranks or a mean, have been averaged into the rank's.
   void add(const Tensor& x, std::size_t models = 1) const {
-    if (counts_) *unpaid_ += models * x.priced_nbytes();
+    if (counts_) *uncharged_ += models * x.priced_nbytes();
   }
   /// Charges the worker's stream with what was counted since the last call.
-  void pay(Context ctx) const {
-    const auto nbytes = static_cast<double>(unpaid_->exchange(0));
+  void charge(Context ctx) const {
+    const auto nbytes = static_cast<double>(uncharged_->exchange(0));
     if (nbytes > 0) ctx.stream->charge({.bytes = nbytes, .kind = Cost::Kind::host});
   }
 
  private:
   bool counts_;
-  std::shared_ptr<std::atomic<std::size_t>> unpaid_ = std::make_shared<std::atomic<std::size_t>>(0);
+  std::shared_ptr<std::atomic<std::size_t>> uncharged_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 }  // namespace trigram

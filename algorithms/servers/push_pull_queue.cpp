@@ -26,42 +26,42 @@ void PushPullQueue::issue(Context ctx, int ready) {
     issued_.push_back(submit(ctx, r));
 }
 
-PushPullQueue::Works PushPullQueue::submit(Context ctx, std::size_t r) {
+PushPullQueue::WorkList PushPullQueue::submit(Context ctx, std::size_t r) {
   if (!channels_.empty()) return submit_stages(ctx, r);
   return {comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->exchange(c, r); })};
 }
 
 /// Receives are posted ahead; an answer's only when the push has left the same memory.
-PushPullQueue::Works PushPullQueue::submit_stages(Context ctx, std::size_t r) {
+PushPullQueue::WorkList PushPullQueue::submit_stages(Context ctx, std::size_t r) {
   using Stage = PushPull::Stage;
   const PushPull& rounds = *rounds_;
-  const auto submit = [&](Stream& stream, const Works& before, auto make) {
+  const auto submit = [&](Stream& stream, const WorkList& before, auto make) {
     return stream.submit(ctx, [keep = rounds_, before, make](Context c) {
       wait(c, before);
       make(c);
     });
   };
-  const auto send = [&](Stage stage, const Works& before) {
+  const auto send = [&](Stage stage, const WorkList& before) {
     return submit(*channels_[static_cast<std::size_t>(stage)].out, before,
                   [&rounds, stage, r](Context c) { rounds.send(stage, c, r); });
   };
-  const auto receive = [&](Stage stage, const Works& before) {
+  const auto receive = [&](Stage stage, const WorkList& before) {
     return submit(*channels_[static_cast<std::size_t>(stage)].in, before,
                   [&rounds, stage, r](Context c) { rounds.receive(stage, c, r); });
   };
-  Works reduced;
+  WorkList reduced;
   if (broadcasts_) reduced = {submit(comm_, {}, [&rounds, r](Context c) { rounds.reduce(c, r); })};
   const auto pushed = send(Stage::push, reduced);
   const auto averaged = receive(Stage::push, reduced);
   send(Stage::acknowledge, {averaged});
   send(Stage::request, {receive(Stage::acknowledge, {})});
   const auto answered = send(Stage::answer, {receive(Stage::request, {})});
-  const Works back = {receive(Stage::answer, {pushed}), answered, averaged};
+  const WorkList back = {receive(Stage::answer, {pushed}), answered, averaged};
   if (!broadcasts_) return back;
   return {submit(*broadcasts_, back, [&rounds, r](Context c) { rounds.broadcast(c, r); })};
 }
 
-void PushPullQueue::wait(Context ctx, const Works& works) {
+void PushPullQueue::wait(Context ctx, const WorkList& works) {
   for (const auto& work : works) ctx.stream->wait(*work);
 }
 

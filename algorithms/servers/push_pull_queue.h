@@ -32,19 +32,19 @@ class PushPullQueue {
 
  private:
   /// What has to end before an exchange is over for this rank.
-  using Works = std::vector<std::shared_ptr<Work>>;
-  Works submit(Context ctx, std::size_t r);
-  Works submit_stages(Context ctx, std::size_t r);
-  static void wait(Context ctx, const Works& works);
+  using WorkList = std::vector<std::shared_ptr<Work>>;
+  WorkList submit(Context ctx, std::size_t r);
+  WorkList submit_stages(Context ctx, std::size_t r);
+  static void wait(Context ctx, const WorkList& works);
 
   Stream& comm_;
   std::vector<OneWay> channels_;        // by stage; none: no stages
   std::unique_ptr<Stream> broadcasts_;  // by stages and hierarchical
   Run& run_;
   std::shared_ptr<const PushPull> rounds_;
-  std::vector<int> order_;     // of the buckets, as they come back
-  std::vector<Works> issued_;  // the exchanges of this iteration
-  std::size_t updated_;        // how many buckets in that order
+  std::vector<int> order_;        // of the buckets, as they come back
+  std::vector<WorkList> issued_;  // the exchanges of this iteration
+  std::size_t updated_;           // how many buckets in that order
 };
 
 }  // namespace trigram

@@ -92,7 +92,7 @@ def test_runs_with_other_settings_than_the_claims_are_no_check_of_it(found, tmp_
                ((1.0, True, "2020"), (2.0, True, "2021"), (3.0, False, "2022"))]
     held = one(found, claim(tmp_path, EXACT))
     held._runs, held._answer = answers, lambda answer: answer
-    assert held._answers[("x",)].value == 2 and held.left_aside == 2
+    assert held._answers[("x",)].value == 2 and held.superseded == 2
 
 
 @pytest.mark.parametrize("changed, said", [

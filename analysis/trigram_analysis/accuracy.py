@@ -29,17 +29,17 @@ class Reached:
 
 @dataclass(frozen=True)
 class Partly:
-    """A value that some runs reach and the others never do: `there` of `runs` reach it. Their intervals begin at
+    """A value that some runs reach and the others never do: `reached` of `runs` reach it. Their intervals begin at
     `least` at the earliest and end at `most` at the latest. Such a value has no mean and therefore no rank."""
 
-    there: int
+    reached: int
     runs: int
     least: float
     most: float
     kind: str = "seeds"  # "runs" if a seed has several runs
 
     def __str__(self) -> str:
-        return f"with {self.there} of {self.runs} {self.kind}"
+        return f"with {self.reached} of {self.runs} {self.kind}"
 
 
 def is_coarse(least: float, value: float) -> bool:

@@ -26,7 +26,7 @@ def caveats(runs: list[Run]) -> list[str]:
     lines = []
     for key, title in (("warnings", "warning"), ("assumed", "assumed")):
         for sentence in dict.fromkeys(x for run in runs for x in _said(run, key)):
-            whose = _told_apart([run for run in runs if sentence in _said(run, key)], runs)
+            whose = _distinguishing_values([run for run in runs if sentence in _said(run, key)], runs)
             lines.append(f"{title}: {sentence}" + (f" [{whose}]" if whose else ""))
     return lines
 
@@ -50,7 +50,7 @@ def _said(run: Run, key: str) -> list[str]:
     return [str(x) for x in said] if isinstance(said, list) else []
 
 
-def _told_apart(some: list[Run], runs: list[Run]) -> str:
+def _distinguishing_values(some: list[Run], runs: list[Run]) -> str:
     """The swept values that tell `some` of the runs from the others: a smallest set of their common values if that
     suffices, else the values of the first few of them; empty if `some` are all runs."""
     if len(some) == len(runs):

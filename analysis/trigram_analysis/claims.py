@@ -86,7 +86,7 @@ class Claim:
         return [answer.unusable for answer in self._all_answers if answer.unusable]
 
     @property
-    def left_aside(self) -> int:
+    def superseded(self) -> int:
         """The number of runs that are not used because a better run answers the same cell."""
         return len(self._all_answers) - len(self.unusable) - len(self._answers)
 

@@ -52,8 +52,8 @@ def summary(claim: Claim) -> str:
     if claim.speed_ups:
         said.append(f"speed-ups: {sum(s.holds for s in claim.speed_ups)} of {len(claim.speed_ups)} "
                     "within what is allowed")
-    if claim.left_aside:
-        said.append(f"{claim.left_aside} older runs of the same cells are left aside")
+    if claim.superseded:
+        said.append(f"{claim.superseded} older runs of the same cells are left aside")
     if claim.unusable:
         said.append(f"{len(claim.unusable)} runs answer no cell: {claim.unusable[0]}")
     return "; ".join(said)

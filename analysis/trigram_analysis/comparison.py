@@ -181,7 +181,7 @@ class Comparison:
         ]
         return ", ".join(parts)
 
-    def told_of(self, run: Run) -> str:
+    def run_label(self, run: Run) -> str:
         """Says which run a timeline shows: its seed if the runs have several seeds, and its step if the runs recorded
         different steps or if the run's steps are not all alike."""
         unlike = self._unlike(run)

@@ -58,7 +58,7 @@ def _within(written: dict[str, Any], resolved: dict[str, Any], schema: dict[str,
     for key in dict.fromkeys([*written, *resolved]):
         option, place = options.get(key, {}), f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
         if key in resolved:
-            asked = written[key] if key in written else _known_to(resolved[key], _default(option, place, resolved))
+            asked = written[key] if key in written else _restricted_to(resolved[key], _default(option, place, resolved))
             yield from _differences(asked, resolved[key], option, place)
         elif written[key] is not None:
             yield place, None
@@ -82,11 +82,11 @@ def _default(option: dict[str, Any], pointer: str, resolved: dict[str, Any]) -> 
     return next(found, _COMPONENTS.get(pointer))
 
 
-def _known_to(resolved: Any, default: Any) -> Any:
+def _restricted_to(resolved: Any, default: Any) -> Any:
     """The part of a default object that the run has: options that it lacks are newer than the run."""
     if not (isinstance(resolved, dict) and isinstance(default, dict)):
         return default
-    return {key: _known_to(resolved[key], value) for key, value in default.items() if key in resolved}
+    return {key: _restricted_to(resolved[key], value) for key, value in default.items() if key in resolved}
 
 
 def _variant(schema: dict[str, Any], resolved: Any) -> dict[str, Any]:

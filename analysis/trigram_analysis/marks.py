@@ -65,7 +65,7 @@ def some_seeds(ax: Axes, partly: Partly, place: float, colour: str, upright: boo
     ax.plot(*((across, along) if upright else (along, across)), color=colour, linestyle=":", linewidth=2.5,
             marker="_" if upright else "|", markersize=8)
     if upright:
-        ax.annotate(f"{partly.there} of {partly.runs}", (place, partly.most), xytext=(0, 3), ha="center",
+        ax.annotate(f"{partly.reached} of {partly.runs}", (place, partly.most), xytext=(0, 3), ha="center",
                     textcoords="offset points", color=style.INK, fontsize=8)
     else:
         unit = seconds_unit(partly.most)

@@ -6,7 +6,7 @@ from collections import Counter
 
 from .axes import Value
 from .comparison import Comparison, Setting
-from .looks import Looks
+from .appearance import Appearances
 from .markup import breakable, escape
 from .measures import Measure, measures
 from .winner_map import Winner, map_axes, unranked, winner
@@ -36,12 +36,12 @@ def winner_map(comparison: Comparison) -> str:
     here = {_place(s, x, y): s for s in comparison.settings
             if all(s[i].key == v.key for i, v in others.items())}
     columns, rows = _values(comparison, x), _values(comparison, y)
-    looks = Looks(comparison.algorithms)
+    appearances = Appearances(comparison.algorithms)
     head = "".join(f"<th>{escape(v.label)}</th>" for v in columns if v)
     body = []
     for row in rows:
         label = f"<th>{escape(row.label)}</th>" if row else ""
-        cells = "".join(_cell(comparison, measure, looks, here.get((_key(c), _key(row))))
+        cells = "".join(_cell(comparison, measure, appearances, here.get((_key(c), _key(row))))
                         for c in columns)
         body.append(f"<tr>{label}{cells}</tr>")
     corner = f"<th>{escape(_titles(comparison, x, y))}</th>" if y is not None else ""
@@ -66,12 +66,12 @@ def headline(comparison: Comparison) -> str:
     return f"first in {measure.title}: {', '.join(parts)} settings"
 
 
-def _cell(comparison: Comparison, measure: Measure, looks: Looks,
+def _cell(comparison: Comparison, measure: Measure, appearances: Appearances,
           setting: Setting | None) -> str:
     best = winner(comparison, setting, measure) if setting is not None else None
     if best is None:
         return f'<td class="none">{missing(comparison, measure, setting)}</td>'
-    colour = looks.look(best.leaders[0])[0]
+    colour = appearances.appearance(best.leaders[0])[0]
     kind = "tie" if undecided(best) else "won"
     return (f'<td class="{kind}" style="--c:var(--series-{colour})" title="{escape(", ".join(best.leaders))}">'
             f"<b>{breakable(names(best))}</b><span>{escape(shown(best, measure))}</span>"

@@ -8,7 +8,7 @@ from typing import Any
 from . import trace, units
 from .comparison import Comparison, Point, Setting
 from .curves import Row, curve, short, thinned, varies
-from .looks import Looks
+from .appearance import Appearances
 from .measures import measures
 from .winner_map import map_axes
 
@@ -39,12 +39,12 @@ def data(comparison: Comparison) -> dict[str, Any]:
         return [places[i][v.key] for i, v in enumerate(setting)]
 
     drawn = measures(comparison)
-    looks = Looks(comparison.algorithms)
+    appearances = Appearances(comparison.algorithms)
     x, y = map_axes(comparison)
     return {
         "name": comparison.name,
         "time": "simulated time" if all(r.simulated for r in comparison.runs) else "time",
-        "algorithms": [{"label": a, "look": looks.look(a)} for a in comparison.algorithms],
+        "algorithms": [{"label": a, "look": appearances.appearance(a)} for a in comparison.algorithms],
         "axes": [_axis(axis.title, values[i]) for i, axis in enumerate(comparison.axes)],
         "mapAxes": [x, y],
         "middle": place(comparison.middle_setting),
@@ -115,7 +115,7 @@ def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
         if boxes >= _BOXES:
             break
         for point in comparison.at(setting):
-            drawn = _timeline(point, comparison.told_of(point.drawn_run))
+            drawn = _timeline(point, comparison.run_label(point.drawn_run))
             if drawn is not None:
                 boxes += len(drawn["boxes"]) // 4
                 index = comparison.algorithms.index(point.algorithm)

@@ -13,7 +13,7 @@ from matplotlib.axis import Axis  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter  # noqa: E402
 
-from . import looks  # noqa: E402
+from . import appearance  # noqa: E402
 
 # Okabe and Ito's colour-blind-safe palette without black and yellow, which vanish on dark and on
 # light pages.
@@ -57,15 +57,15 @@ plt.rcParams.update({
 })
 
 
-class Styles(looks.Looks):
+class Styles(appearance.Appearances):
     """The looks as values of matplotlib."""
 
     def colour(self, algorithm: str) -> str:
-        return _COLOURS[self.look(algorithm)[0]]
+        return _COLOURS[self.appearance(algorithm)[0]]
 
     def line(self, algorithm: str) -> dict[str, object]:
         """Keyword arguments for Axes.plot."""
-        colour, marker, line = self.look(algorithm)
+        colour, marker, line = self.appearance(algorithm)
         return {"color": _COLOURS[colour], "marker": _MARKERS[marker], "linestyle": _LINES[line]}
 
 

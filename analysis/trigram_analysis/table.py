@@ -16,7 +16,7 @@ from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
 from .printable import printable
-from .winner_map import contenders, leaders, rivals, unranked, untold
+from .winner_map import contenders, leaders, order_unknown, rivals, unranked
 
 BASELINE = "gradient_allreduce"
 
@@ -157,7 +157,7 @@ def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
         return set()
     if column.within:
         ranked, others = contenders(points, column.within), unranked(points, column.within)
-        undecided = untold(ranked) or (ranked and rivals(ranked, others))
+        undecided = order_unknown(ranked) or (ranked and rivals(ranked, others))
         return set() if undecided else {c.algorithm for c in leaders(ranked)}
     values = {p.algorithm: v for p in points if not p.lack(column.rate) and (v := column.value(p)) is not None}
     best = unit.show((min if column.better == "low" else max)(values.values())) if values else None

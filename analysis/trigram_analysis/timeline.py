@@ -22,7 +22,7 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
         per_node = run.workers_per_node
         drawn = shown(boxes(run.path / "trace.json", per_node), per_node)
         if drawn:
-            told = comparison.told_of(run)
+            told = comparison.run_label(run)
             traces.append((point.algorithm + (f" ({told})" if told else ""), drawn))
     if not traces:
         return None

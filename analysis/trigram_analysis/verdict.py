@@ -8,7 +8,7 @@ from typing import Sequence
 from . import units
 from .comparison import Comparison, Point, Setting
 from .measures import time_to
-from .winner_map import TIE, Contender, Unranked, contenders, leaders, rivals, unranked, untold
+from .winner_map import TIE, Contender, Unranked, contenders, leaders, order_unknown, rivals, unranked
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]
     """Who is first among the algorithms that reach the goal with every seed. The text says so if others reach it with
     only some seeds."""
     begin = "Of those that get there with every seed, " if some_seeds else ""
-    if untold(ranked):
+    if order_unknown(ranked):
         return [f"{begin}{_listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "
                 "not tell who is first"]
     first = leaders(ranked)

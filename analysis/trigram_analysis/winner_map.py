@@ -70,7 +70,7 @@ def leaders(ranked: list[Contender]) -> list[Contender]:
     return [c for c in able if not c.coarse or c.value <= told * (1 + TIE)]
 
 
-def untold(ranked: list[Contender]) -> bool:
+def order_unknown(ranked: list[Contender]) -> bool:
     """True if all contenders get there by their first evaluations, which do not tell who is first."""
     return len(ranked) > 1 and all(c.least == 0 and c.coarse for c in ranked)
 

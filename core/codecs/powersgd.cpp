@@ -102,8 +102,7 @@ CodecEntry powersgd_codec_entry() {
   return codec_entry(
       "powersgd",
       "A chunk as a nearly square matrix, approximated by one of low rank; biased, for use with "
-      "error "
-      "feedback (PowerSGD, arXiv 1905.13727)",
+      "error feedback (PowerSGD, arXiv 1905.13727)",
       powersgd::option_fields(), [](const Options& options, const CodecKey& key) {
         return std::make_unique<PowerSgd>(options, key);
       });

@@ -20,7 +20,7 @@ FieldTable<sign::Options> sign::option_fields() {
                      {"one", Scale::one},
                      {"means", Scale::means}}),
       "Magnitude of what is decoded: l2 is ||x||_2 / sqrt(n), l1_mean is ||x||_1 / n, one is 1, "
-      "means are the mean of what is not below zero and the mean of what is");
+      "means are the means of the non-negative and of the negative elements");
 }
 
 namespace {

@@ -146,8 +146,7 @@ CodecEntry topk_codec_entry() {
   return codec_entry(
       "topk",
       "The largest elements of a chunk with their indices, 8 bytes each; biased, for use with "
-      "error "
-      "feedback (arXiv 1809.07599)",
+      "error feedback (arXiv 1809.07599)",
       topk::option_fields(),
       [](const Options& options, const CodecKey&) { return std::make_unique<TopK>(options); });
 }

@@ -15,7 +15,7 @@ Cost cost(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::
 }
 
 void charge(CostSink& costs, const Cost& cost) {
-  if (!cost.nothing()) costs.charge(cost);
+  if (!cost.is_noop()) costs.charge(cost);
 }
 
 void charge(CostSink& costs, const Tensor& x, double passes, double flops) {

@@ -39,12 +39,12 @@ void scale_pass(Profile& profile, double ProfileTensor::*time,
   const auto at_peak_s = [&](const ProfileTensor& row) {
     return static_cast<double>(*(row.*flops)) / profile.measured_on.flops_per_s;
   };
-  double unplaced_s = 0, free_s = 0;
+  double excess_s = 0, slack_s = 0;
   for (const ProfileTensor& row : profile.tensors) {
-    unplaced_s += std::max(0.0, at_peak_s(row) - row.*time);
-    free_s += std::max(0.0, row.*time - at_peak_s(row));
+    excess_s += std::max(0.0, at_peak_s(row) - row.*time);
+    slack_s += std::max(0.0, row.*time - at_peak_s(row));
   }
-  const double share = free_s > 0 ? std::min(1.0, unplaced_s / free_s) : 0;
+  const double share = slack_s > 0 ? std::min(1.0, excess_s / slack_s) : 0;
   for (ProfileTensor& row : profile.tensors) {
     const double whole_s = row.*time, own_s = std::min(whole_s, at_peak_s(row));
     const double arithmetic_s = own_s + share * (whole_s - own_s);
@@ -93,9 +93,9 @@ std::string assumption(const ScaledTimes& now, const Profile& before, const Acce
   const auto ms = [](const Profile& p) { return 1e3 * (p.forward_s() + p.backward_s()); };
   return fmt::format(
       "layers of {} were measured on {}; on {} a step is taken to compute for {:.4g} ms in place "
-      "of "
-      "{:.4g} ms: arithmetic goes with FLOP/s, the rest of the time with memory bandwidth; {:.4g} "
-      "to {:.4g} ms if all went with one of both; give a measured step_time to say otherwise",
+      "of {:.4g} ms: arithmetic goes with FLOP/s, the rest of the time with memory bandwidth; "
+      "{:.4g} to {:.4g} ms if all went with one of both; give a measured step_time to say "
+      "otherwise",
       before.name, text_of(before.measured_on), text_of(to), ms(now.profile), ms(before),
       1e3 * now.least_s, 1e3 * now.most_s);
 }

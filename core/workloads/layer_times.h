@@ -28,7 +28,7 @@ struct LayerTimes {
   std::string profile;           // name of the profile
   std::size_t batch = 1;         // the batch of the measurement
   AcceleratorRates measured_on;  // empty name: unknown
-  AcceleratorRates stand_for;    // the accelerator after options; empty name: unknown
+  AcceleratorRates times_for;    // the accelerator after options; empty name: unknown
   bool measured_here = false;    // the user gave a step time measured on their machine
   bool has_flops = false;        // can be scaled to another accelerator
   /// Seconds of one forward and one backward pass. If the times are scaled to another accelerator,

@@ -43,15 +43,15 @@ FieldTable<AcceleratorRates> rates_fields() {
                 quantity(Dimension::bandwidth, true), "the peak bandwidth of its memory");
 }
 
-OptionType<OtherAccelerator> other_accelerator() {
+OptionType<TargetAccelerator> other_accelerator() {
   const OptionType<AcceleratorRates> rates = nested(rates_fields());
   static constexpr const char* kCluster = "cluster";
-  return {[rates](const Json& j, const std::string& pointer) -> OtherAccelerator {
+  return {[rates](const Json& j, const std::string& pointer) -> TargetAccelerator {
             if (j == kCluster) return {{}, true};
             if (j.is_object()) return {rates.parse(j, pointer), false};
             wrong_type(pointer, R"("cluster" or {"name", "flops", "memory_bandwidth"})", j);
           },
-          [rates](const OtherAccelerator& other) -> Json {
+          [rates](const TargetAccelerator& other) -> Json {
             return other.of_cluster ? Json(kCluster) : rates.dump(other.rates);
           },
           {{"anyOf", Json::array({{{"const", kCluster}}, rates.schema})}}};
@@ -199,11 +199,11 @@ LayerTimes layer_times(const Profile& profile, const ProfileOptions& options) {
   LayerTimes times{.profile = profile.name,
                    .batch = profile.batch,
                    .measured_on = profile.measured_on,
-                   .stand_for = profile.measured_on,
+                   .times_for = profile.measured_on,
                    .has_flops = profile.has_flops()};
   times.measured_here = options.step_s.has_value();
-  if (options.step_s) times.stand_for = {};
-  else if (scales(profile, options)) times.stand_for = options.accelerator->rates;
+  if (options.step_s) times.times_for = {};
+  else if (scales(profile, options)) times.times_for = options.accelerator->rates;
   const ScaledTimes now = adaptation(profile, options);
   times.step_s = now.profile.forward_s() + now.profile.backward_s();
   times.least_s = now.least_s;

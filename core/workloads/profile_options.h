@@ -23,7 +23,7 @@ using TensorGroup = std::variant<std::vector<std::string>, TensorRange>;
 
 /// The accelerator that layer times are converted to: given by its rates, or taken from the
 /// cluster. Once the experiment is planned, `rates` are the cluster's, if the cluster gives them.
-struct OtherAccelerator {
+struct TargetAccelerator {
   AcceleratorRates rates;
   bool of_cluster = false;
 };
@@ -33,7 +33,7 @@ struct ProfileOptions {
   /// optimizer's step and without communication.
   std::optional<double> step_s;
   std::optional<std::size_t> batch;  // samples per worker and step
-  std::optional<OtherAccelerator> accelerator;
+  std::optional<TargetAccelerator> accelerator;
   std::vector<TensorGroup> buckets;  // empty: buckets by size
 };
 FieldTable<ProfileOptions> profile_option_fields();

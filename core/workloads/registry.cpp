@@ -11,7 +11,7 @@ std::string absolute(const std::filesystem::path& base, const std::string& path)
 }
 
 /// Expands "profile:PATH", given as a string or as the "name", into the component "profile".
-Json spelled_out(const Json& j, const std::string& pointer) {
+Json expand_reference(const Json& j, const std::string& pointer) {
   const std::string name = component_name(j, pointer);
   refuse_bare_path(name, pointer);
   const std::string path = path_in_reference(name);
@@ -60,7 +60,7 @@ const std::vector<WorkloadEntry>& workloads() {
 
 Json resolve_workload(const Json& j, const std::string& pointer,
                       const std::filesystem::path& base) {
-  Json full = spelled_out(j, pointer);
+  Json full = expand_reference(j, pointer);
   make_paths_absolute(full, base);
   return resolve_component(workloads(), "workload", full, pointer);
 }

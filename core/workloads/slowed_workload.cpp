@@ -19,19 +19,19 @@ class SlowedWorkload final : public Workload {
       : workload_(std::move(workload)), stream_(stream), machine_(machine), steps_(steps) {}
 
   void forward(Context ctx) override {
-    Stretch stretch(*this, ctx);
+    ComputeInterval interval(*this, ctx);
     workload_->forward(ctx);
-    stretch.end();
+    interval.end();
   }
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override {
-    Stretch stretch(*this, ctx);
-    workload_->forward_by_bucket(ctx, stretch.ended_by(before));
-    stretch.end();
+    ComputeInterval interval(*this, ctx);
+    workload_->forward_by_bucket(ctx, interval.ended_by(before));
+    interval.end();
   }
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override {
-    Stretch stretch(*this, ctx);
-    workload_->backward(ctx, stretch.ended_by(on_ready));
-    stretch.end();
+    ComputeInterval interval(*this, ctx);
+    workload_->backward(ctx, interval.ended_by(on_ready));
+    interval.end();
   }
 
   void bucketize(const BucketSizes& sizes) override { workload_->bucketize(sizes); }
@@ -48,10 +48,10 @@ class SlowedWorkload final : public Workload {
   std::size_t batch() const override { return workload_->batch(); }
 
  private:
-  /// A stretch of computation, up to the next point where the rank does something else.
-  class Stretch {
+  /// An interval of computation, up to the next point where the rank does something else.
+  class ComputeInterval {
    public:
-    Stretch(SlowedWorkload& slowed, const Context& ctx)
+    ComputeInterval(SlowedWorkload& slowed, const Context& ctx)
         : stream_(slowed.stream_),
           extra_(slowed.machine_.compute_factor(ctx.world_rank, slowed.steps_.current()) - 1),
           begin_s_(processor_s()) {}
@@ -59,7 +59,7 @@ class SlowedWorkload final : public Workload {
       if (extra_ > 0) stream_.sleep_for(extra_ * (processor_s() - begin_s_));
       begin_s_ = processor_s();
     }
-    /// A callback that ends the stretch, calls `then`, and begins the next stretch.
+    /// A callback that ends the interval, calls `then`, and begins the next interval.
     std::function<void(Bucket&)> ended_by(const std::function<void(Bucket&)>& then) {
       return [this, &then](Bucket& bucket) {
         end();

@@ -9,8 +9,8 @@
 namespace trigram {
 
 /// A workload with real computation on a processor that the machine model makes slower than it is.
-/// After every stretch of a pass, and before it reports the bucket at the end of the stretch, the
-/// rank sleeps (factor - 1) times the processor time of the stretch. Sleeps within a pass, such as
+/// After every interval of a pass, and before it reports the bucket at the end of the interval, the
+/// rank sleeps (factor - 1) times the processor time of the interval. Sleeps within a pass, such as
 /// those for a profile's layers, use no processor time and are not extended. Factors below 1 have
 /// no effect, and the wrapper has none on an accelerator, whose time is not processor time.
 ///

@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "core/codecs/wire.h"
 #include "cuda/codecs/entries.h"
-#include "cuda/codecs/minmax_uint8_ways.h"
+#include "cuda/codecs/minmax_uint8_plan.h"
 #include "cuda/codecs/tables.h"
 
 namespace trigram::cuda {
@@ -54,9 +54,9 @@ void MinMaxUInt8::encode_mean(Device&, const Tensor& wire, std::span<const Tenso
 
 void MinMaxUInt8::encode_means(std::span<const Tensor> wires, std::span<const Tensor> incoming,
                                std::span<const Tensor> means, std::span<const Tensor> residuals) {
-  const std::size_t of_mean = wires.empty() ? 0 : incoming.size() / wires.size();
-  TRIGRAM_CHECK(of_mean > 0 && incoming.size() == of_mean * wires.size(), "means of {} wires on {}",
-                incoming.size(), wires.size());
+  const std::size_t wires_per_mean = wires.empty() ? 0 : incoming.size() / wires.size();
+  TRIGRAM_CHECK(wires_per_mean > 0 && incoming.size() == wires_per_mean * wires.size(),
+                "means of {} wires on {}", incoming.size(), wires.size());
   std::vector<Chunk> chunks;
   std::vector<const std::byte*> addresses;
   for (std::size_t i = 0; i < wires.size(); ++i) {
@@ -64,44 +64,44 @@ void MinMaxUInt8::encode_means(std::span<const Tensor> wires, std::span<const Te
     if (!residuals.empty()) check_wire(*this, wires[i], residuals[i]);
     chunks.push_back({nullptr, residuals.empty() ? nullptr : floats(residuals[i]), wires[i].data(),
                       means[i].numel(), 0, static_cast<std::uint32_t>(addresses.size())});
-    for (const Tensor& wire : incoming.subspan(i * of_mean, of_mean)) {
+    for (const Tensor& wire : incoming.subspan(i * wires_per_mean, wires_per_mean)) {
       check_wire(*this, wire, means[i]);
       addresses.push_back(wire.data());
     }
   }
-  encode_chunks(chunks, addresses, of_mean, !residuals.empty());
+  encode_chunks(chunks, addresses, wires_per_mean, !residuals.empty());
 }
 
 void MinMaxUInt8::encode_chunks(const std::vector<Chunk>& chunks,
-                                const std::vector<const std::byte*>& incoming, std::size_t of_mean,
-                                bool feedback) {
-  const bool mean = of_mean > 0;
-  minmax_uint8::Ways ways = minmax_uint8::choose_ways(chunks, mean);
+                                const std::vector<const std::byte*>& incoming,
+                                std::size_t wires_per_mean, bool feedback) {
+  const bool mean = wires_per_mean > 0;
+  minmax_uint8::EncodingPlan plan = minmax_uint8::plan_encoding(chunks, mean);
   Batch batch = {};
-  batch.of_mean = static_cast<std::uint32_t>(of_mean);
-  batch.scale = mean ? 1.0f / static_cast<float>(of_mean) : 1;
+  batch.wires_per_mean = static_cast<std::uint32_t>(wires_per_mean);
+  batch.scale = mean ? 1.0f / static_cast<float>(wires_per_mean) : 1;
   const Tensor wires = set_table(batch.wires, incoming, device());
   const auto list = [&](const std::vector<Chunk>& some) {
     batch.count = static_cast<std::uint32_t>(some.size());
     return set_table(batch.chunks, some, device());
   };
-  if (!ways.in_warps.empty()) {
-    const Tensor table = list(ways.in_warps);
+  if (!plan.in_warps.empty()) {
+    const Tensor table = list(plan.in_warps);
     minmax_uint8::encode_in_warps(stream(), batch, feedback);
   }
-  if (!ways.in_clusters.empty()) {
-    const Tensor table = list(ways.in_clusters);
-    minmax_uint8::encode_in_clusters(stream(), batch, ways.blocks, ways.clusters, mean, feedback);
+  if (!plan.in_clusters.empty()) {
+    const Tensor table = list(plan.in_clusters);
+    minmax_uint8::encode_in_clusters(stream(), batch, plan.blocks, plan.clusters, mean, feedback);
   }
-  if (ways.in_tiles.empty()) return;
-  batch.tiles = number_tiles(ways.in_tiles, minmax_uint8::kTile);
-  const Tensor table = list(ways.in_tiles);
+  if (plan.in_tiles.empty()) return;
+  batch.tiles = number_tiles(plan.in_tiles, minmax_uint8::kTile);
+  const Tensor table = list(plan.in_tiles);
   const Tensor state = zeroed_scratch(minmax_uint8::tile_state_bytes(batch.count));
   const unsigned resident = minmax_uint8::resident_tile_blocks(mean, feedback);
   const unsigned blocks = std::min(2 * batch.tiles, resident * minmax_uint8::multiprocessors());
   // Far enough ahead that blocks rarely wait, and near enough that the tile is still cached.
   std::uint32_t lead = blocks;
-  for (const Chunk& chunk : ways.in_tiles)
+  for (const Chunk& chunk : plan.in_tiles)
     lead = std::max(lead, tiles_of(chunk.numel, minmax_uint8::kTile));
   minmax_uint8::encode_in_tiles(stream(), batch, state.data(), std::min(lead, batch.tiles), blocks,
                                 mean, feedback);
@@ -118,22 +118,22 @@ void MinMaxUInt8::decode_mean(Device&, const Tensor& x, std::span<const Tensor> 
 
 void MinMaxUInt8::decode_means(std::span<const Tensor> xs, std::span<const Tensor> wires) {
   if (xs.empty()) return;
-  const std::size_t of_mean = wires.size() / xs.size();
-  TRIGRAM_CHECK(of_mean > 0, "nothing has no mean");
+  const std::size_t wires_per_mean = wires.size() / xs.size();
+  TRIGRAM_CHECK(wires_per_mean > 0, "decode_means needs at least one wire per vector");
   std::vector<Decoded> chunks;
   std::vector<const std::byte*> addresses;
   for (std::size_t i = 0; i < xs.size(); ++i) {
     chunks.push_back(
         {floats(xs[i]), xs[i].numel(), 0, static_cast<std::uint32_t>(addresses.size())});
-    for (const Tensor& wire : wires.subspan(i * of_mean, of_mean)) {
+    for (const Tensor& wire : wires.subspan(i * wires_per_mean, wires_per_mean)) {
       check_wire(*this, wire, xs[i]);
       addresses.push_back(wire.data());
     }
   }
   minmax_uint8::DecodeBatch batch = {};
   batch.count = static_cast<std::uint32_t>(chunks.size());
-  batch.of_mean = static_cast<std::uint32_t>(of_mean);
-  batch.scale = 1.0f / static_cast<float>(of_mean);
+  batch.wires_per_mean = static_cast<std::uint32_t>(wires_per_mean);
+  batch.scale = 1.0f / static_cast<float>(wires_per_mean);
   batch.tiles = number_tiles(chunks, minmax_uint8::kDecodeTile);
   const Tensor kept = set_table(batch.chunks, chunks, device());
   const Tensor kept_wires = set_table(batch.wires, addresses, device());

@@ -34,7 +34,7 @@ class MinMaxUInt8 final : public CudaCodec {
 
  private:
   void encode_chunks(const std::vector<minmax_uint8::Chunk>& chunks,
-                     const std::vector<const std::byte*>& incoming, std::size_t of_mean,
+                     const std::vector<const std::byte*>& incoming, std::size_t wires_per_mean,
                      bool feedback);
   void decode_means(std::span<const Tensor> xs, std::span<const Tensor> wires);
 };

@@ -53,7 +53,7 @@ class PowerSgd final : public CudaCodec {
     const Tensor flag = zeroed_scratch(sizeof(std::uint32_t));
     auto* not_finite = reinterpret_cast<std::uint32_t*>(flag.data());
     flag_not_finite(stream(), floats(x), n, not_finite);
-    low_rank::spoil(stream(), floats(x), n, not_finite);
+    low_rank::fill_with_nan(stream(), floats(x), n, not_finite);
   }
 
  private:

@@ -54,9 +54,9 @@ class QueueClock::Timed {
   mutable double seconds_ = 0;
 };
 
-class QueueClock::TimedMoment final : public EventTime {
+class QueueClock::TimedEventTime final : public EventTime {
  public:
-  explicit TimedMoment(std::shared_ptr<const Timed> timed) : timed_(std::move(timed)) {}
+  explicit TimedEventTime(std::shared_ptr<const Timed> timed) : timed_(std::move(timed)) {}
   bool known() const override { return timed_->known(); }
   double seconds() const override { return timed_->seconds(); }
 
@@ -79,7 +79,7 @@ std::unique_ptr<EventTime> QueueClock::mark() {
     origin_ = timed;
     origin_marked_s_ = host_s();
   }
-  return std::make_unique<TimedMoment>(std::move(timed));
+  return std::make_unique<TimedEventTime>(std::move(timed));
 }
 
 }  // namespace trigram::cuda

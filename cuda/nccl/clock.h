@@ -20,7 +20,7 @@ class QueueClock {
 
  private:
   class Timed;
-  class TimedMoment;
+  class TimedEventTime;
 
   const cudaStream_t queue_;
   std::shared_ptr<const Timed> origin_;

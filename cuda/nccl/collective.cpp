@@ -20,7 +20,7 @@ ncclDataType_t type_of(DType type) {
   return ncclUint8;
 }
 
-constexpr int kSaysCollective = -103;  // next to the message tags in communicator.cpp
+constexpr int kDescribesCollective = -103;  // next to the message tags in communicator.cpp
 
 /// Encodes a collective as a control message.
 Message described(const Collective& c, int peer) {
@@ -53,10 +53,10 @@ void NcclCommunicator::agree_on(const Collective& c) {
   for (int distance = 1; distance < P; distance *= 2) {
     const int to = (place_.rank + distance) % P, from = (place_.rank + P - distance) % P;
     const Message mine = described(c, from);
-    place_.control.post(to, kSaysCollective, mine.a, mine.b);
+    place_.control.post(to, kDescribesCollective, mine.a, mine.b);
     std::optional<Message> theirs;
     place_.waiter.await({.kind = Wait::collective, .peer = from}, [&] {
-      theirs = heard(kSaysCollective, from);
+      theirs = next_description(kDescribesCollective, from);
       return theirs.has_value();
     });
     TRIGRAM_CHECK(

@@ -32,7 +32,7 @@ ncclConfig_t configuration() {
 }
 
 // Tags of the messages that describe halves. Algorithms use tags from 0.
-constexpr int kSays[] = {-101, -102};  // by Transfer::Kind
+constexpr int kDescribes[] = {-101, -102};  // by Transfer::Kind
 
 /// Encodes a tensor as a control message: a = numel, b = priced_numel * 8 + dtype * 2 + is_phantom.
 Message described(const Tensor& x, int peer) {
@@ -119,7 +119,7 @@ void NcclCommunicator::connect(const ncclUniqueId& id) {
   }
   std::shared_ptr<AcceleratorEvent> connected;
   place_.issuer.run_slowly(
-      place_.waiter, {.kind = Wait::connection, .other = place_.stream_name},
+      place_.waiter, {.kind = Wait::connection, .name = place_.stream_name},
       fmt::format("to connect rank {} with the others for stream {}", place_.rank,
                   place_.stream_name),
       [handle = handle_, queue = place_.queue, id, ranks = place_.size, rank = place_.rank,
@@ -170,7 +170,7 @@ void NcclCommunicator::issue_and_limit(std::function<void(ncclComm_t)> call) {
 void NcclCommunicator::agree(std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
     const Message m = described(t.tensor, t.peer);
-    place_.control.post(t.peer, kSays[t.kind], m.a, m.b);
+    place_.control.post(t.peer, kDescribes[t.kind], m.a, m.b);
   }
   for (const Transfer& t : batch) {
     const auto kind = t.kind == Transfer::recv ? Wait::message : Wait::receiver;
@@ -180,15 +180,15 @@ void NcclCommunicator::agree(std::span<const Transfer> batch) {
 
 /// The next message from `peer` with this tag, if it has arrived. Messages from other peers are
 /// kept for later.
-std::optional<Message> NcclCommunicator::heard(int tag, int peer) {
-  auto& said = said_[{tag, peer}];
-  while (said.empty()) {
+std::optional<Message> NcclCommunicator::next_description(int tag, int peer) {
+  auto& received = received_descriptions_[{tag, peer}];
+  while (received.empty()) {
     const auto message = place_.control.poll(tag);
     if (!message) return std::nullopt;
-    said_[{tag, message->source}].push_back(*message);
+    received_descriptions_[{tag, message->source}].push_back(*message);
   }
-  const Message first = said.front();
-  said.pop_front();
+  const Message first = received.front();
+  received.pop_front();
   return first;
 }
 
@@ -196,9 +196,9 @@ std::optional<Message> NcclCommunicator::heard(int tag, int peer) {
 /// mismatch.
 bool NcclCommunicator::agreed(const Transfer& mine) {
   const Transfer::Kind other = mine.kind == Transfer::send ? Transfer::recv : Transfer::send;
-  const auto said = heard(kSays[other], mine.peer);
-  if (!said) return false;
-  const Tensor theirs = from_description(*said);
+  const auto received = next_description(kDescribes[other], mine.peer);
+  if (!received) return false;
+  const Tensor theirs = from_description(*received);
   if (mine.kind == Transfer::recv)
     check_match(theirs, mine.peer, mine.tensor, place_.rank, place_.stream_name);
   else check_match(mine.tensor, place_.rank, theirs, mine.peer, place_.stream_name);

@@ -70,7 +70,7 @@ class NcclCommunicator final : public Communicator {
   void agree(std::span<const Transfer> batch);
   void agree_on(const Collective& collective);
   bool agreed(const Transfer& mine);
-  std::optional<Message> heard(int tag, int peer);
+  std::optional<Message> next_description(int tag, int peer);
   std::vector<Half> halves_of(std::span<const Transfer> batch);
   void add_halves(std::vector<Half>& halves, const Transfer& transfer, const Tensor& values);
   void exchange_parts(const Collective& c);
@@ -84,7 +84,7 @@ class NcclCommunicator final : public Communicator {
   Tensor filler_;
   // By tag and peer: descriptions received for messages and collectives that this rank has not
   // reached.
-  std::map<std::pair<int, int>, std::deque<Message>> said_;
+  std::map<std::pair<int, int>, std::deque<Message>> received_descriptions_;
   std::deque<std::shared_ptr<AcceleratorEvent>> under_way_;
 };
 

@@ -13,7 +13,7 @@ namespace trigram::cuda {
 namespace {
 
 constexpr std::chrono::milliseconds kPollEvery{100};
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kShutdownTimeout{20};
 constexpr std::chrono::seconds kStartUp{120};
 constexpr int kWatchdogExit = 124;
 
@@ -27,7 +27,7 @@ Issuer::~Issuer() {
   std::unique_lock lock(mutex_);
   closing_ = true;
   changed_.notify_all();
-  if (!changed_.wait_for(lock, kPatience, [this] { return ended_; })) {
+  if (!changed_.wait_for(lock, kShutdownTimeout, [this] { return ended_; })) {
     std::fputs("trigram: a call of NCCL does not return; this process ends\n", stderr);
     std::_Exit(kWatchdogExit);
   }

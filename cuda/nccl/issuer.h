@@ -22,8 +22,8 @@ class Issuer {
   /// `poll` is called on the issuing thread. If it throws, every later call of run() throws that
   /// error.
   Issuer(int device, Call poll);
-  /// Ends the thread. If a call does not return within `kPatience`, the process ends: the thread
-  /// cannot be ended, and the memory that it uses cannot be freed.
+  /// Ends the thread. If a call does not return within `kShutdownTimeout`, the process ends: the
+  /// thread cannot be ended, and the memory that it uses cannot be freed.
   ~Issuer();
   Issuer(const Issuer&) = delete;
   Issuer& operator=(const Issuer&) = delete;

@@ -42,9 +42,9 @@ std::shared_ptr<AcceleratorEvent> CudaStream::record() {
   return std::make_shared<CudaAcceleratorEvent>(queue_.handle);
 }
 
-void CudaStream::wait(const AcceleratorEvent& milestone) {
-  const auto* const here = dynamic_cast<const CudaAcceleratorEvent*>(&milestone);
-  TRIGRAM_CHECK(here != nullptr, "waited for a milestone of another accelerator");
+void CudaStream::wait(const AcceleratorEvent& event) {
+  const auto* const here = dynamic_cast<const CudaAcceleratorEvent*>(&event);
+  TRIGRAM_CHECK(here != nullptr, "waited for an event of another accelerator");
   check(cudaStreamWaitEvent(queue_.handle, here->event().get()), "cudaStreamWaitEvent");
 }
 

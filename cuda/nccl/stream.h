@@ -31,7 +31,7 @@ class CudaStream final : public AcceleratorStream {
   Communicator& communicator() override { return communicator_; }
   std::shared_ptr<AcceleratorEvent> record() override;
   std::unique_ptr<EventTime> mark() override { return clock_.mark(); }
-  void wait(const AcceleratorEvent& milestone) override;
+  void wait(const AcceleratorEvent& event) override;
 
  private:
   /// A CUDA stream that does not synchronise with the default stream.

@@ -44,7 +44,7 @@ const char* quantity_name(Quantity of) {
   return of == Quantity::bandwidth ? "bandwidth" : "latency";
 }
 
-void Unequal::add(const Standing& standing) {
+void UnequalNics::add(const Standing& standing) {
   const Reached& draw = standing.cost;
   const double most = 1 + kTie + kNicsDiffer;
   if (!standing.is_known()) {
@@ -62,7 +62,7 @@ std::vector<const Standing*> Advice::leaders() const {
   std::vector<const Standing*> found;
   double told_s = never().time_s;
   for (const Standing& s : standings) {
-    if (!s.gets_there() || !s.cost.may_precede(standings.front().cost)) continue;
+    if (!s.reaches_target() || !s.cost.may_precede(standings.front().cost)) continue;
     found.push_back(&s);
     if (!s.cost.coarse()) told_s = std::min(told_s, s.cost.time_s);
   }
@@ -80,15 +80,15 @@ double Advice::behind(const Standing& standing) const {
   return standing.cost.time_s / standings.front().cost.time_s - 1;
 }
 
-bool Advice::leaves_open(const Standing& standing) const {
+bool Advice::is_undecided(const Standing& standing) const {
   const bool exact = standing.cost.after_s == standing.cost.time_s;
-  if (exact || !standing.gets_there()) return false;
+  if (exact || !standing.reaches_target()) return false;
   if (&standing == &standings.front()) return leaders().size() > 1;
   return standing.cost.may_precede(standings.front().cost);
 }
 
-const Unequal& Advice::first_where_nics_differ() const {
-  return *std::ranges::find(unequal, standings.front().candidate, &Unequal::candidate);
+const UnequalNics& Advice::first_where_nics_differ() const {
+  return *std::ranges::find(unequal, standings.front().candidate, &UnequalNics::candidate);
 }
 
 bool Advice::holds_where_nics_differ() const {
@@ -113,17 +113,17 @@ Advice Advisor::advise() {
   std::iota(all.begin(), all.end(), std::size_t{0});
   find_lengths();
   Advice advice;
-  advice.standings = stand(unchanged(), all);
+  advice.standings = run(unchanged(), all);
   std::stable_sort(
       advice.standings.begin(), advice.standings.end(),
       [](const Standing& a, const Standing& b) { return a.cost.time_s < b.cost.time_s; });
-  if (!advice.standings.front().gets_there()) {
+  if (!advice.standings.front().reaches_target()) {
     if (!failed_) return advice;  // no candidate reaches the target: that is the answer
     throw Stopped{kRunFailed};
   }
   advice.unequal = where_nics_differ(advice.standings);
   const std::size_t winner = advice.standings.front().candidate;
-  for (Outlook& outlook : outlooks()) advice.outlooks.push_back(look(std::move(outlook), winner));
+  for (Sensitivity& s : sensitivities()) advice.sensitivities.push_back(scan(std::move(s), winner));
   for (int signal = signals.wait(0); signal != 0; signal = signals.wait(0))
     if (signal != SIGCHLD) throw Stopped{kInterrupted};
   return advice;
@@ -132,18 +132,18 @@ Advice Advisor::advise() {
 /// Makes the runs that determine the lengths in `steps_`. They go to the "-search" folder, because
 /// some of them are too short to be results.
 void Advisor::find_lengths() {
-  Place place = unchanged();
-  place.trial = true;
+  Scenario scenario = unchanged();
+  scenario.trial = true;
   std::vector<std::size_t> growing;
   for (std::size_t c = 0; c < contest_.candidates().size(); ++c)
     if (contest_.candidates()[c].grows) growing.push_back(c);
-  for (const Standing& s : stand(place, growing)) steps_[s.candidate] = s.steps;
+  for (const Standing& s : run(scenario, growing)) steps_[s.candidate] = s.steps;
 }
 
 /// The quantities to vary, and how far. The step time is varied only as far as it is uncertain: if
 /// it is scaled to the cluster's accelerator, or was measured on another accelerator.
-std::vector<Outlook> Advisor::outlooks() const {
-  std::vector<Outlook> all;
+std::vector<Sensitivity> Advisor::sensitivities() const {
+  std::vector<Sensitivity> all;
   for (const Quantity of : {Quantity::bandwidth, Quantity::latency})
     for (const bool more : {false, true})
       if (more || !scale(of).from_zero())
@@ -158,39 +158,39 @@ std::vector<Outlook> Advisor::outlooks() const {
   return all;
 }
 
-std::vector<Unequal> Advisor::where_nics_differ(const std::vector<Standing>& standings) {
+std::vector<UnequalNics> Advisor::where_nics_differ(const std::vector<Standing>& standings) {
   if (contest_.cluster().value("bandwidth_jitter", 0.0) > 0) return {};
   const std::vector<std::size_t> candidates = contenders(standings);
-  std::vector<Unequal> found;
+  std::vector<UnequalNics> found;
   for (std::size_t i = 0; i < candidates.size(); ++i)
     found.push_back({candidates[i], standings[i].cost, never().time_s, 0, {}});
   for (int draw = 1; draw <= kDraws; ++draw) {
-    Place place = unchanged();
-    place.draw = draw;
-    const std::vector<Standing> there = stand(place, candidates);
+    Scenario scenario = unchanged();
+    scenario.draw = draw;
+    const std::vector<Standing> there = run(scenario, candidates);
     for (std::size_t i = 0; i < found.size(); ++i) found[i].add(there[i]);
   }
   std::ranges::stable_sort(
-      found, {}, [](const Unequal& u) { return std::pair(!u.why_unknown.empty(), u.mean.time_s); });
+      found, {}, [](const auto& u) { return std::pair(!u.why_unknown.empty(), u.mean.time_s); });
   return found;
 }
 
-Outlook Advisor::look(Outlook outlook, std::size_t winner) {
-  Scan scan{unchanged(outlook.of), {}, outlook.more == (outlook.of == Quantity::bandwidth)};
+Sensitivity Advisor::scan(Sensitivity sensitivity, std::size_t winner) {
+  Scan scan{base(sensitivity.of), {}, sensitivity.more == (sensitivity.of == Quantity::bandwidth)};
   if (scan.from == 0) {
-    outlook.limit = kLargestFromZero;
+    sensitivity.limit = kLargestFromZero;
     scan.factors.push_back(1);
   }
-  for (double factor = kStride; factor < std::max(outlook.limit, 1 / outlook.limit);
+  for (double factor = kStride; factor < std::max(sensitivity.limit, 1 / sensitivity.limit);
        factor *= kStride)
-    scan.factors.push_back(outlook.more ? factor : 1 / factor);
-  scan.factors.push_back(outlook.limit);
+    scan.factors.push_back(sensitivity.more ? factor : 1 / factor);
+  scan.factors.push_back(sensitivity.limit);
   const auto stand_at = [&](double factor, const std::vector<std::size_t>& candidates) {
-    Place place = unchanged();
-    (outlook.of == Quantity::bandwidth ? place.bandwidth
-     : outlook.of == Quantity::latency ? place.latency
-                                       : place.step_time) = factor;
-    return stand(place, candidates);
+    Scenario scenario = unchanged();
+    (sensitivity.of == Quantity::bandwidth ? scenario.bandwidth
+     : sensitivity.of == Quantity::latency ? scenario.latency
+                                           : scenario.step_time) = factor;
+    return run(scenario, candidates);
   };
   const Costs costs = [&](double factor, const std::vector<std::size_t>& candidates) {
     std::vector<std::optional<double>> found;
@@ -202,22 +202,21 @@ Outlook Advisor::look(Outlook outlook, std::size_t winner) {
     }
     return found;
   };
-  outlook.found = find_flip(winner, contest_.candidates().size(), scan, costs);
-  if (const auto& flip = outlook.found.flip; flip && !flip->first)
-    outlook.why_unknown = stand_at(flip->flips, {winner}).front().why_unknown();
-  return outlook;
+  sensitivity.found = find_flip(winner, contest_.candidates().size(), scan, costs);
+  if (const auto& flip = sensitivity.found.flip; flip && !flip->first)
+    sensitivity.why_unknown = stand_at(flip->flips, {winner}).front().why_unknown();
+  return sensitivity;
 }
 
 /// Repeats runs with more steps until they show their algorithm's cost, if time or chance decides
 /// the exchanges or if workers do not wait for each other.
-std::vector<Standing> Advisor::stand(const Place& place,
-                                     const std::vector<std::size_t>& candidates) {
+std::vector<Standing> Advisor::run(const Scenario& at, const std::vector<std::size_t>& candidates) {
   std::vector<long> steps = steps_;
   std::map<std::size_t, Standing> found;
   for (std::vector<std::size_t> open = candidates; !open.empty();) {
     std::vector<std::size_t> longer;
-    for (Standing& s : stand(place, open, steps)) {
-      const bool grows = contest_.candidates()[s.candidate].grows && !s.why.empty();
+    for (Standing& s : run(at, open, steps)) {
+      const bool grows = contest_.candidates()[s.candidate].grows && !s.not_compared.empty();
       if (const auto more = grows ? longer_run_steps(s.steps, s.summary) : std::nullopt) {
         steps[s.candidate] = *more;
         longer.push_back(s.candidate);
@@ -231,28 +230,29 @@ std::vector<Standing> Advisor::stand(const Place& place,
   return standings;
 }
 
-Json Advisor::settings(const Place& place) const {
-  Json at = bandwidth_.at(place.bandwidth);
-  at.update(latency_.at(place.latency));
-  if (place.step_time != 1) at.update(step_time_.at(place.step_time));
-  if (place.draw != 0)
-    at.update({{"/cluster/bandwidth_jitter", kNicsDiffer}, {"/cluster/jitter_seed", place.draw}});
+Json Advisor::settings(const Scenario& s) const {
+  Json at = bandwidth_.at(s.bandwidth);
+  at.update(latency_.at(s.latency));
+  if (s.step_time != 1) at.update(step_time_.at(s.step_time));
+  if (s.draw != 0)
+    at.update({{"/cluster/bandwidth_jitter", kNicsDiffer}, {"/cluster/jitter_seed", s.draw}});
   return at;
 }
 
-std::vector<Standing> Advisor::stand(const Place& place, const std::vector<std::size_t>& candidates,
-                                     const std::vector<long>& steps) {
-  Plan plan = contest_.plan(settings(place), candidates, steps);
-  if (place != unchanged()) plan.name += "-search";
-  make(plan, place);
+std::vector<Standing> Advisor::run(const Scenario& scenario,
+                                   const std::vector<std::size_t>& candidates,
+                                   const std::vector<long>& steps) {
+  Plan plan = contest_.plan(settings(scenario), candidates, steps);
+  if (scenario != unchanged()) plan.name += "-search";
+  make(plan, scenario);
   const SweepRunner runner(plan, options_.runner, true);
   std::vector<Standing> standings;
   for (std::size_t i = 0; i < candidates.size(); ++i)
-    standings.push_back(stand(candidates[i], plan.runs[i], runner.stored(plan.runs[i])));
+    standings.push_back(run(candidates[i], plan.runs[i], runner.stored(plan.runs[i])));
   return standings;
 }
 
-Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored) {
+Standing Advisor::run(std::size_t candidate, const PlannedRun& run, const StoredRun& stored) {
   Standing standing{candidate, never(), run.id, nullptr, static_cast<long>(run.experiment.steps),
                     "",        0,       ""};
   if (stored.state != StoredRun::done) {
@@ -260,19 +260,19 @@ Standing Advisor::stand(std::size_t candidate, const PlannedRun& run, const Stor
     return standing;
   }
   standing.summary = stored.manifest.at("summary");
-  standing.why = lack(contest_.target(), run.experiment, stored.manifest);
-  if (!standing.why.empty()) {
+  standing.not_compared = why_not_compared(contest_.target(), run.experiment, stored.manifest);
+  if (!standing.not_compared.empty()) {
     if (!contest_.target().accuracy)
       standing.needs_steps = needed_steps(run.experiment, standing.summary);
     return standing;
   }
-  standing.off = lack_of_exchanges(stored.manifest, Compared::rates);
+  standing.rates_not_compared = missing_exchanges(stored.manifest, Compared::rates);
   standing.cost = cost(contest_.target(), standing.summary);
   return standing;
 }
 
 /// Makes the runs that have no result. Prints nothing if all runs exist.
-void Advisor::make(const Plan& plan, const Place& place) {
+void Advisor::make(const Plan& plan, const Scenario& scenario) {
   Plan missing{plan.name, {}};
   const SweepRunner runner(plan, options_.runner, true);
   for (const PlannedRun& run : plan.runs)
@@ -282,15 +282,15 @@ void Advisor::make(const Plan& plan, const Place& place) {
   if (missing.runs.empty()) return;
   if (!options_.quiet)
     std::fputs(
-        fmt::format("bandwidth {}, latency {}{}{}: {} run{}\n", bandwidth_.text(place.bandwidth),
-                    latency_.text(place.latency),
-                    place.step_time == 1 ? "" : ", step time " + step_time_.text(place.step_time),
-                    place.draw == 0
-                        ? ""
-                        : fmt::format(", {} differ by {:g} %",
-                                      has_one_node(contest_.cluster()) ? "ports" : "NICs",
-                                      100 * kNicsDiffer),
-                    missing.runs.size(), missing.runs.size() == 1 ? "" : "s")
+        fmt::format(
+            "bandwidth {}, latency {}{}{}: {} run{}\n", bandwidth_.text(scenario.bandwidth),
+            latency_.text(scenario.latency),
+            scenario.step_time == 1 ? "" : ", step time " + step_time_.text(scenario.step_time),
+            scenario.draw == 0 ? ""
+                               : fmt::format(", {} differ by {:g} %",
+                                             has_one_node(contest_.cluster()) ? "ports" : "NICs",
+                                             100 * kNicsDiffer),
+            missing.runs.size(), missing.runs.size() == 1 ? "" : "s")
             .c_str(),
         stderr);
   const int code = SweepRunner(missing, options_.runner, options_.quiet).run();

@@ -20,18 +20,18 @@ struct Standing {
   /// The candidate's cost. Infinite if its run failed, never reached the accuracy, or is not
   /// compared.
   Reached cost;
-  std::string id;        // of the run
-  Json summary;          // of the run; null if it failed
-  long steps = 0;        // the number of steps that the run was to make
-  std::string why;       // why it is not compared: its run does not show its algorithm's cost
-  long needs_steps = 0;  // the steps that would show it, as far as known; else 0
-  std::string off;  // why only its time to an accuracy is compared, and its means per step are not
+  std::string id;            // of the run
+  Json summary;              // of the run; null if it failed
+  long steps = 0;            // the number of steps that the run was to make
+  std::string not_compared;  // why it is not compared: its run does not show its algorithm's cost
+  long needs_steps = 0;      // the steps that would show it, as far as known; else 0
+  std::string rates_not_compared;  // why its means per step are not compared, if its time is
 
-  bool gets_there() const { return std::isfinite(cost.time_s); }
+  bool reaches_target() const { return std::isfinite(cost.time_s); }
   /// True if its cost is known; a cost may also be known to be infinite.
   bool is_known() const { return why_unknown().empty(); }
   /// Why its cost is not known, as a phrase that follows its name; empty if the cost is known.
-  std::string why_unknown() const { return summary.is_null() ? "failed" : why; }
+  std::string why_unknown() const { return summary.is_null() ? "failed" : not_compared; }
 };
 
 /// The quantity that is varied to find where the ranking flips.
@@ -40,18 +40,18 @@ enum class Quantity { bandwidth, latency, step_time };
 const char* quantity_name(Quantity of);
 
 /// The result of varying one quantity in one direction until the winner changes.
-struct Outlook {
+struct Sensitivity {
   Quantity of = Quantity::bandwidth;
   bool more = false;  // true: the quantity is increased
   double limit = 1;   // the last factor
-  Found found;
+  FlipSearchResult found;
   std::string why_unknown = {};  // why the winner's cost is unknown, if the flip has no `first`
 };
 
 /// A candidate's cost on a cluster whose NICs, or ports inside nodes, differ slightly in bandwidth.
 /// If bandwidths are exactly equal, messages may avoid each other in a way that no real cluster
 /// shows, and the simulated cost is too low.
-struct Unequal {
+struct UnequalNics {
   std::size_t candidate = 0;
   Reached equal;                   // on the cluster as described, with equal bandwidths
   double least_s = 0, most_s = 0;  // over the draws; infinite: it never reached the target
@@ -79,13 +79,13 @@ struct Advice {
   double behind(const Standing& standing) const;
   /// True if evaluations are too sparse to tell how far a candidate is behind the first, or whether
   /// it is behind at all.
-  bool leaves_open(const Standing& standing) const;
+  bool is_undecided(const Standing& standing) const;
   /// The first candidate and those close behind it, in order of their cost with unequal NICs;
   /// candidates with unknown costs come last. Empty if NICs differ in the description itself.
-  std::vector<Unequal> unequal;
-  std::vector<Outlook> outlooks;
+  std::vector<UnequalNics> unequal;
+  std::vector<Sensitivity> sensitivities;
   /// The entry of `unequal` for the candidate that is first on the network as described.
-  const Unequal& first_where_nics_differ() const;
+  const UnequalNics& first_where_nics_differ() const;
   /// True if that candidate is also first with unequal NICs, or ties with the first.
   bool holds_where_nics_differ() const;
 };
@@ -118,24 +118,24 @@ class Advisor {
   std::filesystem::path results() const;
 
  private:
-  struct Place {  // factors on the described values
+  struct Scenario {  // factors on the described values
     double bandwidth = 1, latency = 1, step_time = 1;
     int draw = 0;        // number of the draw of unequal NICs; 0: NICs as described
     bool trial = false;  // a run that determines how many steps are needed
-    bool operator==(const Place&) const = default;
+    bool operator==(const Scenario&) const = default;
   };
   void find_lengths();
-  Json settings(const Place& place) const;
-  std::vector<Standing> stand(const Place& place, const std::vector<std::size_t>& candidates);
-  std::vector<Standing> stand(const Place& place, const std::vector<std::size_t>& candidates,
-                              const std::vector<long>& steps);
-  Standing stand(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
-  void make(const Plan& plan, const Place& place);
-  std::vector<Unequal> where_nics_differ(const std::vector<Standing>& standings);
-  Outlook look(Outlook outlook, std::size_t winner);
-  std::vector<Outlook> outlooks() const;
-  double unchanged(Quantity of) const { return scale(of).from_zero() ? 0 : 1; }
-  Place unchanged() const { return {unchanged(Quantity::bandwidth), unchanged(Quantity::latency)}; }
+  Json settings(const Scenario& scenario) const;
+  std::vector<Standing> run(const Scenario& scenario, const std::vector<std::size_t>& candidates);
+  std::vector<Standing> run(const Scenario& scenario, const std::vector<std::size_t>& candidates,
+                            const std::vector<long>& steps);
+  Standing run(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
+  void make(const Plan& plan, const Scenario& scenario);
+  std::vector<UnequalNics> where_nics_differ(const std::vector<Standing>& standings);
+  Sensitivity scan(Sensitivity sensitivity, std::size_t winner);
+  std::vector<Sensitivity> sensitivities() const;
+  double base(Quantity of) const { return scale(of).from_zero() ? 0 : 1; }
+  Scenario unchanged() const { return {base(Quantity::bandwidth), base(Quantity::latency)}; }
 
   const Contest& contest_;
   const Options options_;

@@ -122,10 +122,10 @@ Contest::Contest(const Question& question)
   times_ = first.workload->layer_times().value_or(LayerTimes{});
   warnings_ = with_flags(first.warnings);
   is_time_known_ = warnings_.empty();
-  for (std::string& sentence : unsettled(first.experiment.cluster, question.kept()))
+  for (std::string& sentence : kept_change_warnings(first.experiment.cluster, question.kept()))
     warnings_.push_back(std::move(sentence));
   const bool to_accuracy = target().accuracy.has_value();
-  for (std::string& sentence : left_to_chance(first.experiment, to_accuracy))
+  for (std::string& sentence : randomness_notes(first.experiment, to_accuracy))
     warnings_.push_back(std::move(sentence));
   for (std::string& sentence : with_flags(first.assumed)) assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add(run);
@@ -157,9 +157,9 @@ bool Contest::is_asked_for(const std::string& algorithm) const {
 
 /// Adapts a point of the list of candidates to the cluster and to the long run. Returns true if
 /// `hierarchical` was removed because the cluster has one node.
-bool Contest::fit(SweepPoint& point, std::vector<std::string>& said) const {
-  said = settle_network(point.config["cluster"], question_.kept());
-  return is_for_one_node(point) && make_plain(point);
+bool Contest::fit(SweepPoint& point, std::vector<std::string>& notes) const {
+  notes = use_long_run_network(point.config["cluster"], question_.kept());
+  return is_for_one_node(point) && remove_hierarchy(point);
 }
 
 /// Returns true if a point of the list becomes a candidate. On one node, points that differ only in
@@ -167,10 +167,10 @@ bool Contest::fit(SweepPoint& point, std::vector<std::string>& said) const {
 bool Contest::enters(SweepPoint& point, std::map<Json, Json>& entered) {
   const Json listed = point.coordinates;
   const bool asked = is_asked_for(name_in(listed));
-  std::vector<std::string> said;
-  const bool was_hierarchical = fit(point, said);
-  if (was_hierarchical && asked) said.emplace_back(kComparedPlain);
-  for (std::string& sentence : said)
+  std::vector<std::string> notes;
+  const bool was_hierarchical = fit(point, notes);
+  if (was_hierarchical && asked) notes.emplace_back(kComparedPlain);
+  for (std::string& sentence : notes)
     if (std::ranges::find(assumed_, sentence) == assumed_.end())
       assumed_.push_back(std::move(sentence));
   if (!is_for_one_node(point)) return true;
@@ -256,8 +256,8 @@ void Contest::plan_alike(const Json& at, long steps, long eval_every,
   };
   std::vector<UnfitRun> unfit;
   Plan plan = plan_fit_runs(config_, settings, unfit, [&](SweepPoint& point) {
-    std::vector<std::string> said;
-    fit(point, said);
+    std::vector<std::string> notes;
+    fit(point, notes);
     const auto candidate = which(point.coordinates);
     return candidate != candidates.end() && planned.insert(*candidate).second;
   });

@@ -62,7 +62,7 @@ class Contest {
   std::vector<std::string> with_flags(std::vector<std::string> sentences) const;
   bool is_asked_for(const std::string& algorithm) const;
   void add(const PlannedRun& run);
-  bool fit(SweepPoint& point, std::vector<std::string>& said) const;
+  bool fit(SweepPoint& point, std::vector<std::string>& notes) const;
   bool enters(SweepPoint& point, std::map<Json, Json>& entered);
   void leave_out_doubles(const Plan& plan);
   void leave_out_unlisted(const std::vector<UnfitRun>& unfit);

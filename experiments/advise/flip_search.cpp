@@ -21,7 +21,7 @@ class FlipSearch {
   FlipSearch(std::size_t winner, std::size_t candidates, const Scan& scan, const Costs& costs)
       : winner_(winner), candidates_(candidates), scan_(scan), costs_(costs) {}
 
-  Found find() {
+  FlipSearchResult find() {
     const std::optional<Flip> flip = find_flip();
     return {flip, unknown_until(flip ? flip->flips : passed_.back())};
   }
@@ -34,7 +34,7 @@ class FlipSearch {
     if (scan_.eases && !scan_.factors.empty()) measure(scan_.factors.back(), all);
     passed_ = {scan_.from};
     for (const double factor : scan_.factors) {
-      if (!cost(winner_, factor)) return end_of_knowledge(factor);
+      if (!cost(winner_, factor)) return where_winner_unknown(factor);
       if (const auto leaders = leaders_at(factor); !leaders.empty())
         return nearest(leaders, factor);
       passed_.push_back(factor);
@@ -117,7 +117,7 @@ class FlipSearch {
 
   /// The point from which the winner's cost, which is unknown at `factor`, is unknown; or an
   /// earlier flip.
-  Flip end_of_knowledge(double factor) {
+  Flip where_winner_unknown(double factor) {
     Flip end{passed_.back(), factor, std::nullopt};
     narrow(end, [&](double at) { return !cost(winner_, at); });
     const auto leaders = leaders_at(end.holds);
@@ -166,7 +166,8 @@ class FlipSearch {
 
 }  // namespace
 
-Found find_flip(std::size_t winner, std::size_t candidates, const Scan& scan, const Costs& costs) {
+FlipSearchResult find_flip(std::size_t winner, std::size_t candidates, const Scan& scan,
+                           const Costs& costs) {
   return FlipSearch(winner, candidates, scan, costs).find();
 }
 

@@ -28,7 +28,7 @@ struct Flip {
   std::optional<std::size_t> first;
 };
 
-struct Found {
+struct FlipSearchResult {
   std::optional<Flip> flip;  // empty if the winner leads up to the last factor
   /// Candidates whose costs are known at `scan.from` but unknown at a factor that the search tried
   /// before its end. At such factors they count as not ahead.
@@ -47,6 +47,7 @@ constexpr double kFlipTolerance = 0.02;
 /// No algorithm is faster on a worse network, so a candidate's cost on a better network is a lower
 /// bound for its cost here. The search asks only for candidates that can still be ahead, given this
 /// bound.
-Found find_flip(std::size_t winner, std::size_t candidates, const Scan& scan, const Costs& costs);
+FlipSearchResult find_flip(std::size_t winner, std::size_t candidates, const Scan& scan,
+                           const Costs& costs);
 
 }  // namespace trigram

@@ -100,29 +100,29 @@ long evaluated_every(const Experiment& e, bool asked) {
   return cycle > steps ? some : (some + cycle - 1) / cycle * cycle;
 }
 
-std::vector<std::string> settle_network(Json& cluster, Kept kept) {
-  std::vector<std::string> said;
+std::vector<std::string> use_long_run_network(Json& cluster, KeptChanges kept) {
+  std::vector<std::string> notes;
   if (Json* shaping = found(cluster, "/inter/shaping"); shaping && !kept.credit)
-    if (has_credit(*shaping)) said.push_back(without_credit(*shaping));
+    if (has_credit(*shaping)) notes.push_back(without_credit(*shaping));
   if (Json* changes = found(cluster, kChanges); changes && !kept.changes)
-    if (changes_later(*changes)) said.push_back(as_after_last_change(*changes));
-  return said;
+    if (changes_later(*changes)) notes.push_back(as_after_last_change(*changes));
+  return notes;
 }
 
-std::vector<std::string> unsettled(const Cluster& cluster, Kept kept) {
-  std::vector<std::string> said;
+std::vector<std::string> kept_change_warnings(const Cluster& cluster, KeptChanges kept) {
+  std::vector<std::string> notes;
   const Shaping& shaping = cluster.inter.shaping;
   if (kept.credit && std::min(shaping.initial_bytes, shaping.depth_bytes) > 0)
-    said.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "token buckets begin with {} of credit: a row is of the time until its own run ends, which "
         "may be before or after the credit is used up; --set /steps=N makes runs longer",
         format_quantity(std::min(shaping.initial_bytes, shaping.depth_bytes), Dimension::bytes)));
   if (kept.changes && !cluster.inter.profile.empty() && cluster.inter.profile.back().at_s > 0)
-    said.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "links between nodes change until {}: a row is of the time until its own run ends, which "
         "may be before or after that; --set /steps=N makes runs longer",
         format_quantity(cluster.inter.profile.back().at_s, Dimension::duration)));
-  return said;
+  return notes;
 }
 
 }  // namespace trigram

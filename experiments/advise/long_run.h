@@ -30,7 +30,7 @@ long needed_steps(const Experiment& experiment, const Json& summary);
 long evaluated_every(const Experiment& experiment, bool asked);
 
 /// The changes of the network over time that runs keep as the cluster describes them.
-struct Kept {
+struct KeptChanges {
   bool credit = false, changes = false;
 };
 
@@ -38,9 +38,9 @@ struct Kept {
 /// buckets begin without saved credit, and links have the properties of their last change.
 /// Otherwise, runs that end before the change would be compared with runs that end after it.
 /// Returns a sentence for each change made.
-std::vector<std::string> settle_network(Json& cluster, Kept kept);
+std::vector<std::string> use_long_run_network(Json& cluster, KeptChanges kept);
 
 /// Warnings about the changes over time that are kept, given the cluster.
-std::vector<std::string> unsettled(const Cluster& cluster, Kept kept);
+std::vector<std::string> kept_change_warnings(const Cluster& cluster, KeptChanges kept);
 
 }  // namespace trigram

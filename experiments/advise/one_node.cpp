@@ -20,7 +20,7 @@ bool is_for_one_node(const SweepPoint& point) {
   return cluster.is_object() && cluster.value("nodes", Json(1)) == 1;
 }
 
-bool make_plain(SweepPoint& point) {
+bool remove_hierarchy(SweepPoint& point) {
   Json& algorithm = point.config["algorithm"];
   // This mistake is reported elsewhere.
   if (!algorithm.is_object() && !algorithm.is_string()) return false;

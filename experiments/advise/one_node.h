@@ -15,7 +15,7 @@ bool is_for_one_node(const SweepPoint& point);
 /// Removes `hierarchical` from an experiment for one node. With it, the node would only reduce to
 /// its leader at full precision, and the algorithm's own exchange, among leaders, would never
 /// happen. Returns true if the experiment was hierarchical.
-bool make_plain(SweepPoint& point);
+bool remove_hierarchy(SweepPoint& point);
 
 /// The sentence that reports this change.
 constexpr const char* kComparedPlain =

@@ -116,8 +116,8 @@ bool Question::sets(const std::string& pointer) const {
       settings, [&](const std::string& setting) { return setting.starts_with(pointer + "="); });
 }
 
-Kept Question::kept() const {
-  Kept kept;
+KeptChanges Question::kept() const {
+  KeptChanges kept;
   for (const std::string& text : settings) {
     const auto [pointer, value] = parse_setting(text);
     kept.credit |= pointer == "/cluster/inter/shaping/initial" ||

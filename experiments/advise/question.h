@@ -39,7 +39,7 @@ struct Question {
   /// True if the user's settings set this pointer.
   bool sets(const std::string& pointer) const;
   /// Which changes of the network over time the user's settings set.
-  Kept kept() const;
+  KeptChanges kept() const;
 };
 
 }  // namespace trigram

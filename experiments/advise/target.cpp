@@ -35,15 +35,15 @@ Pace pace(const Json& summary) {
   return {step_s, all.samples_per_s.get<double>() * all.step_s / step_s};
 }
 
-std::string lack(const Target& target, const Experiment& e, const Json& manifest) {
-  if (!target.accuracy) return lack_of_exchanges(manifest, Compared::rates);
+std::string why_not_compared(const Target& target, const Experiment& e, const Json& manifest) {
+  if (!target.accuracy) return missing_exchanges(manifest, Compared::rates);
   const Json& summary = manifest.at("summary");
   if (summary.value("worker_done", Json()) == true && !summary.at("target").at("time_s").is_null())
     return fmt::format(
         "had a worker that made all of its {} steps before the accuracy was reached, and learned "
         "no more",
         e.steps);
-  return lack_of_exchanges(manifest, Compared::accuracy);
+  return missing_exchanges(manifest, Compared::accuracy);
 }
 
 Reached never() {

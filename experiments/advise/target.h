@@ -33,7 +33,8 @@ Reached never();
 /// that follows its algorithm's name; empty if it may be. A time to an accuracy is valid even if
 /// the run was too short for means per step, but not if the accuracy was reached in the warm-up,
 /// which is a different algorithm.
-std::string lack(const Target& target, const Experiment& experiment, const Json& manifest);
+std::string why_not_compared(const Target& target, const Experiment& experiment,
+                             const Json& manifest);
 
 /// The cost of a finished run in seconds, given its summary; less is better. For throughput it is
 /// the time per sample over all workers, each at its own pace. For an accuracy (the run's

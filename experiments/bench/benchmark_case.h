@@ -27,12 +27,12 @@ class BenchmarkCase {
 
 /// An operation that can be benchmarked.
 struct BenchEntry {
-  std::string operation;    // "allreduce", "encode", ...
-  std::string algorithm;    // "ring", ...; the codec for encode and decode
-  std::string redop = {};   // "sum" or "none"
-  bool native = false;      // uses the world's own collective
-  bool of_library = false;  // imitates another library; only for simulated worlds
-  double runs = 1;          // one timed run consists of this many reported operations
+  std::string operation;          // "allreduce", "encode", ...
+  std::string algorithm;          // "ring", ...; the codec for encode and decode
+  std::string redop = {};         // "sum" or "none"
+  bool native = false;            // uses the world's own collective
+  bool imitates_library = false;  // imitates another library; only for simulated worlds
+  double runs = 1;                // one timed run consists of this many reported operations
   std::size_t least_ranks = 1;
   std::function<std::unique_ptr<BenchmarkCase>(Context ctx, std::size_t numel)> make = {};
 };

@@ -193,7 +193,7 @@ std::vector<BenchEntry> library_entries() {
             [](const Place& at) { open_mpi_linear_all_to_all_without_put(at.ctx, at.x, at.y); }),
   };
   for (BenchEntry& e : all) {
-    e.of_library = true;
+    e.imitates_library = true;
     if (e.operation == "allreduce") e = reducing(std::move(e));
   }
   return all;

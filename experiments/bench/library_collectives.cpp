@@ -34,12 +34,12 @@ Tensor rest(const Tensor& x) { return x.slice(ahead(x), x.numel() - ahead(x)); }
 /// Starts all messages at once. They must have equal lengths.
 void transfer_without_put(Context ctx, std::span<const Transfer> messages) {
   std::vector<Transfer> announced, answered, remaining;
-  const Tensor said = notice(ctx), heard = notice(ctx);
+  const Tensor sent_notice = notice(ctx), received_notice = notice(ctx);
   for (const auto& [kind, x, peer, traffic] : messages) {
     const bool sends = kind == Transfer::send;
     announced.push_back({kind, first(x), peer, traffic});
-    answered.push_back(
-        {sends ? Transfer::recv : Transfer::send, sends ? heard : said, peer, traffic});
+    answered.push_back({sends ? Transfer::recv : Transfer::send,
+                        sends ? received_notice : sent_notice, peer, traffic});
     remaining.push_back({kind, rest(x), peer, traffic});
   }
   ctx.comm->transfer(announced);

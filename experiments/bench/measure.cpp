@@ -21,9 +21,9 @@ std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); 
 void combine(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) {
   if (ctx.world_rank > 0) return ctx.control->post(0, tag, bits_of(seconds), wrong);
   for (int others = ctx.world_size - 1; others > 0; --others) {
-    const Message said = ctx.control->receive(tag).value();
-    seconds = std::max(seconds, std::bit_cast<double>(said.a));
-    wrong += said.b;
+    const Message message = ctx.control->receive(tag).value();
+    seconds = std::max(seconds, std::bit_cast<double>(message.a));
+    wrong += message.b;
   }
 }
 

@@ -61,7 +61,7 @@ BenchPlace find_place(const PlaceOptions& options) {
   if (!world.unavailable.empty())
     throw ConfigError("--runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
                                                world.unavailable));
-  if (has_others_in_job() && !world.processes)
+  if (has_other_processes() && !world.processes)
     throw ConfigError("--runtime", fmt::format("a launcher has started {} processes; expected a "
                                                "world of processes, not {}",
                                                mpi_process().size, world.name));

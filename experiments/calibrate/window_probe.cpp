@@ -51,7 +51,7 @@ double seconds_of_fan(const Context& ctx, const SizeRange& ladder, std::size_t n
 }
 
 /// Broadcasts rank 0's `value` to all ranks.
-std::int64_t agreed(const Context& ctx, std::int64_t value) {
+std::int64_t broadcast_from_rank_0(const Context& ctx, std::int64_t value) {
   if (ctx.world_rank > 0) return ctx.control->receive(kNext).value().a;
   for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kNext, value, 0);
   return value;
@@ -75,12 +75,12 @@ WindowProbe probe_window(const Context& ctx, const SizeRange& ladder) {
   const bool long_enough = probe.round_trip_s >= WindowProbe::kLeastRoundTrip_s;
   const SizeRange few = few_runs(ladder);
   const int receivers = std::min(ctx.size() - 1, kMostConnections);
-  if (agreed(ctx, long_enough && receivers > 1) == 0) return probe;
+  if (broadcast_from_rank_0(ctx, long_enough && receivers > 1) == 0) return probe;
   std::size_t numel = kShortest;
   for (bool longer = true; longer && numel < kLongest;) {
     numel *= 2;
     const double seconds = seconds_of_fan(ctx, few, numel, 1);
-    longer = agreed(ctx, seconds < kRoundTrips * probe.round_trip_s) != 0;
+    longer = broadcast_from_rank_0(ctx, seconds < kRoundTrips * probe.round_trip_s) != 0;
   }
   probe.connections = receivers;
   probe.one_Bps = rate_of(ctx, few, numel, 1);

@@ -13,9 +13,9 @@ namespace trigram {
 namespace {
 
 /// A stream that records the charged costs and forwards all other calls that computation needs.
-class Notebook final : public Stream {
+class CostRecorder final : public Stream {
  public:
-  explicit Notebook(Stream& inner) : inner_(inner) {}
+  explicit CostRecorder(Stream& inner) : inner_(inner) {}
   std::vector<Cost> costs;
 
   void charge(const Cost& cost) override { costs.push_back(cost); }
@@ -45,10 +45,10 @@ double seconds_of(const std::vector<Cost>& costs, const Accelerator& accelerator
 }  // namespace
 
 StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int steps, double share) {
-  Notebook notebook(*raw.stream);
-  TimedDevice device(*raw.device, notebook);
+  CostRecorder recorder(*raw.stream);
+  TimedDevice device(*raw.device, recorder);
   Context ctx = raw;
-  ctx.stream = &notebook;
+  ctx.stream = &recorder;
   ctx.device = &device;
   const auto workload = factory.make(ctx, 1);
   workload->bucketize(0);
@@ -58,7 +58,7 @@ StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int ste
   StepProbe probe;
   std::vector<double> seconds;
   for (int step = 0; step <= steps; ++step) {
-    notebook.costs.clear();
+    recorder.costs.clear();
     const double begin_s = ctx.stream->now();
     workload->forward(ctx);
     workload->backward(ctx, [](Bucket&) {});
@@ -67,7 +67,7 @@ StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int ste
     if (step > 0) seconds.push_back(ctx.stream->now() - begin_s);  // the first step is a warm-up
   }
   probe.seconds = quantile(std::move(seconds), share);
-  probe.costs = notebook.costs;
+  probe.costs = recorder.costs;
   return probe;
 }
 

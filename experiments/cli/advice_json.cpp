@@ -7,19 +7,20 @@ namespace {
 
 Json standing_json(const Standing& s, const Advice& advice, const Contest& contest) {
   const Candidate& c = contest.candidates()[s.candidate];
-  const bool there = s.gets_there();
-  Json j = {{"algorithm", c.name},
-            {"settings", c.coordinates},
-            {"trigram", c.trigram},
-            {"run", s.id},
-            {"step_s", nullptr},
-            {"samples_per_s", nullptr},
-            {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
-            {"tied", advice.leads(s) && advice.leaders().size() > 1},
-            {"behind", there && !advice.leaves_open(s) ? Json(advice.behind(s)) : Json()},
-            {"not_compared", s.why.empty() ? Json() : Json(s.why)},
-            {"needs_steps", s.needs_steps > 0 ? Json(s.needs_steps) : Json()},
-            {"rates_not_compared", s.off.empty() ? Json() : Json(s.off)}};
+  const bool there = s.reaches_target();
+  Json j = {
+      {"algorithm", c.name},
+      {"settings", c.coordinates},
+      {"trigram", c.trigram},
+      {"run", s.id},
+      {"step_s", nullptr},
+      {"samples_per_s", nullptr},
+      {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
+      {"tied", advice.leads(s) && advice.leaders().size() > 1},
+      {"behind", there && !advice.is_undecided(s) ? Json(advice.behind(s)) : Json()},
+      {"not_compared", s.not_compared.empty() ? Json() : Json(s.not_compared)},
+      {"needs_steps", s.needs_steps > 0 ? Json(s.needs_steps) : Json()},
+      {"rates_not_compared", s.rates_not_compared.empty() ? Json() : Json(s.rates_not_compared)}};
   if (contest.target().accuracy) {
     j["time_to_accuracy_s"] = there ? Json(s.cost.time_s) : Json();
     j["after_s"] = there ? Json(s.cost.after_s) : Json();
@@ -32,7 +33,7 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
   return j;
 }
 
-Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advisor) {
+Json sensitivity_json(const Sensitivity& o, const Contest& contest, const Advisor& advisor) {
   const NetworkScale& scale = advisor.scale(o.of);
   const std::string unit = o.of == Quantity::bandwidth ? "_Bps" : "_s";
   const auto put = [&](Json& j, const std::string& key, double factor) {
@@ -57,7 +58,7 @@ Json outlook_json(const Outlook& o, const Contest& contest, const Advisor& advis
 
 /// Costs as relative changes from those with equal NICs; null for a candidate that never reaches
 /// the target.
-Json unequal_json(const Unequal& u, const Contest& contest) {
+Json unequal_json(const UnequalNics& u, const Contest& contest) {
   const bool known = u.why_unknown.empty();
   const auto more = [&](double cost_s) {
     return known && std::isfinite(cost_s) ? Json(cost_s / u.equal.time_s - 1) : Json();
@@ -81,9 +82,10 @@ Json advice_json(const Advice& advice, const Contest& contest, const Advisor& ad
             {"results", advisor.results().string()}};
   for (const Standing& s : advice.standings)
     j["candidates"].push_back(standing_json(s, advice, contest));
-  for (const Unequal& u : advice.unequal)
+  for (const UnequalNics& u : advice.unequal)
     j["where_nics_differ"].push_back(unequal_json(u, contest));
-  for (const Outlook& o : advice.outlooks) j["flips"].push_back(outlook_json(o, contest, advisor));
+  for (const Sensitivity& o : advice.sensitivities)
+    j["flips"].push_back(sensitivity_json(o, contest, advisor));
   return j;
 }
 

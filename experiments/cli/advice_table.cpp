@@ -48,9 +48,9 @@ double at_the_slowest_pace(const Standing& s, const Contest& contest) {
 
 /// The last column of the table: how far a candidate is behind the first.
 std::string distance(const Standing& s, const Advice& advice) {
-  if (!s.why.empty()) return "not compared";
-  if (advice.leaves_open(s)) return advice.leads(s) ? "tie" : "not ranked";
-  return &s == &advice.standings.front() || !s.gets_there() ? "-" : percent(advice.behind(s));
+  if (!s.not_compared.empty()) return "not compared";
+  if (advice.is_undecided(s)) return advice.leads(s) ? "tie" : "not ranked";
+  return &s == &advice.standings.front() || !s.reaches_target() ? "-" : percent(advice.behind(s));
 }
 
 Lines standing_lines(const Advice& advice, const Contest& contest) {
@@ -62,15 +62,15 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     const Standing& s = advice.standings[i];
     const Candidate& c = contest.candidates()[s.candidate];
     auto& line = lines.emplace_back(std::vector<std::string>{
-        s.why.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
-    const bool there = s.gets_there();
-    if (accuracy) line.push_back(there ? s.cost.text() : s.why.empty() ? "never" : "-");
+        s.not_compared.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
+    const bool there = s.reaches_target();
+    if (accuracy) line.push_back(there ? s.cost.text() : s.not_compared.empty() ? "never" : "-");
     if (s.summary.is_null()) {
       line.insert(line.end(), {"failed", "-", "-"});
       continue;
     }
     const Pace now = pace(s.summary);
-    const std::string mark = s.off.empty() ? "" : fmt::format(" {}", kOff);
+    const std::string mark = s.rates_not_compared.empty() ? "" : fmt::format(" {}", kOff);
     line.push_back(fmt::format("{:.2f}{}", 1e3 * now.step_s, mark));
     line.push_back(
         now.samples_per_s.is_number()
@@ -87,7 +87,8 @@ template <class Name>
 std::string best_line(const Advice& advice, const Name& name) {
   std::vector<std::string> open;
   for (const Standing& s : advice.standings)
-    if (s.gets_there() && advice.leaves_open(s) && !advice.leads(s)) open.push_back(name(s) + " ~");
+    if (s.reaches_target() && advice.is_undecided(s) && !advice.leads(s))
+      open.push_back(name(s) + " ~");
   const std::string first = name(advice.standings.front());
   if (open.empty()) return fmt::format("best: {}\n", first);
   return fmt::format(
@@ -98,14 +99,14 @@ std::string best_line(const Advice& advice, const Name& name) {
 std::string verdict(const Advice& advice, const Contest& contest) {
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
   const Standing& first = advice.standings.front();
-  if (!first.gets_there())
+  if (!first.reaches_target())
     return contest.target().accuracy
                ? fmt::format("no candidate reaches {}\n", contest.target().text())
                : "no run of a candidate shows what its algorithm costs\n";
   const std::vector<const Standing*> level = advice.leaders();
   if (level.size() == 1) {
     const auto second = std::ranges::find_if(advice.standings, [&](const Standing& s) {
-      return &s != &first && s.gets_there() && !advice.leaves_open(s);
+      return &s != &first && s.reaches_target() && !advice.is_undecided(s);
     });
     std::string text = best_line(advice, name);
     if (second != advice.standings.end())
@@ -124,7 +125,7 @@ std::string verdict(const Advice& advice, const Contest& contest) {
 /// Warns if a leader is first only because its fast workers do not wait for the slowest, and says
 /// which candidate is first if all workers go at the pace of the slowest.
 std::string uneven_paces(const Advice& advice, const Contest& contest) {
-  if (contest.target().accuracy || !advice.standings.front().gets_there()) return "";
+  if (contest.target().accuracy || !advice.standings.front().reaches_target()) return "";
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
   const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s, contest); };
   std::string text;
@@ -137,7 +138,7 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
           pace_text(slow(*s)));
   if (text.empty()) return "";
   const auto best = std::ranges::max_element(
-      advice.standings, {}, [&](const Standing& s) { return s.gets_there() ? slow(s) : 0; });
+      advice.standings, {}, [&](const Standing& s) { return s.reaches_target() ? slow(s) : 0; });
   return text + fmt::format(
                     "at the pace of each one's slowest worker, {} is first with {} "
                     "samples/s\n",
@@ -147,7 +148,9 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
 /// Says whether the answer changes if NICs differ.
 std::string where_nics_differ(const Advice& advice, const Contest& contest) {
   if (advice.unequal.empty()) return "";
-  const auto name = [&](const Unequal& u) { return full_name(contest.candidates()[u.candidate]); };
+  const auto name = [&](const UnequalNics& u) {
+    return full_name(contest.candidates()[u.candidate]);
+  };
   const std::string where =
       fmt::format("where {} differ by {:g} %", has_one_node(contest.cluster()) ? "ports" : "NICs",
                   100 * kNicsDiffer);
@@ -156,7 +159,7 @@ std::string where_nics_differ(const Advice& advice, const Contest& contest) {
     text = fmt::format("warning: {}, it is not known who is first\n", where);
   else if (advice.holds_where_nics_differ()) text = where + ", it is still first\n";
   else text = fmt::format("warning: {}, {} is first\n", where, name(advice.unequal.front()));
-  for (const Unequal& u : advice.unequal)
+  for (const UnequalNics& u : advice.unequal)
     if (!u.why_unknown.empty())
       text += fmt::format("not compared {}: {}: {}\n", where, name(u), u.why_unknown);
     else if (u.changes)
@@ -177,9 +180,9 @@ std::string factor_text(const NetworkScale& scale, double factor) {
   return scale.from_zero() ? "" : fmt::format(" (x{:.3g})", factor);
 }
 
-/// Who is first at the end of an outlook, and which candidates were not compared at all points
-/// before it.
-std::string first_then(const Outlook& o, const Advice& advice, const Contest& contest) {
+/// Who is first at the end of a sensitivity scan, and which candidates were not compared at all
+/// points before it.
+std::string first_then(const Sensitivity& o, const Advice& advice, const Contest& contest) {
   const auto name = [&](std::size_t c) { return full_name(contest.candidates()[c]); };
   const auto& [flip, unknown] = o.found;
   if (!o.why_unknown.empty())
@@ -190,9 +193,9 @@ std::string first_then(const Outlook& o, const Advice& advice, const Contest& co
   return unknown.empty() ? text : text + ")";
 }
 
-Lines outlook_lines(const Advice& advice, const Contest& contest, const Advisor& advisor) {
+Lines sensitivity_lines(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   Lines lines = {{"changed", "now", "to", "first then"}};
-  for (const Outlook& o : advice.outlooks) {
+  for (const Sensitivity& o : advice.sensitivities) {
     const NetworkScale& scale = advisor.scale(o.of);
     const auto& flip = o.found.flip;
     const double factor = flip ? flip->flips : o.limit;
@@ -236,13 +239,13 @@ std::string notes(const Advice& advice, const Contest& contest) {
   if (std::ranges::any_of(advice.standings, [](const Standing& s) { return s.cost.coarse(); }))
     text += kCoarseLegend;
   for (const Standing& s : advice.standings)
-    if (!s.why.empty())
+    if (!s.not_compared.empty())
       text += fmt::format("not compared: {}: {}{}\n", full_name(contest.candidates()[s.candidate]),
-                          s.why, remedy(s));
+                          s.not_compared, remedy(s));
   for (const Standing& s : advice.standings)
-    if (!s.off.empty())
+    if (!s.rates_not_compared.empty())
       text += fmt::format("{} {}: its step and samples/s are not those of the long run: it {}\n",
-                          kOff, full_name(contest.candidates()[s.candidate]), s.off);
+                          kOff, full_name(contest.candidates()[s.candidate]), s.rates_not_compared);
   for (const std::string& line : contest.left_out()) text += "left out: " + line + "\n";
   return text;
 }
@@ -255,8 +258,8 @@ std::string advice_table(const Advice& advice, const Contest& contest, const Adv
                      aligned(standing_lines(advice, contest), kTexts) + notes(advice, contest) +
                      "\n" + verdict(advice, contest) + uneven_paces(advice, contest) +
                      where_nics_differ(advice, contest);
-  if (!advice.outlooks.empty())
-    text += "\n" + aligned(outlook_lines(advice, contest, advisor), kTexts);
+  if (!advice.sensitivities.empty())
+    text += "\n" + aligned(sensitivity_lines(advice, contest, advisor), kTexts);
   return text +
          fmt::format("\nresults: {0}\nreport:  trigram report {0}\n", advisor.results().string());
 }

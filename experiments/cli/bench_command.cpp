@@ -63,7 +63,7 @@ std::vector<BenchEntry> chosen(const Options& options, const World& world) {
   // number of ranks, nor sends that wait for receivers.
   std::vector<BenchEntry> entries;
   for (const BenchEntry& e : all)
-    if ((!e.of_library || (world.simulated && among(options.algorithms, e.algorithm))) &&
+    if ((!e.imitates_library || (world.simulated && among(options.algorithms, e.algorithm))) &&
         (options.operations.empty() ? e.operation != "encode" && e.operation != "decode"
                                     : among(options.operations, e.operation)) &&
         (options.algorithms.empty() || among(options.algorithms, e.algorithm)) &&

@@ -105,18 +105,17 @@ int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) 
 }
 
 /// What to measure, and the world to measure it in.
-struct Wanted {
+struct ResolvedOptions {
   BenchPlace place;
   Json workload;  // resolved, or null
   CalibrationOptions options;
 };
 
-Wanted resolve(const Options& options) {
+ResolvedOptions resolve(const Options& options) {
   BenchPlace place = find_place(options.place);
   if (place.world->simulated)
     throw ConfigError("--runtime",
-                      "expected a world in real time; a simulated one is what is "
-                      "described");
+                      "expected a world in real time; a simulated world cannot be measured");
   const Json workload = resolved_workload(options.workload);
   const CalibrationOptions wanted = calibration_options(options, place.cluster.ranks(), workload);
   if (place.cluster.workers_per_node > 1 && !options.place.cluster.empty())
@@ -130,7 +129,7 @@ Wanted resolve(const Options& options) {
 
 /// The options that must be equal in all processes of a job; otherwise they would wait for each
 /// other.
-Json options_of(const Wanted& wanted) {
+Json options_of(const ResolvedOptions& wanted) {
   const SizeRange& ladder = wanted.options.ladder;
   return {{"--runtime", wanted.place.runtime},
           {"--cluster", cluster_fields().dump(wanted.place.cluster)},
@@ -142,7 +141,7 @@ Json options_of(const Wanted& wanted) {
 }
 
 int run_calibration(const Options& options) {
-  std::optional<Wanted> resolved;
+  std::optional<ResolvedOptions> resolved;
   resolve_here_or_in_job("calibrate", [&] {
     resolved = resolve(options);
     return options_of(*resolved);

@@ -65,7 +65,7 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return words;
 }
 
-std::string complaint_of(const CLI::App& app, const CLI::ParseError& error) {
+std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   const std::vector<std::string> rest = app.remaining(true);
   if (!command.get_subcommands([](const CLI::App*) { return true; }).empty()) {

@@ -17,7 +17,7 @@
 #include "experiments/config/world_override.h"
 #include "experiments/exit_codes.h"
 #include "experiments/sweep/sweep_runner.h"
-#include "experiments/text/complaint.h"
+#include "experiments/text/print_error.h"
 #include "experiments/version.h"
 
 namespace trigram {
@@ -158,8 +158,9 @@ void print_comparison(const Plan& plan, const std::string& predicts, const std::
   std::set<Json> paired;
   for (const WorldPair& pair : pairs) paired.insert(pair.predicted["experiment"]);
   if (paired.size() < plan.runs.size())
-    complain(fmt::format("{} of {} runs are not there in both {} and {}",
-                         plan.runs.size() - paired.size(), plan.runs.size(), predicts, measures));
+    print_error(fmt::format("{} of {} runs are not there in both {} and {}",
+                            plan.runs.size() - paired.size(), plan.runs.size(), predicts,
+                            measures));
 }
 
 int compare(const Options& options, bool quiet) {

@@ -20,7 +20,7 @@
 #include "experiments/cli/commands.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
-#include "experiments/text/complaint.h"
+#include "experiments/text/print_error.h"
 #include "experiments/version.h"
 #include "experiments/worlds.h"
 
@@ -48,7 +48,7 @@ void configure_log(const std::string& level) {
 /// files.
 void check_is_for_jobs(const std::string& command) {
   const auto of_jobs = {"run", "replay", "bench", "calibrate"};
-  if (!has_others_in_job() || std::find(of_jobs.begin(), of_jobs.end(), command) != of_jobs.end())
+  if (!has_other_processes() || std::find(of_jobs.begin(), of_jobs.end(), command) != of_jobs.end())
     return;
   const std::string error =
       fmt::format("is the work of one process; expected it without a launcher, or {}",
@@ -89,9 +89,9 @@ int run_command_line(int argc, char** argv) {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    const std::string complaint = complaint_of(app, error);
-    agree_on_error(complaint);  // returns if all processes have this error
-    if (rank_in_job() == 0) complain(complaint);
+    const std::string text = parse_error_text(app, error);
+    agree_on_error(text);  // returns if all processes have this error
+    if (rank_in_job() == 0) print_error(text);
     return kBadInput;
   }
   configure_log(log_level);
@@ -103,7 +103,7 @@ int run_command_line(int argc, char** argv) {
 int after_output(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   if (errno == EPIPE) return code;  // the reader left
-  complain("the output could not be written");
+  print_error("the output could not be written");
   return code == kOk ? kRunFailed : code;
 }
 
@@ -123,12 +123,12 @@ int trigram_main(int argc, char** argv, std::vector<AlgorithmEntry> added,
     return after_output(run_command_line(argc, argv));
   } catch (const ConfigError& error) {
     rank_log::print("bad input: {}", error.what());
-    if (rank_in_job() == 0) complain(error.what());
+    if (rank_in_job() == 0) print_error(error.what());
     return kBadInput;
   } catch (const std::exception& error) {
     if (says_reader_left(error)) return kOk;
     rank_log::print("fails: {}", error.what());
-    complain(printable(error.what()));
+    print_error(printable(error.what()));
     return kRunFailed;
   }
 }

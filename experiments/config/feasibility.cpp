@@ -97,8 +97,10 @@ void check_steady(const Experiment& e, const WorkloadFactory& workload) {
                                                    "time; expected false, or the world \"sim\"",
                                                    e.world().name));
   if (workload.has_values())
-    throw ConfigError("/until_steady",
-                      "what trains makes all its steps; expected false, or a profile as workload");
+    throw ConfigError(
+        "/until_steady",
+        "a workload that learns must make all its steps; expected false, or a profile as "
+        "workload");
 }
 
 /// Only a classifier has an accuracy. On GPUs all ranks must issue operations in one order, but
@@ -108,7 +110,7 @@ void check_target(const Experiment& e, const WorkloadFactory& workload) {
   if (!e.target_accuracy) return;
   if (workload.samples() == 0 || !workload.learns())
     throw ConfigError("/target_accuracy",
-                      "what classifies nothing has no accuracy; expected none, or a workload that "
+                      "only a classifier has an accuracy; expected none, or a workload that "
                       "learns from samples, such as fashion_mnist");
   if (e.world().one_order && !e.synchronous())
     throw ConfigError("/target_accuracy",

@@ -13,7 +13,7 @@ constexpr const char* kDefault = "V100";  // the default rates of Accelerator ar
 constexpr const char* kUnnamed = "unnamed";
 
 /// True if the cluster gives neither the accelerator's name nor its rates.
-bool says_nothing(const Accelerator& accelerator) {
+bool names_no_accelerator(const Accelerator& accelerator) {
   return accelerator.name.empty() && accelerator.flops_per_s == 0 && accelerator.memory_Bps == 0;
 }
 
@@ -50,7 +50,7 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
   const Json options = workload.value("priced_with", workload);
   const std::string measured =
       fmt::format("give {}/step_time, a step's computation as measured there", pointer);
-  if (same_accelerator(times.stand_for, cluster))
+  if (same_accelerator(times.times_for, cluster))
     return fmt::format(
         "its rates are of another form or precision of it, and times are not scaled "
         "to them; {}",
@@ -73,11 +73,12 @@ std::string remedy(const Json& workload, const LayerTimes& times, const Accelera
 }
 
 /// The warning for a profile that does not name its accelerator while the cluster does.
-std::string unsaid(const Json& workload, const LayerTimes& times, const std::string& cluster) {
+std::string unnamed_accelerator_warning(const Json& workload, const LayerTimes& times,
+                                        const std::string& cluster) {
   return fmt::format(
       "the profile {} does not say what it was measured on, and the cluster's accelerator is {}: "
-      "what computation takes there is not known; say its accelerator in the profile (\"{}\" for "
-      "one of no machine), or give {}/step_time, a step's computation as measured there",
+      "computation time on that accelerator is unknown; say its accelerator in the profile (\"{}\" "
+      "for one of no machine), or give {}/step_time, a step's computation as measured there",
       times.profile, cluster, kUnknown, adaptation_pointer(workload));
 }
 
@@ -85,20 +86,20 @@ std::string unsaid(const Json& workload, const LayerTimes& times, const std::str
 
 AcceleratorRates rates_of(const Accelerator& accelerator) {
   AcceleratorRates rates{accelerator.name, accelerator.flops_per_s, accelerator.memory_Bps};
-  if (rates.name.empty()) rates.name = says_nothing(accelerator) ? kDefault : kUnnamed;
+  if (rates.name.empty()) rates.name = names_no_accelerator(accelerator) ? kDefault : kUnnamed;
   if (!same_accelerator(rates, {kDefault})) return rates;
   return {rates.name, accelerator.arithmetic_per_s(), accelerator.traffic_Bps()};
 }
 
 std::string text_of(const Accelerator& accelerator) {
   return text_of(rates_of(accelerator)) +
-         (says_nothing(accelerator) ? ", as the cluster names none" : "");
+         (names_no_accelerator(accelerator) ? ", as the cluster names none" : "");
 }
 
 std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload) {
   const Accelerator& accelerator = experiment.cluster.accelerator;
   const bool simulated = experiment.world().simulated;
-  if (says_nothing(accelerator))
+  if (names_no_accelerator(accelerator))
     return simulated || (workload.layer_times() && computes_layers(experiment))
                ? "accelerator " + text_of(accelerator)
                : "";
@@ -106,8 +107,7 @@ std::string assumed_accelerator(const Experiment& experiment, const WorkloadFact
   if (!simulated || rates.known() || same_accelerator(rates, {kDefault})) return "";
   return fmt::format(
       "accelerator {0}: the cluster does not say {1} of it, so codecs, optimizers and sums take "
-      "the "
-      "time that they take with {1} of a V100 ({2}); give {1} in /cluster/accelerator",
+      "the time that they take with {1} of a V100 ({2}); give {1} in /cluster/accelerator",
       rates.name, missing_of(rates), v100_rates(rates));
 }
 
@@ -129,22 +129,22 @@ std::vector<std::string> machine_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload) {
   const auto times = workload.layer_times();
   const AcceleratorRates cluster = rates_of(experiment.cluster.accelerator);
-  if (!times || times->measured_here || times->stand_for.name == kUnknown ||
+  if (!times || times->measured_here || times->times_for.name == kUnknown ||
       !computes_layers(experiment))
     return {};
   const bool asked = asks_for_scaling(experiment.workload);
-  if (times->stand_for.name.empty())
+  if (times->times_for.name.empty())
     return experiment.cluster.accelerator.name.empty() && !asked
                ? std::vector<std::string>{}
-               : std::vector<std::string>{
-                     unsaid(experiment.workload, *times, text_of(experiment.cluster.accelerator))};
-  if (same_machine(times->stand_for, cluster) &&
+               : std::vector<std::string>{unnamed_accelerator_warning(
+                     experiment.workload, *times, text_of(experiment.cluster.accelerator))};
+  if (same_machine(times->times_for, cluster) &&
       !(asked && cluster.name == kUnnamed && !cluster.known()))
     return {};
   return {fmt::format(
       "layer times of {} are those of {}, batch {}, and the cluster's accelerator is "
-      "{}: what computation takes there is not known; {}",
-      times->profile, text_of(times->stand_for), times->batch,
+      "{}: computation time on that accelerator is unknown; {}",
+      times->profile, text_of(times->times_for), times->batch,
       text_of(experiment.cluster.accelerator), remedy(experiment.workload, *times, cluster))};
 }
 

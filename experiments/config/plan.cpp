@@ -25,7 +25,7 @@ constexpr std::size_t kIdDigits = 12;
 
 /// A workload that several runs share, with the hashes of its input files: concatenated (`content`)
 /// and by path (`inputs`).
-struct Loaded {
+struct LoadedWorkload {
   std::shared_ptr<const WorkloadFactory> factory;
   std::string content;
   Json inputs;
@@ -40,7 +40,7 @@ std::string path_in_manifest(const std::filesystem::path& file) {
 /// Loads each workload once, however many runs of the sweep use it.
 class Loader {
  public:
-  const Loaded& load(const Json& resolved) {
+  const LoadedWorkload& load(const Json& resolved) {
     const std::string key = resolved.dump();
     const auto known = loaded_.find(key);
     return known != loaded_.end() ? known->second
@@ -48,8 +48,8 @@ class Loader {
   }
 
  private:
-  static Loaded read(const Json& resolved) {
-    Loaded loaded{make_workload_factory(resolved, "/workload"), "", Json::object()};
+  static LoadedWorkload read(const Json& resolved) {
+    LoadedWorkload loaded{make_workload_factory(resolved, "/workload"), "", Json::object()};
     for (const auto& file : loaded.factory->input_files()) {
       const std::string hash = sha256_of_file(file);
       loaded.content += hash;
@@ -57,22 +57,22 @@ class Loader {
     }
     return loaded;
   }
-  std::map<std::string, Loaded> loaded_;
+  std::map<std::string, LoadedWorkload> loaded_;
 };
 
-/// `taking` replaces the world of the file; null keeps it.
+/// `world_override` replaces the world of the file; null keeps it.
 Json read_and_set(const std::filesystem::path& path, const std::vector<std::string>& settings,
-                  WorldOverride* taking) {
+                  WorldOverride* world_override) {
   Json config = read_config_file(path);
   if (!config.is_object()) wrong_type("", "an object", config);
   config.erase("$schema");
   inline_files(config, path.parent_path());
-  if (taking) taking->file(config);
+  if (world_override) world_override->file(config);
   // Insert defaults before the settings, so that settings can change options of the defaults.
   for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", "sgd"}})
     if (!config.contains(field)) config[field] = name;
   apply_settings(config, settings, path.parent_path());
-  if (taking) taking->file(config);
+  if (world_override) world_override->file(config);
   if (!config.contains("name")) config["name"] = path.stem().string();
   return config;
 }
@@ -97,7 +97,7 @@ class Planner {
     bind_accelerator(run.experiment.workload, run.experiment.cluster.accelerator);
     run.resolved = fields_.dump(run.experiment);
     run.coordinates = point.coordinates;
-    const Loaded& loaded = loader_.load(run.experiment.workload);
+    const LoadedWorkload& loaded = loader_.load(run.experiment.workload);
     run.workload = loaded.factory;
     run.inputs = loaded.inputs;
     run.warnings = machine_warnings(run.experiment, *run.workload);
@@ -194,15 +194,15 @@ std::vector<PlannedRun> plan_points(std::vector<SweepPoint>& points, Planner& pl
 }
 
 Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>& settings,
-               const Place& place, std::vector<UnfitRun>* unfit, const WantedRuns& wanted) {
+               const PlanTarget& target, std::vector<UnfitRun>* unfit, const WantedRuns& wanted) {
   const std::filesystem::path base = path.parent_path();
-  std::optional<WorldOverride> taking;
-  if (!place.world.is_null()) taking.emplace(place.world, "--world");
-  const Json config = read_and_set(path, settings, taking ? &*taking : nullptr);
+  std::optional<WorldOverride> world_override;
+  if (!target.world.is_null()) world_override.emplace(target.world, "--world");
+  const Json config = read_and_set(path, settings, world_override ? &*world_override : nullptr);
   auto points = expand_sweep(config, base);
-  if (taking) taking->points(points);
+  if (world_override) world_override->points(points);
   if (wanted) choose(points, wanted);
-  Planner planner(base, place.here);
+  Planner planner(base, target.here);
   Mistakes mistakes;
   Plan plan;
   mistakes.none_in([&] { plan.runs = plan_points(points, planner, unfit); });
@@ -217,9 +217,10 @@ Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>
 }
 
 Plan plan_of_file(const std::filesystem::path& path, const std::vector<std::string>& settings,
-                  const Place& place, std::vector<UnfitRun>* unfit, const WantedRuns& wanted = {}) {
+                  const PlanTarget& target, std::vector<UnfitRun>* unfit,
+                  const WantedRuns& wanted = {}) {
   try {
-    return plan_runs(path, settings, place, unfit, wanted);
+    return plan_runs(path, settings, target, unfit, wanted);
   } catch (const ConfigError& error) {
     throw error.in_file(path.string());
   }
@@ -228,8 +229,8 @@ Plan plan_of_file(const std::filesystem::path& path, const std::vector<std::stri
 }  // namespace
 
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
-               const Place& place) {
-  return plan_of_file(config, settings, place, nullptr);
+               const PlanTarget& target) {
+  return plan_of_file(config, settings, target, nullptr);
 }
 
 Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,

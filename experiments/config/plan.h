@@ -33,7 +33,7 @@ struct Plan {
 std::vector<std::string> warnings_of(const Plan& plan);
 
 /// The world that runs the plan, and whether this process does.
-struct Place {
+struct PlanTarget {
   Json world;  // replaces the world of the file (see WorldOverride); null: keep it
   /// True if this process makes the runs, so that their worlds must be available in it; false if
   /// its child processes make them.
@@ -43,7 +43,7 @@ struct Place {
 /// Reads a configuration, applies `settings` ("/json/pointer=value"), expands its sweep and checks
 /// every run. Throws ConfigError.
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
-               const Place& place = {});
+               const PlanTarget& target = {});
 
 /// A well-formed run that does not fit its cluster or world, e.g. because the algorithm needs more
 /// workers.

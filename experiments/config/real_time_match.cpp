@@ -31,16 +31,16 @@ std::string network_warning(const Experiment& experiment, const Json& coordinate
 std::string rates_warning(const Experiment& experiment) {
   static const FieldTable<Cluster> fields = cluster_fields();
   static const Json defaults = fields.dump(Cluster{}).at("accelerator");
-  std::vector<std::string> said;
+  std::vector<std::string> changed;
   const Json accelerator = fields.dump(experiment.cluster).at("accelerator");
   for (const auto& [rate, value] : accelerator.items())
-    if (rate != "name" && value != defaults.value(rate, Json())) said.push_back(rate);
-  if (said.empty()) return "";
+    if (rate != "name" && value != defaults.value(rate, Json())) changed.push_back(rate);
+  if (changed.empty()) return "";
   return fmt::format(
       "accelerator not emulated: in the world {} codecs, copies and sums take the time of {}, "
       "which does not depend on {} in /cluster/accelerator; --world sim predicts times with {}",
       experiment.world().name, experiment.world().processes ? "its machines" : "this machine",
-      fmt::join(said, ", "), said.size() == 1 ? "it" : "them");
+      fmt::join(changed, ", "), changed.size() == 1 ? "it" : "them");
 }
 
 /// True if tensors are sent with the size that they are priced at. Worlds without the option
@@ -78,7 +78,7 @@ bool computes_layers(const Experiment& experiment) {
   return experiment.runtime.value("modelled_compute", "slept") == "slept";
 }
 
-bool makes_what_is_priced(const Experiment& experiment) {
+bool trains_the_priced_model(const Experiment& experiment) {
   return computes_layers(experiment) && sends_priced_sizes(experiment);
 }
 

@@ -15,7 +15,7 @@ bool computes_layers(const Experiment& experiment);
 
 /// True if a model that is priced as a profile gets both the computation time and the message sizes
 /// of the profile in this run.
-bool makes_what_is_priced(const Experiment& experiment);
+bool trains_the_priced_model(const Experiment& experiment);
 
 /// Sentences about the parts of the configuration that the run does not carry out, and how to get
 /// them: the cluster's network, its accelerator's rates, the computation time and the message sizes

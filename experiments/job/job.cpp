@@ -17,7 +17,7 @@
 #include "experiments/job/plan_difference.h"
 #include "experiments/job/statement.h"
 #include "experiments/version.h"
-#include "runtime/host/last_words.h"
+#include "runtime/host/signal_message.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
@@ -33,7 +33,8 @@ std::string text_of(const Plan& plan) {
 /// Calls `make` to complete `mine`, or records its error, then exchanges statements with all
 /// processes and returns them. Throws on all processes if one has an error. `make` returns how many
 /// seconds apart processes may arrive.
-std::vector<Statement> state(Statement mine, const std::function<double(Statement&)>& make) {
+std::vector<Statement> exchange_or_throw(Statement mine,
+                                         const std::function<double(Statement&)>& make) {
   double watchdog_s = MpiOptions{}.watchdog_s;
   std::exception_ptr error;
   try {
@@ -42,21 +43,21 @@ std::vector<Statement> state(Statement mine, const std::function<double(Statemen
     mine.error = e.what();
     error = std::current_exception();
   }
-  std::vector<Statement> said = exchange_statements(mine, watchdog_s);
+  std::vector<Statement> statements = exchange_statements(mine, watchdog_s);
   if (error) std::rethrow_exception(error);
-  return said;
+  return statements;
 }
 
 /// The index of the first run in which the plans differ.
-std::size_t first_apart(const std::vector<std::string>& said) {
-  std::size_t same = said[0].size();
-  for (const std::string& text : said) {
+std::size_t first_apart(const std::vector<std::string>& texts) {
+  std::size_t same = texts[0].size();
+  for (const std::string& text : texts) {
     const auto length = static_cast<std::ptrdiff_t>(std::min(same, text.size()));
-    const auto end = std::mismatch(text.begin(), text.begin() + length, said[0].begin()).first;
+    const auto end = std::mismatch(text.begin(), text.begin() + length, texts[0].begin()).first;
     same = static_cast<std::size_t>(end - text.begin());
   }
   return static_cast<std::size_t>(
-      std::count(said[0].begin(), said[0].begin() + std::ptrdiff_t(same), ' '));
+      std::count(texts[0].begin(), texts[0].begin() + std::ptrdiff_t(same), ' '));
 }
 
 /// Returns the plan that `make` makes; throws unless all processes have the same invocation and
@@ -64,19 +65,19 @@ std::size_t first_apart(const std::vector<std::string>& said) {
 Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make) {
   Plan plan;
   const Statement mine{invocation.command, invocation.options};
-  std::vector<std::string> said;
-  for (Statement& s : state(mine, [&](Statement& statement) {
+  std::vector<std::string> texts;
+  for (Statement& s : exchange_or_throw(mine, [&](Statement& statement) {
          plan = make();
          statement.runs = text_of(plan);
          return watchdog_s(plan);
        }))
-    said.push_back(std::move(s.runs));
-  if (std::all_of(said.begin(), said.end(), [&](const auto& text) { return text == said[0]; }))
+    texts.push_back(std::move(s.runs));
+  if (std::all_of(texts.begin(), texts.end(), [&](const auto& text) { return text == texts[0]; }))
     return plan;
-  const auto descriptions = mpi_exchange(describe_plan(plan, first_apart(said)), watchdog_s(plan));
+  const auto descriptions = mpi_exchange(describe_plan(plan, first_apart(texts)), watchdog_s(plan));
   throw ConfigError("", fmt::format("the processes of the job have different runs to make; "
                                     "expected the same files and arguments on all of them; {}",
-                                    plan_difference(said, descriptions)));
+                                    plan_difference(texts, descriptions)));
 }
 
 bool is_of_processes(const Json& runtime) {
@@ -87,7 +88,7 @@ bool is_of_processes(const Json& runtime) {
 
 bool in_a_job() { return mpi_unavailable_reason().empty(); }
 
-bool has_others_in_job() { return in_a_job() && mpi_process().size > 1; }
+bool has_other_processes() { return in_a_job() && mpi_process().size > 1; }
 
 int rank_in_job() { return in_a_job() ? mpi_process().rank : 0; }
 
@@ -108,9 +109,9 @@ void begin_in_job(const std::filesystem::path& folder, const std::string& partin
     rank_log::print("trigram {}, rank {} of {}, process {} on {}", version().git, process.rank,
                     process.size, getpid(), host.data());
   }
-  last_words::set(fmt::format("rank {} prepares what it is to do", process.rank));
-  last_words::end_on_signals(fmt::format("trigram: rank {}", process.rank),
-                             process.rank == 0 ? parting : "", kInterrupted, file);
+  signal_message::set(fmt::format("rank {} prepares what it is to do", process.rank));
+  signal_message::end_on_signals(fmt::format("trigram: rank {}", process.rank),
+                                 process.rank == 0 ? parting : "", kInterrupted, file);
 }
 
 void check_for_job(const Plan& plan) {
@@ -138,7 +139,7 @@ void check_for_job(const Plan& plan) {
 PlanInJob plan_here_or_in_job(const Invocation& invocation,
                               const std::function<Plan(bool in_job)>& make) {
   if (!in_a_job()) return {make(false), false};
-  if (!has_others_in_job()) {
+  if (!has_other_processes()) {
     Plan plan = make(false);
     if (std::none_of(plan.runs.begin(), plan.runs.end(),
                      [](const PlannedRun& run) { return run.experiment.world().processes; }))
@@ -149,12 +150,12 @@ PlanInJob plan_here_or_in_job(const Invocation& invocation,
 
 bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve) {
   const bool maybe = in_a_job();
-  if (!maybe || !has_others_in_job()) {
+  if (!maybe || !has_other_processes()) {
     const Json options = resolve();
     if (!maybe || !is_of_processes(options.at("--runtime"))) return false;
   }
   begin_in_job();
-  state({command}, [&](Statement& statement) {
+  exchange_or_throw({command}, [&](Statement& statement) {
     statement.options = resolve();
     return watchdog_s(statement.options.at("--runtime"));
   });
@@ -162,10 +163,10 @@ bool resolve_here_or_in_job(const std::string& command, const std::function<Json
 }
 
 void agree_on_error(const std::string& error, const std::string& command) {
-  if (!has_others_in_job()) return;
+  if (!has_other_processes()) return;
   begin_in_job();
   // Printed even if the launcher ends this process because others never take part in the exchange.
-  last_words::set(fmt::format("rank {}: {}", rank_in_job(), error));
+  signal_message::set(fmt::format("rank {}: {}", rank_in_job(), error));
   Statement mine{command};
   mine.error = error;
   exchange_statements(mine, MpiOptions{}.watchdog_s);
@@ -174,9 +175,9 @@ void agree_on_error(const std::string& error, const std::string& command) {
 std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0) {
   std::string mine;
   for (const bool wanted : wanted_by_rank_0) mine += wanted ? '1' : '0';
-  const auto said = mpi_exchange(mine, watchdog_s(plan));
+  const auto texts = mpi_exchange(mine, watchdog_s(plan));
   std::vector<bool> wanted;
-  for (const char c : said.front()) wanted.push_back(c == '1');
+  for (const char c : texts.front()) wanted.push_back(c == '1');
   return wanted;
 }
 

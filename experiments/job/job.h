@@ -16,7 +16,7 @@ namespace trigram {
 /// True if a launcher has started this process.
 bool in_a_job();
 /// True if the launcher has also started other processes.
-bool has_others_in_job();
+bool has_other_processes();
 /// The rank of this process in its job; 0 outside a job.
 int rank_in_job();
 

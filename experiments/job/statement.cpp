@@ -24,15 +24,15 @@ Statement statement_in(const std::string& text) {
   return {text_at("command"), j.at("options"), text_at("runs"), text_at("error")};
 }
 
-bool alike(const std::vector<Statement>& said, std::string Statement::*member) {
-  return std::all_of(said.begin(), said.end(),
-                     [&](const Statement& s) { return s.*member == said[0].*member; });
+bool alike(const std::vector<Statement>& statements, std::string Statement::*member) {
+  return std::all_of(statements.begin(), statements.end(),
+                     [&](const Statement& s) { return s.*member == statements[0].*member; });
 }
 
 template <class TextOf>
-std::string of_each(const std::vector<Statement>& said, TextOf text_of) {
+std::string of_each(const std::vector<Statement>& statements, TextOf text_of) {
   std::vector<std::string> texts;
-  for (const Statement& s : said) texts.push_back(text_of(s));
+  for (const Statement& s : statements) texts.push_back(text_of(s));
   return by_ranks(texts);
 }
 
@@ -49,9 +49,9 @@ std::string of_each(const std::vector<Statement>& said, TextOf text_of) {
 }
 
 /// A process that could not parse its command line may have any command, so it matches all.
-bool several_commands(const std::vector<Statement>& said) {
+bool several_commands(const std::vector<Statement>& statements) {
   const std::string* known = nullptr;
-  for (const Statement& s : said) {
+  for (const Statement& s : statements) {
     if (s.command.empty()) continue;
     if (known && *known != s.command) return true;
     known = &s.command;
@@ -65,22 +65,22 @@ std::string command_or_error(const Statement& s) {
 
 }  // namespace
 
-void check_statements(const std::vector<Statement>& said) {
-  if (several_commands(said)) refuse("commands", of_each(said, command_or_error));
-  if (!alike(said, &Statement::error))
-    refuse_errors(of_each(said, [](const Statement& s) { return s.error; }));
-  const Json& first = said.front().options;
+void check_statements(const std::vector<Statement>& statements) {
+  if (several_commands(statements)) refuse("commands", of_each(statements, command_or_error));
+  if (!alike(statements, &Statement::error))
+    refuse_errors(of_each(statements, [](const Statement& s) { return s.error; }));
+  const Json& first = statements.front().options;
   const std::string options =
-      of_each(said, [&](const Statement& s) { return fields_apart(s.options, first); });
-  if (!options.empty()) refuse("options of trigram " + said.front().command, options);
+      of_each(statements, [&](const Statement& s) { return fields_apart(s.options, first); });
+  if (!options.empty()) refuse("options of trigram " + statements.front().command, options);
 }
 
 std::vector<Statement> exchange_statements(const Statement& mine, double watchdog_s) {
-  std::vector<Statement> said;
+  std::vector<Statement> statements;
   for (const std::string& text : mpi_exchange(text_of(mine), watchdog_s))
-    said.push_back(statement_in(text));
-  check_statements(said);
-  return said;
+    statements.push_back(statement_in(text));
+  check_statements(statements);
+  return statements;
 }
 
 }  // namespace trigram

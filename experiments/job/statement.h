@@ -22,6 +22,6 @@ struct Statement {
 std::vector<Statement> exchange_statements(const Statement& mine, double watchdog_s);
 
 /// Makes the checks of exchange_statements on the statements of all ranks; throws ConfigError.
-void check_statements(const std::vector<Statement>& said);
+void check_statements(const std::vector<Statement>& statements);
 
 }  // namespace trigram

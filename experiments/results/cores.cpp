@@ -55,12 +55,12 @@ Cores cores_of_processes(const std::vector<std::string>& statements, int rank) {
   std::map<std::string, Machine> machines;
   std::string here;
   for (std::size_t i = 0; i < statements.size(); ++i) {
-    const Json said = Json::parse(statements[i]);
-    const auto name = said.at("machine").get<std::string>();
+    const Json statement = Json::parse(statements[i]);
+    const auto name = statement.at("machine").get<std::string>();
     if (i == static_cast<std::size_t>(rank)) here = name;
     Machine& machine = machines[name];
     ++machine.ranks;
-    machine.cores.merge(said.at("cores").get<std::set<int>>());
+    machine.cores.merge(statement.at("cores").get<std::set<int>>());
   }
   return {static_cast<int>(machines.at(here).cores.size()),
           std::any_of(machines.begin(), machines.end(), [](const auto& entry) {

@@ -13,7 +13,7 @@ long counted_steps(const Json& manifest) {
 }
 
 /// For manifests of older programs, which have no `shortfall`.
-std::string lack_by_counts(const Json& manifest) {
+std::string shortfall_by_counts(const Json& manifest) {
   const Json& summary = manifest.at("summary");
   const Json& cluster = manifest.at("experiment").at("cluster");
   if (cluster.at("nodes").get<long>() * cluster.at("workers_per_node").get<long>() == 1) return "";
@@ -28,11 +28,12 @@ std::string lack_by_counts(const Json& manifest) {
 
 }  // namespace
 
-std::string lack_of_exchanges(const Json& manifest, Compared compared) {
-  const auto said = manifest.at("summary").find("shortfall");
-  if (said == manifest.at("summary").end()) return lack_by_counts(manifest);
-  if (said->is_null() || (compared == Compared::accuracy && said->at("of") == "rates")) return "";
-  return said->at("why");
+std::string missing_exchanges(const Json& manifest, Compared compared) {
+  const auto shortfall = manifest.at("summary").find("shortfall");
+  if (shortfall == manifest.at("summary").end()) return shortfall_by_counts(manifest);
+  if (shortfall->is_null() || (compared == Compared::accuracy && shortfall->at("of") == "rates"))
+    return "";
+  return shortfall->at("why");
 }
 
 }  // namespace trigram

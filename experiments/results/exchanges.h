@@ -13,6 +13,6 @@ enum class Compared { rates, accuracy };
 /// not be compared; empty if it does. The text is the summary's `shortfall` (docs/summary.md) and
 /// follows "it". Manifests of older programs have no `shortfall`; for them, only runs that sent no
 /// message or ended before the first regular exchange (`cycle_steps`) are excluded.
-std::string lack_of_exchanges(const Json& manifest, Compared compared = Compared::rates);
+std::string missing_exchanges(const Json& manifest, Compared compared = Compared::rates);
 
 }  // namespace trigram

@@ -65,7 +65,7 @@ void Collector::complete(long step, Pending& all, Workload& workload, const Stre
 void Collector::record(long step, Pending& all, Workload& workload, const Stream& stream) {
   StepRecord record = reduce(step, all.ranks, previous_time_s_);
   previous_time_s_ = record.time_s;
-  if (!options_.waits) record.made = made_until(record.time_s);
+  if (!options_.waits) record.made = completed_by(record.time_s);
   if (!all.arrived.empty()) count_arrived(record, std::move(all.arrived));
   std::vector<std::vector<float>> trained;  // one per rank that trains, in rank order
   if (due(step)) {
@@ -79,8 +79,8 @@ void Collector::record(long step, Pending& all, Workload& workload, const Stream
     options_.stopping->add(record, all.ranks, trained, pending_.rbegin()->first);
 }
 
-std::vector<Made> Collector::made_until(double time_s) const {
-  std::vector<Made> all;
+std::vector<StepCounts> Collector::completed_by(double time_s) const {
+  std::vector<StepCounts> all;
   for (const std::vector<Ended>& ended : ended_) {
     const auto after = std::ranges::upper_bound(ended, time_s, {}, &Ended::end_s);
     const auto steps = static_cast<double>(after - ended.begin());

@@ -83,7 +83,7 @@ class Collector {
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);
   void record(long step, Pending& all, Workload& workload, const Stream& stream);
-  std::vector<Made> made_until(double time_s) const;
+  std::vector<StepCounts> completed_by(double time_s) const;
   std::vector<float> model_of(std::size_t rank, long step, double time_s);
   void count_arrived(StepRecord& record, std::vector<Counters> arrived);
   double wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,

@@ -65,7 +65,7 @@ std::string DrawnSteps::warning(double mean_s) const {
   const double error = standard_error_s() / mean_s;
   if (drawn_.empty() || error <= kTie) return "";
   return fmt::format(
-      "{} {} drawn at random, and the mean time of a step is of one draw of few steps, {}; rare "
+      "{} {} drawn at random, and the mean step time comes from one draw of few steps, {}; rare "
       "events may be missing; more steps and other seeds tell more",
       fmt::join(drawn_, ", "), drawn_.size() == 1 ? "is" : "are", how_exact(error));
 }

@@ -19,16 +19,17 @@ bool bitwise_equal(const Weights& a, const Weights& b) {
 }
 
 /// A distinct weight vector and the number of workers that hold it.
-struct Distinct {
+struct DistinctModel {
   const Weights* weights;
   int workers;
 };
 
-std::vector<Distinct> distinct(std::span<const Weights> all) {
-  std::vector<Distinct> found;
+std::vector<DistinctModel> distinct(std::span<const Weights> all) {
+  std::vector<DistinctModel> found;
   for (const Weights& w : all) {
-    const auto same = std::find_if(found.begin(), found.end(),
-                                   [&](const Distinct& d) { return bitwise_equal(*d.weights, w); });
+    const auto same = std::find_if(found.begin(), found.end(), [&](const DistinctModel& d) {
+      return bitwise_equal(*d.weights, w);
+    });
     if (same == found.end()) found.push_back({&w, 1});
     else ++same->workers;
   }
@@ -57,14 +58,14 @@ double squared_distance(const Weights& a, const Weights& b) {
 }  // namespace
 
 Evaluation evaluate(Workload& workload, std::span<const Weights> weights) {
-  const std::vector<Distinct> models = distinct(weights);
+  const std::vector<DistinctModel> models = distinct(weights);
   const auto workers = static_cast<double>(weights.size());
   const Weights mean = models.size() == 1 ? weights.front() : mean_of(weights);
   const Quality of_mean = workload.evaluate(mean, kAllSamples);
   Evaluation result;
   result.loss = of_mean.loss;
   result.accuracy = of_mean.accuracy;
-  for (const Distinct& model : models) {
+  for (const DistinctModel& model : models) {
     result.consensus_distance += model.workers * squared_distance(*model.weights, mean) / workers;
     if (!of_mean.accuracy) continue;
     const double accuracy = models.size() == 1

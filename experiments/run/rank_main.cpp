@@ -16,7 +16,7 @@ namespace {
 
 /// A barrier over all ranks. They wait on the control plane, so that the watchdog sees which rank
 /// waits for a missing rank.
-void meet(const Context& ctx) {
+void barrier(const Context& ctx) {
   constexpr int kTag = -1;  // algorithms use tags from 0
   if (ctx.world_rank > 0) {
     ctx.control->post(0, kTag, 0);
@@ -29,11 +29,11 @@ void meet(const Context& ctx) {
 
 /// Sends the steps that each rank has ended since the last call to rank 0, which feeds them to its
 /// collector. Collective. Rank 0 gets all reports, by rank; other ranks get nothing.
-std::vector<RankReport> tell(const Context& raw, Shared& shared, RankReport& mine,
-                             Workload& workload) {
-  const auto told = gather(raw, to_bytes(mine));
+std::vector<RankReport> send_steps_to_rank_0(const Context& raw, Shared& shared, RankReport& mine,
+                                             Workload& workload) {
+  const auto gathered = gather(raw, to_bytes(mine));
   std::vector<RankReport> reports;
-  for (const std::string& bytes : told) reports.push_back(report_from_bytes(bytes));
+  for (const std::string& bytes : gathered) reports.push_back(report_from_bytes(bytes));
   // If ranks do not wait for each other, the collector needs all steps of faster ranks before the
   // slowest rank ends a step, so rank 0 feeds the steps rank by rank.
   const bool by_step = shared.experiment.synchronous();
@@ -51,7 +51,7 @@ std::vector<RankReport> tell(const Context& raw, Shared& shared, RankReport& min
 }
 
 /// Returns the number of steps to make, as rank 0 knows it. Collective.
-long hear_end(const Context& ctx, const StoppingRule& stopping) {
+long broadcast_end(const Context& ctx, const StoppingRule& stopping) {
   constexpr int kTag = -3;  // algorithms use tags from 0
   if (ctx.world_rank > 0) return static_cast<long>(ctx.control->receive(kTag)->a);
   for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kTag, stopping.end());
@@ -103,7 +103,7 @@ class StepWatch {
       shared_.timeline.end_step(raw_.world_rank, std::string(raw_.stream->name()), begin_s_, now_s,
                                 !shared_.simulated);
     if (shared_.processes) return report(step, done);
-    if (shared_.collector.gathers(step)) meet(raw_);
+    if (shared_.collector.gathers(step)) barrier(raw_);
     excluded_s_ += shared_.collector.finish(raw_.world_rank, step, done, *workload_, *raw_.stream);
     if (shared_.stopping) steps_.end_after(shared_.stopping->end());
   }
@@ -125,11 +125,11 @@ class StepWatch {
   /// because ranks would wait anyway.
   void evaluate_together() {
     const double came_s = raw_.stream->now();
-    meet(raw_);
+    barrier(raw_);
     const bool waits = shared_.experiment.synchronous();
     const double since_s = waits ? raw_.stream->now() : came_s;
-    tell(raw_, shared_, report_, *workload_);
-    steps_.end_after(hear_end(raw_, *shared_.stopping));
+    send_steps_to_rank_0(raw_, shared_, report_, *workload_);
+    steps_.end_after(broadcast_end(raw_, *shared_.stopping));
     excluded_s_ += raw_.stream->now() - since_s;
   }
 
@@ -147,10 +147,11 @@ class StepWatch {
 };
 
 /// Sends everything that rank 0 does not know yet to it: remaining steps, results and timelines.
-void tell_all(const Context& raw, Shared& shared, RankReport& mine, Workload& workload) {
+void send_results_to_rank_0(const Context& raw, Shared& shared, RankReport& mine,
+                            Workload& workload) {
   mine.result = shared.results[static_cast<std::size_t>(raw.world_rank)];
   mine.timeline = shared.timeline.rank_to_bytes(raw.world_rank);
-  const std::vector<RankReport> reports = tell(raw, shared, mine, workload);
+  const std::vector<RankReport> reports = send_steps_to_rank_0(raw, shared, mine, workload);
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     shared.results[rank] = reports[rank].result;
     if (rank > 0) shared.timeline.rank_from_bytes(static_cast<int>(rank), reports[rank].timeline);
@@ -187,7 +188,7 @@ void train(const Context& raw, Shared& shared) {
   shared.results[static_cast<std::size_t>(raw.world_rank)] = {meter->counters(), watch.began_s(),
                                                               hash_of(*workload, *raw.device),
                                                               workload->batch(), trains};
-  if (shared.processes) tell_all(raw, shared, watch.report(), *workload);
+  if (shared.processes) send_results_to_rank_0(raw, shared, watch.report(), *workload);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
 
 /// The last line that the process wrote before a stack trace. If a library ended the process, this
 /// line says why.
-std::string last_words(const std::filesystem::path& log) {
+std::string last_log_line(const std::filesystem::path& log) {
   std::ifstream file(log);
   std::string last;
   for (std::string line; std::getline(file, line) && !line.starts_with("Backtrace");)
@@ -79,8 +79,8 @@ std::string signal_error(const std::filesystem::path& folder, int signal) {
   std::string error =
       fmt::format("the process was ended by signal {} ({})", signal, strsignal(signal));
   if (signal == SIGKILL) return error + ", as the kernel does when memory runs out";
-  const std::string said = last_words(folder / "log.txt");
-  return said.empty() ? error : error + "; the last line of its log: " + said;
+  const std::string last_line = last_log_line(folder / "log.txt");
+  return last_line.empty() ? error : error + "; the last line of its log: " + last_line;
 }
 
 }  // namespace

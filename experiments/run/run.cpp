@@ -62,10 +62,10 @@ Json worker_done(const Experiment& e, const Json& summary, const TargetAccuracy*
   return ended_early ? target->worker_done() : !summary.at("paces").is_null();
 }
 
-std::string learned_no_more(const Json& summary) {
+std::string stopped_learning(const Json& summary) {
   if (summary.at("worker_done") != true) return "";
-  return "a worker had made all of its steps before the others, and learned no more: what was "
-         "reached after that is reached earlier in a run of more steps";
+  return "a worker had made all of its steps before the others and stopped learning: accuracies "
+         "reached later would be reached earlier in a run with more steps";
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const auto results = stopping ? stopping->completed(shared.results) : shared.results;
   Json json = summary.to_json(
       results, simulated ? std::optional(messages_of(shared.results) / wall_s) : std::nullopt,
-      makes_what_is_priced(e) ? workload.priced_batch() : std::nullopt);
+      trains_the_priced_model(e) ? workload.priced_batch() : std::nullopt);
   json["steady"] = steady ? steady->to_json() : Json();
   json["target"] = target ? target->to_json(epochs(workload, results, summary.batches())) : Json();
   if (schedule.every > 1) json["cycle_steps"] = schedule.every;
@@ -135,7 +135,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   json["worker_done"] = workload.learns() ? worker_done(e, json, target.get()) : Json();
   json["warnings"] = changes.warnings();
   for (const std::string& sentence :
-       {few_averages(e, json), drawn.warning(json["step_s"]), learned_no_more(json)})
+       {few_averages(e, json), drawn.warning(json["step_s"]), stopped_learning(json)})
     if (!sentence.empty()) json["warnings"].push_back(sentence);
   if (simulated) {
     const double bound_s =

@@ -9,7 +9,7 @@ namespace {
 
 /// True if a hierarchical algorithm runs on a single node, whose leader has no peer, and its
 /// exchange between leaders does more than the averaging within the node.
-bool leads_nobody(const Experiment& e) {
+bool leader_has_no_peer(const Experiment& e) {
   const AlgorithmTraits traits = e.algorithm_entry().traits(e.algorithm);
   if (e.cluster.nodes > 1 || !traits.execution.hierarchical) return false;
   const Trigram& trigram = traits.trigram;
@@ -30,7 +30,7 @@ std::string without_exchange(const Experiment& e, const ExchangeSchedule& schedu
                              const Json& summary) {
   const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
   const long steps = summary.at("steps");
-  if (leads_nobody(e))
+  if (leader_has_no_peer(e))
     return "was hierarchical on one node, so that its own exchange, among leaders of nodes, never "
            "happened; set hierarchical to false";
   if (e.cluster.nodes > 1 && !sent("bytes_inter"))

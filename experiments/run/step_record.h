@@ -22,7 +22,7 @@ struct RankStep {
 };
 
 /// The numbers of steps and mini-batches that a rank has completed by some time.
-struct Made {
+struct StepCounts {
   double steps = 0, batches = 0;
 };
 
@@ -39,8 +39,8 @@ struct StepRecord {
   Counters sum;
   /// In simulated time only: what arrived from the start until time_s, by sending rank.
   std::vector<Counters> arrived;
-  std::vector<Made> made;  // by rank, until time_s; empty if ranks wait for each other
-  double loss = 0;         // mean over the ranks that train
+  std::vector<StepCounts> made;  // by rank, until time_s; empty if ranks wait for each other
+  double loss = 0;               // mean over the ranks that train
   Steps::Staleness staleness;
   std::optional<Evaluation> evaluation;
 };

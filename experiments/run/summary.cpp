@@ -151,7 +151,7 @@ StepSums Summary::paced() const {
 std::vector<double> Summary::batches() const {
   if (all_.made.empty()) return all_.batches;
   std::vector<double> taken;
-  for (const Made& rank : all_.made) taken.push_back(rank.batches);
+  for (const StepCounts& rank : all_.made) taken.push_back(rank.batches);
   return taken;
 }
 

@@ -12,12 +12,12 @@ struct StepSums {
   long steps = 0;
   /// From the begin of the first step until the last rank that trains ended the last step.
   double time_s = 0;
-  std::vector<double> taken_s;  // each rank's own time; empty if there are no steps
-  Counters mean;                // times only
-  Counters sent;                // bytes and messages
-  long updates = 0;             // updates with a recorded staleness
-  std::vector<double> batches;  // by rank, in its own steps
-  std::vector<Made> made;       // by rank, within time_s; empty if ranks wait for each other
+  std::vector<double> taken_s;   // each rank's own time; empty if there are no steps
+  Counters mean;                 // times only
+  Counters sent;                 // bytes and messages
+  long updates = 0;              // updates with a recorded staleness
+  std::vector<double> batches;   // by rank, in its own steps
+  std::vector<StepCounts> made;  // by rank, within time_s; empty if ranks wait for each other
 };
 
 /// Adds up the steps of a run. Means per step cover whole cycles of the algorithm only, from the

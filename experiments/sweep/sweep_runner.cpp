@@ -16,8 +16,8 @@
 #include "experiments/run/recorded_run.h"
 #include "experiments/run/run.h"
 #include "experiments/tables/comparison_table.h"
-#include "experiments/text/complaint.h"
 #include "experiments/text/labels.h"
+#include "experiments/text/print_error.h"
 #include "experiments/version.h"
 #include "runtime/mpi/mpi_runtime.h"
 
@@ -74,8 +74,8 @@ bool SweepRunner::wanted(const PlannedRun& run) {
   const StoredRun existing = stored(run);
   if (existing.state == StoredRun::stale) {
     ++stale_;
-    complain(fmt::format("stale: {} ({}) {}; --force makes it again", run.id,
-                         describe(run.coordinates), printable(existing.stale_as)));
+    print_error(fmt::format("stale: {} ({}) {}; --force makes it again", run.id,
+                            describe(run.coordinates), printable(existing.stale_as)));
   }
   if (existing.state == StoredRun::done &&
       existing.manifest.value("sweep", Json()) != run.coordinates)
@@ -160,7 +160,7 @@ int SweepRunner::run() {
   active_.clear();  // removes unfinished folders
   if (!completed) {
     progress_->clear();
-    complain("interrupted; finished runs are kept, the same command goes on");
+    print_error("interrupted; finished runs are kept, the same command goes on");
     return kInterrupted;
   }
   progress_->finish();

@@ -16,8 +16,9 @@ constexpr std::size_t kMostNamed = 3;
 using Runs = std::vector<const Json*>;  // their manifests
 
 bool says(const Json& manifest, const char* key, const Json& sentence) {
-  const auto said = manifest.find(key);
-  return said != manifest.end() && std::find(said->begin(), said->end(), sentence) != said->end();
+  const auto sentences = manifest.find(key);
+  return sentences != manifest.end() &&
+         std::find(sentences->begin(), sentences->end(), sentence) != sentences->end();
 }
 
 bool is_at(const Json& manifest, const Json& coordinates) {
@@ -71,10 +72,10 @@ std::string told_apart(const Runs& some, const std::vector<Json>& all) {
 std::string caveats(const std::vector<Json>& manifests) {
   std::string text;
   for (const auto& [key, title] : {std::pair{"warnings", "warning"}, {"assumed", "assumed"}}) {
-    std::set<std::string> said;
+    std::set<std::string> sentences;
     for (const Json& m : manifests)
       for (const Json& sentence : m.value(key, Json::array())) {
-        if (!said.insert(sentence.get<std::string>()).second) continue;
+        if (!sentences.insert(sentence.get<std::string>()).second) continue;
         Runs some;
         for (const Json& other : manifests)
           if (says(other, key, sentence)) some.push_back(&other);

@@ -91,7 +91,7 @@ std::vector<Row> rows_of(const std::vector<Json>& manifests) {
       rows.push_back({coordinates, algorithm_label(m), {}, {}});
       row = rows.end() - 1;
     }
-    if (row->incomparable.empty()) row->incomparable = lack_of_exchanges(m);
+    if (row->incomparable.empty()) row->incomparable = missing_exchanges(m);
     row->oversubscribed = row->oversubscribed || m.value("oversubscribed", false);
     row->summaries.push_back(m["summary"]);
   }
@@ -204,8 +204,9 @@ std::string parts_of_runs(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     uneven = uneven || !paces(row).empty();
     for (const Json& s : row.summaries)
-      if (const Json said = s.value(Json::json_pointer("/rates/over"), Json()); said.is_string())
-        over[said].insert(row.algorithm);
+      if (const Json steps_covered = s.value(Json::json_pointer("/rates/over"), Json());
+          steps_covered.is_string())
+        over[steps_covered].insert(row.algorithm);
   }
   std::string text = uneven
                          ? "(a to b): samples/s of the slowest and of the fastest worker, who do "

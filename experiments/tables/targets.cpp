@@ -21,15 +21,15 @@ std::vector<double> values(const std::vector<Json>& summaries, const char* key) 
 }  // namespace
 
 std::string reached_by_some(const std::vector<Json>& summaries, const char* key, const char* from,
-                            const Show& show) {
+                            const FormatNumber& format) {
   const std::vector<double> ends = values(summaries, key);
   if (ends.empty() || ends.size() == summaries.size()) return "";
   const std::vector<double> begins = from ? values(summaries, from) : ends;
   const double least = begins.size() < ends.size() ? 0 : *std::ranges::min_element(begins);
   const double most = *std::ranges::max_element(ends);
-  const std::string range = from                        ? Reached{least, most}.span()
-                            : show(least) == show(most) ? show(most)
-                                                        : show(least) + "–" + show(most);
+  const std::string range = from                            ? Reached{least, most}.span()
+                            : format(least) == format(most) ? format(most)
+                                                            : format(least) + "–" + format(most);
   return fmt::format("{} with {} of {} seeds", range, ends.size(), summaries.size());
 }
 

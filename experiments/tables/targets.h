@@ -9,7 +9,7 @@
 namespace trigram {
 
 /// Formats a number of a column.
-using Show = std::function<std::string(double)>;
+using FormatNumber = std::function<std::string(double)>;
 
 /// For runs that differ only in seeds, if some of them reach the target accuracy and others do not:
 /// the range of the values at `key`, a pointer in their summaries, and how many runs have one, as
@@ -17,7 +17,7 @@ using Show = std::function<std::string(double)>;
 /// are known exactly. Empty if all or no runs reach the target, because a mean must cover all
 /// seeds. analysis/trigram_analysis/accuracy.py applies the same rule.
 std::string reached_by_some(const std::vector<Json>& summaries, const char* key, const char* from,
-                            const Show& show);
+                            const FormatNumber& format);
 
 /// A line below a table that explains cells without a time to the target accuracy; empty if every
 /// run reaches its target or if runs have no target.

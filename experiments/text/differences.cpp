@@ -50,12 +50,12 @@ std::string by_ranks(const std::vector<std::string>& texts) {
     if (group == groups.end()) group = groups.insert(group, {texts[rank], {}});
     group->second.push_back(rank);
   }
-  std::vector<std::string> said;
+  std::vector<std::string> lines;
   for (const auto& [text, ranks] : groups)
-    if (said.size() < kMostGroups)
-      said.push_back(fmt::format("rank {}: {}", fmt::join(ranks, " "), text));
-  if (groups.size() > kMostGroups) said.push_back("and others");
-  return fmt::format("{}", fmt::join(said, "; "));
+    if (lines.size() < kMostGroups)
+      lines.push_back(fmt::format("rank {}: {}", fmt::join(ranks, " "), text));
+  if (groups.size() > kMostGroups) lines.push_back("and others");
+  return fmt::format("{}", fmt::join(lines, "; "));
 }
 
 }  // namespace trigram

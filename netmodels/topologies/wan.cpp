@@ -77,8 +77,8 @@ void check_matrix(const Matrix& matrix, const std::vector<Region>& regions,
     for (std::size_t j = 0; j < n; ++j) {
       const std::string at = child(row, std::to_string(j));
       if (i == j && matrix[i][j] != kNone)
-        throw ConfigError(
-            at, fmt::format("expected null: inside {}, inter says what NICs do", regions[i].name));
+        throw ConfigError(at, fmt::format("expected null on the diagonal: inside {}, inter applies",
+                                          regions[i].name));
       if (i != j && matrix[i][j] == kNone)
         throw ConfigError(at, fmt::format("expected a value: without it {} cannot be reached from "
                                           "{}",

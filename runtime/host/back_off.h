@@ -22,8 +22,8 @@ class BackOff {
 
   /// Returns no later than `latest`, the time at which this thread has something else to do.
   void pause(Clock::time_point latest = Clock::time_point::max()) {
-    if (looks_ < eager_looks_) {
-      ++looks_;
+    if (polls_ < eager_polls_) {
+      ++polls_;
       sched_yield();
       return;
     }
@@ -33,21 +33,21 @@ class BackOff {
   }
   /// Call this when something has happened: starts again without sleeping.
   void reset() {
-    looks_ = 0;
+    polls_ = 0;
     nap_ = kFirstNap;
   }
   /// True once the pauses are sleeps.
-  bool patient() const { return looks_ == eager_looks_; }
+  bool sleeping() const { return polls_ == eager_polls_; }
 
  private:
-  BackOff(int eager_looks, std::chrono::microseconds longest)
-      : eager_looks_(eager_looks), longest_(longest) {}
+  BackOff(int eager_polls, std::chrono::microseconds longest)
+      : eager_polls_(eager_polls), longest_(longest) {}
 
   static constexpr std::chrono::microseconds kFirstNap{10};
-  const int eager_looks_;
+  const int eager_polls_;
   const std::chrono::microseconds longest_;
   std::chrono::microseconds nap_ = kFirstNap;
-  int looks_ = 0;
+  int polls_ = 0;
 };
 
 }  // namespace trigram::host

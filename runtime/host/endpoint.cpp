@@ -13,11 +13,11 @@ void Endpoint::sleep(double seconds) {
 
 void Endpoint::spend(double seconds) {
   if (seconds <= 0) return;
-  if (waits_over != waits_over_since) overslept_s = 0;  // the excess was absorbed by a wait
+  if (waits_ended != waits_ended_before) overslept_s = 0;  // the excess was absorbed by a wait
   const double begin_s = world.now();
   if (seconds > overslept_s) sleep(seconds - overslept_s);
   overslept_s += world.now() - begin_s - seconds;
-  waits_over_since = waits_over;
+  waits_ended_before = waits_ended;
 }
 
 void Endpoint::poke() noexcept {

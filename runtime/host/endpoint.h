@@ -46,8 +46,8 @@ struct Job {
 /// here. One mutex guards all of it. Only the stream's own thread sleeps on the condition variable,
 /// so a notification never wakes the wrong thread.
 struct Endpoint {
-  /// patient: blocked in a wait that may take long and has its own deadline.
-  enum class State : unsigned char { absent, running, idle, blocked, patient, ended };
+  /// timed_wait: blocked in a wait that may take long and has its own deadline.
+  enum class State : unsigned char { absent, running, idle, blocked, timed_wait, ended };
 
   Endpoint(World& its_world, const std::string& name, int its_rank)
       : world(its_world), stream(name), rank(its_rank) {}
@@ -61,7 +61,7 @@ struct Endpoint {
   std::condition_variable wake;
   State state = State::absent;
   Wait wait;
-  std::uint64_t waits_over = 0;  // number of waits that have ended; shows progress to the watchdog
+  std::uint64_t waits_ended = 0;  // number of waits that have ended; shows progress to the watchdog
   bool closing = false;
 
   std::span<PostedTransfer> batch;  // of the transfer() call in progress
@@ -69,8 +69,8 @@ struct Endpoint {
   bool room_made = false;           // retry sends that the transport had no room for
   bool withdrawing = false;         // the call is being left by an exception
 
-  double overslept_s = 0;              // excess over the modelled time, not yet made up for
-  std::uint64_t waits_over_since = 0;  // waits_over when overslept_s was last updated
+  double overslept_s = 0;                // excess over the modelled time, not yet made up for
+  std::uint64_t waits_ended_before = 0;  // waits_ended when overslept_s was last updated
 
   std::map<int, std::deque<Message>> inbox;  // control messages by tag
   // Accelerator events that precede the control messages from other streams of this rank.

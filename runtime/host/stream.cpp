@@ -49,7 +49,7 @@ void HostStream::join() {
   }
   self_.wake.notify_one();
   Endpoint& destroyer = *this_endpoint();
-  destroyer.set_state(Endpoint::State::blocked, {.kind = Wait::stream_end, .other = name()});
+  destroyer.set_state(Endpoint::State::blocked, {.kind = Wait::stream_end, .name = name()});
   worker_.join();
   destroyer.set_state(Endpoint::State::running);
 }
@@ -174,7 +174,7 @@ void HostStream::wait(Work& work) {
   if (!awaited->issued()) {
     awaited->notify(self_);
     std::unique_lock lock(self_.mutex);
-    self_.park(lock, {.kind = Wait::work, .other = awaited->stream()},
+    self_.park(lock, {.kind = Wait::work, .name = awaited->stream()},
                [&] { return awaited->issued(); });
   }
   if (awaited->error()) std::rethrow_exception(awaited->error());
@@ -188,9 +188,9 @@ void HostStream::synchronize() {
   auto last = enqueue([](Context) {}, nullptr);
   last->notify(*caller);
   std::unique_lock lock(caller->mutex);
-  caller->park(lock, {.kind = Wait::work, .other = last->stream()}, [&] { return last->issued(); });
+  caller->park(lock, {.kind = Wait::work, .name = last->stream()}, [&] { return last->issued(); });
   lock.unlock();
-  world().waiter().await({.kind = Wait::work, .other = last->stream()},
+  world().waiter().await({.kind = Wait::work, .name = last->stream()},
                          [&] { return last->done(); });
 }
 
@@ -212,22 +212,22 @@ std::unique_ptr<Mutex> HostStream::make_mutex() { return std::make_unique<HostMu
 namespace {
 
 /// The time of an accelerator event, on the world's clock.
-class WorldMoment final : public EventTime {
+class WorldEventTime final : public EventTime {
  public:
-  WorldMoment(std::unique_ptr<EventTime> moment, const World& world)
-      : moment_(std::move(moment)), world_(world) {}
-  bool known() const override { return moment_->known(); }
-  double seconds() const override { return world_.since_start(moment_->seconds()); }
+  WorldEventTime(std::unique_ptr<EventTime> time, const World& world)
+      : time_(std::move(time)), world_(world) {}
+  bool known() const override { return time_->known(); }
+  double seconds() const override { return world_.since_start(time_->seconds()); }
 
  private:
-  const std::unique_ptr<EventTime> moment_;
+  const std::unique_ptr<EventTime> time_;
   const World& world_;
 };
 
 }  // namespace
 
 std::unique_ptr<EventTime> HostStream::mark() {
-  return queue_ ? std::make_unique<WorldMoment>(queue_->mark(), world()) : nullptr;
+  return queue_ ? std::make_unique<WorldEventTime>(queue_->mark(), world()) : nullptr;
 }
 
 }  // namespace trigram::host

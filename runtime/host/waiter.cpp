@@ -16,9 +16,9 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
     self.world.check_not_failed();
     if (AcceleratorBackend* const accelerator = self.world.accelerator()) accelerator->check();
     self.world.idle();
-    if (back_off.patient() && !reported) {
+    if (back_off.sleeping() && !reported) {
       const bool may_last = why.kind == Wait::connection;
-      self.set_state(may_last ? Endpoint::State::patient : Endpoint::State::blocked, why);
+      self.set_state(may_last ? Endpoint::State::timed_wait : Endpoint::State::blocked, why);
       reported = true;
     }
     back_off.pause();
@@ -26,7 +26,7 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
   if (!reported) return;
   self.set_state(Endpoint::State::running);
   std::lock_guard lock(self.mutex);
-  ++self.waits_over;
+  ++self.waits_ended;
 }
 
 }  // namespace trigram::host

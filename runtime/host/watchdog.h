@@ -7,14 +7,14 @@
 
 #include "runtime/host/clock.h"
 #include "runtime/host/endpoint.h"
-#include "runtime/host/patience.h"
+#include "runtime/host/timeout.h"
 
 namespace trigram::host {
 
 /// The states of streams at one time, as a watchdog sees them.
 struct StreamSnapshot {
   bool running = false;              // some stream runs, or is in a wait that may take long
-  std::uint64_t waits_over = 0;      // number of waits that have ended so far, over all streams
+  std::uint64_t waits_ended = 0;     // number of waits that have ended so far, over all streams
   std::vector<std::string> blocked;  // one line per blocked stream, with what it waits for
 
   void add(Endpoint& endpoint);
@@ -22,22 +22,22 @@ struct StreamSnapshot {
 };
 
 /// Decides from snapshots, taken `interval` apart, that a world hangs: every stream that has not
-/// ended is blocked or idle, at least one is blocked, and no wait has ended for the patience. A
+/// ended is blocked or idle, at least one is blocked, and no wait has ended for the timeout. A
 /// stream that was blocked in two consecutive snapshots, with no wait ended in between, was blocked
 /// all the time. Time in which no snapshot was taken because the process was stopped does not count
-/// (see Awake).
+/// (see AwakeClock).
 class Watchdog {
  public:
-  explicit Watchdog(double patience_s, Clock::time_point now = Clock::now())
-      : patience_(seconds(patience_s), now) {}
-  std::chrono::duration<double> interval() const { return patience_.look_interval(); }
-  bool hangs(const StreamSnapshot& look, Clock::time_point now = Clock::now());
+  explicit Watchdog(double timeout_s, Clock::time_point now = Clock::now())
+      : timeout_(seconds(timeout_s), now) {}
+  std::chrono::duration<double> interval() const { return timeout_.poll_interval(); }
+  bool hangs(const StreamSnapshot& snapshot, Clock::time_point now = Clock::now());
   /// Starts the timeout again.
-  void reset() { patience_.restart(); }
+  void reset() { timeout_.restart(); }
 
  private:
-  Patience patience_;
-  std::uint64_t waits_over_ = 0;
+  Timeout timeout_;
+  std::uint64_t waits_ended_ = 0;
 };
 
 }  // namespace trigram::host

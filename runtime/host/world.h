@@ -100,7 +100,7 @@ void Endpoint::park(std::unique_lock<std::mutex>& lock, const Wait& why, Ready r
   wake.wait(lock, [&] { return ready() || world.failed(); });
   wait = {};
   state = State::running;
-  ++waits_over;
+  ++waits_ended;
   if (!ready()) throw Aborted{};
 }
 

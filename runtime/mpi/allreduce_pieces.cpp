@@ -35,7 +35,7 @@ void AllreducePieces::begin(const Tensor& x, Reduce op) {
 
 /// Slots are tested in turn, even if another is ready first: MPI requires that all ranks start all
 /// steps in the same order.
-bool AllreducePieces::move_on() {
+bool AllreducePieces::progress() {
   if (ended()) return true;
   Slot& slot = slots_[turn_];
   int done = 0;

@@ -27,7 +27,7 @@ class AllreducePieces {
   void begin(const Tensor& x, Reduce op);
   bool ended() const { return ended_ == count_; }
   /// Makes progress without blocking. False if nothing has advanced.
-  bool move_on();
+  bool progress();
 
  private:
   static constexpr std::size_t kMostUnderWay = 8;

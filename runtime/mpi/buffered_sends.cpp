@@ -37,8 +37,9 @@ std::int64_t MpiCommunicator::buffered(std::size_t nbytes) const {
 void MpiCommunicator::post_or_buffer(std::size_t half) {
   const int peer = call_->halves[half].peer;
   const auto same = [&](std::size_t other) { return call_->halves[other].peer == peer; };
-  const bool behind = std::any_of(call_->untaken.begin(), call_->untaken.end(), same);
-  if (behind || !buffer_or_post(half)) call_->untaken.push_back(half);
+  const bool behind =
+      std::any_of(call_->waiting_for_room.begin(), call_->waiting_for_room.end(), same);
+  if (behind || !buffer_or_post(half)) call_->waiting_for_room.push_back(half);
 }
 
 /// Returns false, with nothing done, if the outbox has no room. Messages that are too long for the
@@ -61,11 +62,11 @@ bool MpiCommunicator::buffer_or_post(std::size_t half) {
 }
 
 /// Returns how many sends that waited for room are now done.
-std::size_t MpiCommunicator::take_what_fits() {
-  if (call_->untaken.empty() || outbox_->forget_received() == 0) return 0;
-  const auto waited = std::exchange(call_->untaken, {});
+std::size_t MpiCommunicator::retry_waiting_sends() {
+  if (call_->waiting_for_room.empty() || outbox_->forget_received() == 0) return 0;
+  const auto waited = std::exchange(call_->waiting_for_room, {});
   for (const std::size_t half : waited) post_or_buffer(half);
-  return waited.size() - call_->untaken.size();
+  return waited.size() - call_->waiting_for_room.size();
 }
 
 bool MpiCommunicator::has_waiting(int peer) const {
@@ -80,10 +81,10 @@ void MpiCommunicator::flush() {
     if (outbox_->forget_received() > 0) {
       back_off.reset();
       std::lock_guard lock(self_.mutex);
-      ++self_.waits_over;
+      ++self_.waits_ended;
       continue;
     }
-    if (back_off.patient())
+    if (back_off.sleeping())
       self_.set_state(host::Endpoint::State::blocked,
                       {.kind = Wait::receiver, .peer = outbox_->slowest()});
     back_off.pause();

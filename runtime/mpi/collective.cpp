@@ -40,8 +40,8 @@ void MpiCollective::begin(const Collective& collective) {
   }
 }
 
-bool MpiCollective::move_on() {
-  if (c_.kind == Collective::allreduce) return allreduce_.move_on();
+bool MpiCollective::progress() {
+  if (c_.kind == Collective::allreduce) return allreduce_.progress();
   int done = 0;
   check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
   if (!done) return false;

@@ -30,7 +30,7 @@ class MpiCollective {
   void begin(const Collective& collective);
   bool ended() const { return c_.kind == Collective::allreduce ? allreduce_.ended() : !under_way_; }
   /// Makes progress without blocking. False if nothing has advanced.
-  bool move_on();
+  bool progress();
 
  private:
   void begin_reduce_scatter();

@@ -7,7 +7,7 @@
 
 namespace trigram::mpi {
 
-host::Clock::time_point common_zero(MPI_Comm comm, double patience_s) {
+host::Clock::time_point common_zero(MPI_Comm comm, double timeout_s) {
   using host::Clock;
   struct Zero {
     std::array<char, 40> machine{};
@@ -17,7 +17,7 @@ host::Clock::time_point common_zero(MPI_Comm comm, double patience_s) {
   first = mine;
   MPI_Request request;
   check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
-  complete(request, patience_s);
+  await_or_abort(request, timeout_s);
   return first.machine == mine.machine ? Clock::time_point(Clock::duration(first.time))
                                        : Clock::now();
 }

@@ -54,12 +54,12 @@ void MpiCommunicator::await(MpiCollective& collective) {
   host::BackOff back_off = host::BackOff::of_a_message();
   bool reported = false;  // the endpoint shows this wait
   while (!collective.ended()) {
-    if (collective.move_on()) {
+    if (collective.progress()) {
       back_off.reset();
       continue;
     }
     world_.check_not_failed();
-    if (back_off.patient() && !reported) {
+    if (back_off.sleeping() && !reported) {
       self_.set_state(host::Endpoint::State::blocked, {.kind = Wait::collective});
       reported = true;
     }
@@ -68,7 +68,7 @@ void MpiCommunicator::await(MpiCollective& collective) {
   if (!reported) return;
   self_.set_state(host::Endpoint::State::running);
   std::lock_guard lock(self_.mutex);
-  ++self_.waits_over;
+  ++self_.waits_ended;
 }
 
 int MpiCommunicator::size() const { return world_.layout().ranks(); }
@@ -84,7 +84,7 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
     if (call_->halves[i].tensor == &batch[i].tensor) call_->halves[i].tensor = &call_->tensors[i];
   call_->headers.assign(batch.size(), {});
   call_->open.assign(batch.size(), 0);
-  call_->untaken.clear();
+  call_->waiting_for_room.clear();
   call_->delayed.clear();
   call_->arrive_at = {};
   call_->pieces.clear();
@@ -199,18 +199,18 @@ void MpiCommunicator::await_completion() {
   host::BackOff back_off = host::BackOff::of_a_message();
   bool reported = false;  // the endpoint shows this wait
   for (std::size_t done = 0; done < call_->requests.size() || !call_->delayed.empty() ||
-                             !call_->untaken.empty() || !call_->waiting.empty();) {
+                             !call_->waiting_for_room.empty() || !call_->waiting.empty();) {
     const bool leave = !call_->delayed.empty() && host::Clock::now() >= call_->leave_at;
     if (leave) post_delayed();
     const std::size_t now_done = complete();
     done += now_done;
-    const bool taken = take_what_fits() > 0;
+    const bool taken = retry_waiting_sends() > 0;
     if (leave || taken || now_done > 0) {
       back_off.reset();
       continue;
     }
     world_.check_not_failed();
-    if (back_off.patient() && !reported) {
+    if (back_off.sleeping() && !reported) {
       std::lock_guard lock(self_.mutex);
       self_.batch = call_->halves;
       self_.state = host::Endpoint::State::blocked;
@@ -225,7 +225,7 @@ void MpiCommunicator::await_completion() {
   self_.batch = {};
   self_.state = host::Endpoint::State::running;
   self_.wait = {};
-  ++self_.waits_over;
+  ++self_.waits_ended;
 }
 
 /// Waits until the eager sends of this call should have arrived.
@@ -267,7 +267,7 @@ std::size_t MpiCommunicator::complete() {
       call_->arrive_at = host::Clock::now() + world_.eager_latency();
   }
   // Counts as progress for the watchdog, although the wait goes on.
-  if (self_.state == host::Endpoint::State::blocked) ++self_.waits_over;
+  if (self_.state == host::Endpoint::State::blocked) ++self_.waits_ended;
   lock.unlock();
   start_waiting();
   return static_cast<std::size_t>(done);

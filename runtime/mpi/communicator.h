@@ -51,11 +51,11 @@ class MpiCommunicator final : public Communicator {
     std::vector<Tensor> tensors;  // keep the memory alive even if the caller is destroyed
     std::vector<Tensor> staged;
     std::vector<Header> headers;
-    std::vector<int> open;              // for each half, the number of its pieces in flight
-    std::vector<std::size_t> untaken;   // indices of sends that wait for room in the outbox
-    std::vector<std::size_t> delayed;   // indices of sends that have not left yet
-    host::Clock::time_point leave_at;   // time at which the delayed sends leave
-    host::Clock::time_point arrive_at;  // time at which the last eager send so far arrives
+    std::vector<int> open;                      // for each half, the number of its pieces in flight
+    std::vector<std::size_t> waiting_for_room;  // indices of sends that wait for room in the outbox
+    std::vector<std::size_t> delayed;           // indices of sends that have not left yet
+    host::Clock::time_point leave_at;           // time at which the delayed sends leave
+    host::Clock::time_point arrive_at;          // time at which the last eager send so far arrives
     std::vector<Piece> pieces;
     std::vector<MPI_Request> requests;
     std::vector<Piece> waiting;  // to be sent once earlier pieces have arrived
@@ -66,7 +66,7 @@ class MpiCommunicator final : public Communicator {
   void post_delayed();
   void post_or_buffer(std::size_t half);
   bool buffer_or_post(std::size_t half);
-  std::size_t take_what_fits();
+  std::size_t retry_waiting_sends();
   void post(std::size_t half);
   std::size_t filler_of(const Tensor& x) const;
   void post_piece(std::size_t half, bool header, void* data, std::size_t bytes, bool last);

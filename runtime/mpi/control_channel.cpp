@@ -88,10 +88,10 @@ bool ControlChannel::poll() {
   }
 }
 
-bool ControlChannel::close(int rank, int ranks, host::Clock::duration patience) {
+bool ControlChannel::close(int rank, int ranks, host::Clock::duration timeout) {
   for (int other = 0; other < ranks; ++other)
     if (other != rank) send(other, {.kind = ControlMessage::last});
-  const auto deadline = host::Clock::now() + patience;
+  const auto deadline = host::Clock::now() + timeout;
   while (last_messages_ < ranks - 1 || !idle()) {
     if (host::Clock::now() > deadline) return false;
     if (!poll()) std::this_thread::sleep_for(std::chrono::microseconds(20));

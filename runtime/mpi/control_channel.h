@@ -50,8 +50,8 @@ class ControlChannel {
   /// Receives until no message can be in flight, so that the communicator can be freed. A message
   /// that arrived after that could be received on another communicator, in place of one of its own
   /// messages. All ranks call it, as their last use of the channel. False if some rank does not
-  /// call it within `patience`.
-  bool close(int rank, int ranks, host::Clock::duration patience);
+  /// call it within `timeout`.
+  bool close(int rank, int ranks, host::Clock::duration timeout);
 
  private:
   struct Outgoing {

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "core/logging/rank_log.h"
-#include "runtime/host/patience.h"
+#include "runtime/host/timeout.h"
 
 namespace trigram::mpi {
 
-Deadline::Deadline(std::string call, int rank, double patience_s)
-    : call_(std::move(call)), rank_(rank), watching_([this, patience_s] { watch(patience_s); }) {}
+Deadline::Deadline(std::string call, int rank, double timeout_s)
+    : call_(std::move(call)), rank_(rank), watching_([this, timeout_s] { watch(timeout_s); }) {}
 
 Deadline::~Deadline() {
   {
@@ -23,13 +23,13 @@ Deadline::~Deadline() {
   watching_.join();
 }
 
-void Deadline::watch(double patience_s) {
-  host::Patience patience(patience_s);
+void Deadline::watch(double timeout_s) {
+  host::Timeout timeout(timeout_s);
   std::unique_lock lock(mutex_);
-  while (!news_.wait_for(lock, patience.look_interval(), [this] { return over_; })) {
-    if (!patience.is_over()) continue;
+  while (!news_.wait_for(lock, timeout.poll_interval(), [this] { return over_; })) {
+    if (!timeout.is_over()) continue;
     const std::string message =
-        fmt::format("{} has not returned on rank {} for {} s", call_, rank_, patience_s);
+        fmt::format("{} has not returned on rank {} for {} s", call_, rank_, timeout_s);
     std::fprintf(stderr, "trigram: %s\n", message.c_str());
     std::fflush(stderr);
     rank_log::print("ends: {}", message);

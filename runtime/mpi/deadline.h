@@ -8,18 +8,18 @@
 namespace trigram::mpi {
 
 /// Bounds a blocking MPI call that has no nonblocking form. Unless this object is destroyed within
-/// `patience_s`, it ends the process with a line that names `call` and with exit code 124,
+/// `timeout_s`, it ends the process with a line that names `call` and with exit code 124,
 /// whereupon the launcher ends the other processes. Time in which the process was stopped does not
 /// count.
 class Deadline {
  public:
-  Deadline(std::string call, int rank, double patience_s);
+  Deadline(std::string call, int rank, double timeout_s);
   ~Deadline();
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
 
  private:
-  void watch(double patience_s);
+  void watch(double timeout_s);
 
   const std::string call_;
   const int rank_;

@@ -43,8 +43,8 @@ std::string mpi_unavailable_reason() {
 }
 
 std::vector<std::string> mpi_exchange(const std::string& mine, double watchdog_s) {
-  const double patience_s = mpi::RankWatch::longest_silence_s(watchdog_s);
-  const mpi::Session& session = mpi::Session::get(patience_s);
+  const double timeout_s = mpi::RankWatch::longest_silence_s(watchdog_s);
+  const mpi::Session& session = mpi::Session::get(timeout_s);
   const auto processes = static_cast<std::size_t>(session.size());
   const int length = static_cast<int>(mine.size());
   std::vector<int> lengths(processes), begins(processes);
@@ -52,13 +52,13 @@ std::vector<std::string> mpi_exchange(const std::string& mine, double watchdog_s
   mpi::check(
       MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, session.base(), &request),
       "MPI_Iallgather");
-  mpi::complete(request, patience_s);
+  mpi::await_or_abort(request, timeout_s);
   std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
   std::string all(static_cast<std::size_t>(begins.back() + lengths.back()), '\0');
   mpi::check(MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(),
                              begins.data(), MPI_BYTE, session.base(), &request),
              "MPI_Iallgatherv");
-  mpi::complete(request, patience_s);
+  mpi::await_or_abort(request, timeout_s);
   std::vector<std::string> said;
   for (std::size_t i = 0; i < processes; ++i)
     said.push_back(all.substr(std::size_t(begins[i]), std::size_t(lengths[i])));

@@ -18,9 +18,11 @@ FieldTable<MpiOptions> mpi_job_fields() {
       .field("watchdog", &MpiOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress, or a rank be silent, before the "
              "run ends as hung")
-      .field("modelled_compute", &MpiOptions::modelled_compute, modelled_compute_kind(),
-             "Computation known by its length only, as of a profile: slept, but for what a real "
-             "model took in its place under priced_as; or skipped")
+      .field(
+          "modelled_compute", &MpiOptions::modelled_compute, modelled_compute_kind(),
+          "How computation with only a modelled duration runs, such as that of a profile. slept: "
+          "sleep for that time, minus what a real model took in its place (priced_as); skipped: "
+          "take no time")
       .field("padded", &MpiOptions::padded, boolean(),
              "Whether filler is sent with tensors that are priced larger than their values are, "
              "phantoms included");
@@ -32,8 +34,8 @@ FieldTable<MpiOptions> mpi_fields() {
              one_of<Emulated>({{"nothing", Emulated::nothing},
                                {"bandwidth", Emulated::bandwidth},
                                {"bandwidth_and_latency", Emulated::bandwidth_and_latency}}),
-             "What `trigram emulate`, which sets this, makes the kernel emulate of the network "
-             "between nodes; with \"bandwidth\" alone the ranks add the latency")
+             "Which properties of the inter-node network the kernel emulates; set by `trigram "
+             "emulate` alone. With \"bandwidth\" the ranks add the latency themselves")
       .field("sends", &MpiOptions::sends,
              one_of<MpiSends>({{"auto", MpiSends::automatic},
                                {"buffered", MpiSends::buffered},

@@ -8,45 +8,45 @@
 
 namespace trigram::mpi {
 
-ControlMessage message_of(const host::StreamSnapshot& look) {
+ControlMessage message_of(const host::StreamSnapshot& snapshot) {
   constexpr std::size_t kLongest = 2000;
-  std::string lines = fmt::format("{}", fmt::join(look.blocked, "\n"));
+  std::string lines = fmt::format("{}", fmt::join(snapshot.blocked, "\n"));
   if (lines.size() > kLongest) lines.resize(kLongest);
   return {.kind = ControlMessage::status,
-          .a = look.running,
-          .b = static_cast<std::int64_t>(look.waits_over),
+          .a = snapshot.running,
+          .b = static_cast<std::int64_t>(snapshot.waits_ended),
           .text = lines};
 }
 
 host::StreamSnapshot snapshot_from(const ControlMessage& message) {
-  host::StreamSnapshot look{message.a != 0, static_cast<std::uint64_t>(message.b), {}};
+  host::StreamSnapshot snapshot{message.a != 0, static_cast<std::uint64_t>(message.b), {}};
   for (std::size_t at = 0; at < message.text.size();) {
     const std::size_t end = std::min(message.text.find('\n', at), message.text.size());
-    look.blocked.push_back(message.text.substr(at, end - at));
+    snapshot.blocked.push_back(message.text.substr(at, end - at));
     at = end + 1;
   }
-  return look;
+  return snapshot;
 }
 
 RankWatch::RankWatch(int ranks, double watchdog_s)
     : watchdog_(watchdog_s),
       longest_silence_s_(longest_silence_s(watchdog_s)),
       awake_(host::seconds(longest_silence_s_)),
-      heard_(static_cast<std::size_t>(ranks)) {}
+      last_(static_cast<std::size_t>(ranks)) {}
 
-void RankWatch::turn() {
+void RankWatch::update_clock() {
   std::lock_guard lock(mutex_);
-  awake_.look();
+  awake_.update();
 }
 
-void RankWatch::hear(int rank, const host::StreamSnapshot& look) {
+void RankWatch::record(int rank, const host::StreamSnapshot& snapshot) {
   std::lock_guard lock(mutex_);
-  heard_[static_cast<std::size_t>(rank)] = {look, awake_.look()};
+  last_[static_cast<std::size_t>(rank)] = {snapshot, awake_.update()};
 }
 
 host::StreamSnapshot RankWatch::all() const {
   host::StreamSnapshot all;
-  for (const Heard& heard : heard_) all.add(heard.look);
+  for (const LastSnapshot& last : last_) all.add(last.snapshot);
   return all;
 }
 
@@ -54,17 +54,17 @@ std::optional<HangError> RankWatch::hang() {
   std::lock_guard lock(mutex_);
   const host::StreamSnapshot seen = all();
   if (!watchdog_.hangs(seen)) return std::nullopt;
-  const auto oldest = std::min_element(heard_.begin(), heard_.end(),
+  const auto oldest = std::min_element(last_.begin(), last_.end(),
                                        [](const auto& a, const auto& b) { return a.at < b.at; });
-  if (awake_.look() - oldest->at > 3 * interval()) return std::nullopt;
+  if (awake_.update() - oldest->at > 3 * interval()) return std::nullopt;
   return hang_error(seen.blocked);
 }
 
 std::optional<int> RankWatch::silent(int first, int last) {
   std::lock_guard lock(mutex_);
-  awake_.look();
+  awake_.update();
   for (int rank = first; rank < last; ++rank)
-    if (awake_.too_long(heard_[static_cast<std::size_t>(rank)].at)) return rank;
+    if (awake_.too_long(last_[static_cast<std::size_t>(rank)].at)) return rank;
   return std::nullopt;
 }
 

@@ -14,7 +14,7 @@ namespace trigram::mpi {
 
 /// Converts a snapshot to a message and back. The text is truncated to a length that MPI sends
 /// eagerly.
-ControlMessage message_of(const host::StreamSnapshot& look);
+ControlMessage message_of(const host::StreamSnapshot& snapshot);
 host::StreamSnapshot snapshot_from(const ControlMessage& message);
 
 /// What one rank knows of the other ranks' streams, and when it last heard from each rank. Any
@@ -32,8 +32,8 @@ class RankWatch {
 
   /// Must be called often by the thread that judges other ranks. Time in which this process was
   /// stopped does not count as their silence.
-  void turn();
-  void hear(int rank, const host::StreamSnapshot& look);
+  void update_clock();
+  void record(int rank, const host::StreamSnapshot& snapshot);
   /// The error of a world that hangs according to the snapshots of all ranks. Empty while it does
   /// not hang, or while the snapshot of some rank is old.
   std::optional<HangError> hang();
@@ -43,8 +43,8 @@ class RankWatch {
   std::vector<std::string> blocked();
 
  private:
-  struct Heard {
-    host::StreamSnapshot look;
+  struct LastSnapshot {
+    host::StreamSnapshot snapshot;
     host::Clock::duration at{0};  // in time awake
   };
   host::StreamSnapshot all() const;
@@ -52,8 +52,8 @@ class RankWatch {
   std::mutex mutex_;
   host::Watchdog watchdog_;
   const double longest_silence_s_;
-  host::Awake awake_;
-  std::vector<Heard> heard_;  // by rank
+  host::AwakeClock awake_;
+  std::vector<LastSnapshot> last_;  // by rank
 };
 
 }  // namespace trigram::mpi

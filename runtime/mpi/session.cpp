@@ -11,8 +11,8 @@
 
 #include "core/logging/rank_log.h"
 #include "runtime/host/back_off.h"
-#include "runtime/host/last_words.h"
-#include "runtime/host/patience.h"
+#include "runtime/host/signal_message.h"
+#include "runtime/host/timeout.h"
 #include "runtime/mpi/deadline.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/mpi/rank_watch.h"
@@ -30,33 +30,33 @@ const char* level_name(int level) {
   }
 }
 
-/// Polls until `request` is complete; false if that takes longer than `patience_s`.
-bool completes(MPI_Request& request, double patience_s) {
-  host::Patience patience(patience_s);
+/// Polls until `request` is complete; false if that takes longer than `timeout_s`.
+bool completes_within(MPI_Request& request, double timeout_s) {
+  host::Timeout timeout(timeout_s);
   host::BackOff back_off = host::BackOff::of_a_control_message();
   for (int done = 0;; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done) return true;
-    if (patience.is_over()) return false;
+    if (timeout.is_over()) return false;
   }
 }
 
 /// How long processes may take to start and to exit. Processes of a large job start slowly, and
 /// rank 0 may have to write a report after the others have ended. A watchdog that the user has set
 /// takes precedence.
-double patience_outside_worlds_s(double patience_s) {
+double timeout_outside_worlds_s(double timeout_s) {
   constexpr double kOfLargeJobs_s = 120, kLeast_s = 15;
-  const bool is_default = patience_s == RankWatch::longest_silence_s(MpiOptions{}.watchdog_s);
-  return is_default ? kOfLargeJobs_s : std::max(patience_s, kLeast_s);
+  const bool is_default = timeout_s == RankWatch::longest_silence_s(MpiOptions{}.watchdog_s);
+  return is_default ? kOfLargeJobs_s : std::max(timeout_s, kLeast_s);
 }
 
-double finalize_patience_s = 0;
+double finalize_timeout_s = 0;
 
 // Called at exit, unless a world has failed to end: MPI_Finalize would then wait for that world.
 void finalize() {
   int finalized = 0;
   if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
-  const Deadline deadline("MPI_Finalize", mpi_process().rank, finalize_patience_s);
+  const Deadline deadline("MPI_Finalize", mpi_process().rank, finalize_timeout_s);
   MPI_Finalize();
 }
 
@@ -70,31 +70,31 @@ void check(int code, const char* call) {
   throw MpiError(fmt::format("{} failed: {}", call, std::string(text, std::size_t(length))));
 }
 
-void complete(MPI_Request& request, double patience_s) {
-  constexpr double kRollCall_s = 3;
-  if (completes(request, patience_s)) return;
-  Session& session = Session::get(patience_s);
-  session.meet(kRollCall_s);  // live processes get here, too, because their waits time out
-  session.abort(fmt::format("rank {} waits for others to begin a world", session.rank()),
+void await_or_abort(MPI_Request& request, double timeout_s) {
+  constexpr double kBarrierTimeout_s = 3;
+  if (completes_within(request, timeout_s)) return;
+  Session& session = Session::get(timeout_s);
+  session.barrier(kBarrierTimeout_s);  // live processes get here, too, because their waits time out
+  session.abort(fmt::format("rank {} waits for the other ranks to start", session.rank()),
                 host::kWatchdogExit);
 }
 
-Session& Session::get(double patience_s) {
-  static Session session(patience_s);
+Session& Session::get(double timeout_s) {
+  static Session session(timeout_s);
   return session;
 }
 
-Session::Session(double patience_s) {
+Session::Session(double timeout_s) {
   int initialized = 0, provided = MPI_THREAD_SINGLE;
   check(MPI_Initialized(&initialized), "MPI_Initialized");
   if (initialized) {
     check(MPI_Query_thread(&provided), "MPI_Query_thread");
   } else {
-    finalize_patience_s = patience_outside_worlds_s(patience_s);
+    finalize_timeout_s = timeout_outside_worlds_s(timeout_s);
     use_no_network_if_all_ranks_are_here();
     remove_leftovers_of_killed_jobs();
     rank_log::print("starts MPI");  // also constructs the log first, so that it outlives `finalize`
-    const Deadline deadline("MPI_Init_thread", mpi_process().rank, finalize_patience_s);
+    const Deadline deadline("MPI_Init_thread", mpi_process().rank, finalize_timeout_s);
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     std::atexit(finalize);
   }
@@ -107,51 +107,52 @@ Session::Session(double patience_s) {
   check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
   MPI_Request request;
   check(MPI_Comm_idup(MPI_COMM_WORLD, &base_, &request), "MPI_Comm_idup");
-  if (!completes(request, patience_s))
-    abort(fmt::format("rank {} has waited for others to begin for {} s", rank_, patience_s),
+  if (!completes_within(request, timeout_s))
+    abort(fmt::format("rank {} timed out after {} s waiting for the other ranks to start", rank_,
+                      timeout_s),
           host::kWatchdogExit);
   check(MPI_Comm_set_errhandler(base_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   rank_log::print("MPI is there: rank {} of {}", rank_, size_);
 }
 
-MPI_Comm Session::duplicate(double patience_s) const {
+MPI_Comm Session::duplicate(double timeout_s) const {
   MPI_Comm copy;
   MPI_Request request;
   check(MPI_Comm_idup(base_, &copy, &request), "MPI_Comm_idup");
-  complete(request, patience_s);
+  await_or_abort(request, timeout_s);
   return copy;
 }
 
-void Session::meet(double patience_s) {
-  last_words::set(fmt::format("rank {} waits for others to begin a world", rank_));
+void Session::barrier(double timeout_s) {
+  signal_message::set(fmt::format("rank {} waits for the other ranks to start", rank_));
   const auto processes = static_cast<std::size_t>(size_);
   // Static, because MPI may write to them until the job ends.
-  static std::vector<char> said, heard;
-  said.assign(processes, 0);
-  heard.assign(processes, 0);
+  static std::vector<char> sent, received;
+  sent.assign(processes, 0);
+  received.assign(processes, 0);
   std::vector<MPI_Request> requests(2 * processes, MPI_REQUEST_NULL);
   for (int other = 0; other < size_; ++other) {
     if (other == rank_) continue;
     const auto i = static_cast<std::size_t>(other);
-    check(MPI_Irecv(&heard[i], 1, MPI_BYTE, other, 0, base_, &requests[i]), "MPI_Irecv");
-    check(MPI_Isend(&said[i], 1, MPI_BYTE, other, 0, base_, &requests[processes + i]), "MPI_Isend");
+    check(MPI_Irecv(&received[i], 1, MPI_BYTE, other, 0, base_, &requests[i]), "MPI_Irecv");
+    check(MPI_Isend(&sent[i], 1, MPI_BYTE, other, 0, base_, &requests[processes + i]), "MPI_Isend");
   }
-  host::Patience patience(patience_s);
+  host::Timeout timeout(timeout_s);
   host::BackOff back_off = host::BackOff::of_a_control_message();
   for (int all = 0; !all; back_off.pause()) {
     check(
         MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
         "MPI_Testall");
-    if (all || !patience.is_over()) continue;
+    if (all || !timeout.is_over()) continue;
     std::string missing;
     for (std::size_t i = 0; i < processes; ++i) {
-      int come = 0;
-      check(MPI_Test(&requests[i], &come, MPI_STATUS_IGNORE), "MPI_Test");
-      if (!come) missing += fmt::format(" {}", i);
+      int arrived = 0;
+      check(MPI_Test(&requests[i], &arrived, MPI_STATUS_IGNORE), "MPI_Test");
+      if (!arrived) missing += fmt::format(" {}", i);
     }
-    abort(fmt::format("rank {} waits for others to begin a world; these have not come for {} s:{}",
-                      rank_, patience_s, missing),
-          host::kWatchdogExit);
+    abort(
+        fmt::format("rank {} timed out after {} s waiting for ranks:{}", rank_, timeout_s, missing),
+        host::kWatchdogExit);
   }
 }
 

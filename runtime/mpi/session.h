@@ -17,8 +17,8 @@ class MpiError : public std::runtime_error {
 void check(int code, const char* call);
 
 /// Polls until `request` is complete. For operations of all processes outside a world. After
-/// `patience_s` it aborts the job and names the processes that do not answer.
-void complete(MPI_Request& request, double patience_s);
+/// `timeout_s` it aborts the job and names the processes that do not answer.
+void await_or_abort(MPI_Request& request, double timeout_s);
 
 /// MPI in this process: initialised on first use with MPI_THREAD_MULTIPLE, and finalised when the
 /// process exits. Throws MpiError if the library does not provide that level. Two calls block and
@@ -26,25 +26,25 @@ void complete(MPI_Request& request, double patience_s);
 /// read their input, and MPI_Finalize.
 class Session {
  public:
-  /// On first use the job is aborted unless the other processes arrive within `patience_s`.
-  /// MPI_Init_thread and MPI_Finalize have 120 s if `patience_s` belongs to the default watchdog;
-  /// otherwise they have `patience_s`, but at least 15 s.
-  static Session& get(double patience_s);
+  /// On first use the job is aborted unless the other processes arrive within `timeout_s`.
+  /// MPI_Init_thread and MPI_Finalize have 120 s if `timeout_s` belongs to the default watchdog;
+  /// otherwise they have `timeout_s`, but at least 15 s.
+  static Session& get(double timeout_s);
   int rank() const { return rank_; }
   int size() const { return size_; }
   /// A communicator of all processes that returns errors. Use it outside worlds; worlds have
   /// duplicates of it.
   MPI_Comm base() const { return base_; }
-  /// Duplicates base(). All processes call it. Aborts the job as `complete` does.
-  MPI_Comm duplicate(double patience_s) const;
-  /// A barrier of all processes. After `patience_s` it aborts the job and names the processes that
+  /// Duplicates base(). All processes call it. Aborts the job as `await_or_abort` does.
+  MPI_Comm duplicate(double timeout_s) const;
+  /// A barrier of all processes. After `timeout_s` it aborts the job and names the processes that
   /// have not called it.
-  void meet(double patience_s);
+  void barrier(double timeout_s);
   /// Prints `message` and ends all processes of the job.
   [[noreturn]] void abort(const std::string& message, int exit_code);
 
  private:
-  explicit Session(double patience_s);
+  explicit Session(double timeout_s);
   int rank_ = 0, size_ = 1;
   MPI_Comm base_ = MPI_COMM_NULL;
 };

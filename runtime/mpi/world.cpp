@@ -12,9 +12,9 @@
 #include "core/logging/rank_log.h"
 #include "core/wait_text.h"
 #include "runtime/host/back_off.h"
-#include "runtime/host/last_words.h"
-#include "runtime/host/patience.h"
+#include "runtime/host/signal_message.h"
 #include "runtime/host/stream.h"
+#include "runtime/host/timeout.h"
 #include "runtime/mpi/common_zero.h"
 #include "runtime/mpi/wire_error.h"
 
@@ -26,9 +26,9 @@ constexpr std::int64_t kForksPerStream = 64;
 
 /// Waits until all processes have arrived, then duplicates the base communicator.
 MPI_Comm first_duplicate(Session& session, double watchdog_s) {
-  const double patience_s = RankWatch::longest_silence_s(watchdog_s);
-  session.meet(patience_s);
-  return session.duplicate(patience_s);
+  const double timeout_s = RankWatch::longest_silence_s(watchdog_s);
+  session.barrier(timeout_s);
+  return session.duplicate(timeout_s);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, bool sleeps_compute,
   const MPI_Comm comm = session.duplicate(watch_.longest_silence_s());
   groups_.add(*this, "main", kMainStream, comm, comm);
   start_at(common_zero(groups_.main().comm(), watch_.longest_silence_s()));
-  rank_log::print("all {} processes have met; a world begins", layout.ranks());
+  rank_log::print("all {} processes have arrived; a world begins", layout.ranks());
 }
 
 MpiWorld::~MpiWorld() = default;
@@ -88,7 +88,7 @@ void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_acceler
   deliverer.join();
   guardian.join();
   accelerator_.reset();  // no thread is left that could abort it
-  last_words::set(fmt::format("rank {} is between two runs", rank()));
+  signal_message::set(fmt::format("rank {} is between two runs", rank()));
   rank_log::print("the world has {} on all ranks", failed() ? "failed" : "ended");
   const std::exception_ptr error = ending_.first_error();
   if (!failed()) free_communicators();  // messages of a failed world may be in flight
@@ -105,7 +105,7 @@ MpiGroup& MpiWorld::child(MpiGroup& parent, std::size_t n, const std::string& na
   MPI_Comm comm;
   MPI_Request request;
   check(MPI_Comm_idup(parent.comm(), &comm, &request), "MPI_Comm_idup");
-  await(request, {.kind = Wait::fork, .other = name});
+  await(request, {.kind = Wait::fork, .name = name});
   const auto id = parent.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1;
   return groups_.add(*this, name, id, comm, receivers ? receivers->messages() : comm);
 }
@@ -132,7 +132,7 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
                        parent.comm(), &request),
         "MPI_Iallgather");
   try {
-    await(request, {.kind = Wait::fork, .other = name});
+    await(request, {.kind = Wait::fork, .name = name});
   } catch (...) {
     static_cast<void>(new auto(names));
     throw;
@@ -155,7 +155,7 @@ void MpiWorld::fail(std::exception_ptr error) noexcept {
   const bool news = ending_.fail(error);
   hear_of_failure(rank(), bytes);
   try {
-    if (news) tell_all({.kind = ControlMessage::failed, .text = bytes});
+    if (news) send_to_all_ranks({.kind = ControlMessage::failed, .text = bytes});
   } catch (const MpiError&) {  // the others will notice that this rank is silent
   }
 }
@@ -170,7 +170,7 @@ void MpiWorld::hear_of_failure(int source, const std::string& error) {
   groups_.poke();
 }
 
-void MpiWorld::tell_all(const ControlMessage& message) {
+void MpiWorld::send_to_all_ranks(const ControlMessage& message) {
   for (int other = 0; other < layout().ranks(); ++other)
     if (other != rank()) control_channel_.send(other, message);
 }
@@ -185,7 +185,7 @@ void MpiWorld::deliver(int source, const ControlMessage& message) {
     case ControlMessage::failed: return hear_of_failure(source, message.text);
     case ControlMessage::ended: return ending_.hear_of_end(source, message);
     case ControlMessage::put: return bootstrap_.hear(message.text);
-    case ControlMessage::status: return watch_.hear(source, snapshot_from(message));
+    case ControlMessage::status: return watch_.record(source, snapshot_from(message));
     case ControlMessage::last: return;
   }
 }
@@ -197,10 +197,10 @@ void MpiWorld::await_the_others() {
     if (other != rank()) send_with_latency(other, ended);
   ending_.hear_of_end(rank(), ended);
   // As long as the world has not failed, the others may take any time: the watchdog covers them.
-  host::Patience patience(watch_.longest_silence_s());
+  host::Timeout timeout(watch_.longest_silence_s());
   while (!ending_.wait_until_all_is_known(Ending::Seconds(0.5))) {
-    if (!failed()) patience.restart();
-    else if (patience.is_over())
+    if (!failed()) timeout.restart();
+    else if (timeout.is_over())
       session_.abort(fmt::format("the world has failed, and these ranks do not end: {}",
                                  fmt::join(ending_.missing(), " ")),
                      1);
@@ -212,8 +212,8 @@ void MpiWorld::await_the_others() {
 /// Frees the communicators if all ranks agree that the world succeeded. Otherwise messages may be
 /// in flight, and the communicators are leaked.
 void MpiWorld::free_communicators() {
-  const auto patience = host::seconds(watch_.longest_silence_s());
-  if (!control_channel_.close(rank(), layout().ranks(), patience)) return;
+  const auto timeout = host::seconds(watch_.longest_silence_s());
+  if (!control_channel_.close(rank(), layout().ranks(), timeout)) return;
   groups_.free();
   check(MPI_Comm_free(&control_comm_), "MPI_Comm_free");
 }
@@ -223,15 +223,15 @@ void MpiWorld::progress() noexcept {
   const auto interval = std::chrono::duration_cast<host::Clock::duration>(watch_.interval());
   auto due = host::Clock::now() + interval;
   while (!ending_.stopped()) {
-    ++turns_;
-    watch_.turn();
+    ++iterations_;
+    watch_.update_clock();
     try {
       if (control_channel_.poll()) back_off.reset();
       else back_off.pause();
-      if (last_words::wanted()) last_words::set(status(groups_.snapshot()));
+      if (signal_message::wanted()) signal_message::set(status(groups_.snapshot()));
       if (host::Clock::now() < due) continue;
       due = host::Clock::now() + interval;
-      tend();
+      report_and_check();
     } catch (...) {
       fail(std::current_exception());
     }
@@ -245,8 +245,8 @@ void MpiWorld::progress() noexcept {
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
   const double unwinding_s = watch_.longest_silence_s() + 20;  // 20 s to abort an accelerator
-  std::optional<host::Patience> unwinding;
-  host::Patience turning(longest_s);
+  std::optional<host::Timeout> unwinding;
+  host::Timeout progress_timeout(longest_s);
   std::uint64_t seen = 0;
   while (!ending_.wait_until_stopped(Ending::Seconds(0.5))) {
     if (failed() && !unwinding) unwinding.emplace(unwinding_s);
@@ -254,11 +254,11 @@ void MpiWorld::guard() noexcept {
       session_.abort(fmt::format("the world has failed, and rank {} has not ended for {} s", rank(),
                                  unwinding_s),
                      host::kWatchdogExit);
-    if (const std::uint64_t turns = turns_; turns != seen) {
-      seen = turns;
-      turning.restart();
+    if (const std::uint64_t iterations = iterations_; iterations != seen) {
+      seen = iterations;
+      progress_timeout.restart();
     }
-    if (!turning.is_over()) continue;
+    if (!progress_timeout.is_over()) continue;
     session_.abort(fmt::format("no call of MPI has returned on rank {} for {} s:\n{}", rank(),
                                longest_s, fmt::join(groups_.snapshot().blocked, "\n")),
                    host::kWatchdogExit);
@@ -266,29 +266,29 @@ void MpiWorld::guard() noexcept {
 }
 
 /// Rank 0 receives the states of all streams and decides; the others hear that it is alive.
-void MpiWorld::tend() {
+void MpiWorld::report_and_check() {
   const host::StreamSnapshot mine = groups_.snapshot();
   if (rank() == 0) {
-    watch_.hear(0, mine);
-    tell_all({.kind = ControlMessage::status});
+    watch_.record(0, mine);
+    send_to_all_ranks({.kind = ControlMessage::status});
     if (const auto hang = watch_.hang(); hang && !failed()) fail(std::make_exception_ptr(*hang));
   } else {
     control_channel_.send(0, message_of(mine));
   }
-  keep_ready_to_say(mine);
+  update_signal_message(mine);
   check_silence(mine);
 }
 
 /// Updates the text that a process prints when it is told to end, and logs every wait that lasts.
-void MpiWorld::keep_ready_to_say(const host::StreamSnapshot& mine) {
-  last_words::set(status(mine));
-  const bool stands = !mine.running && mine.waits_over == noted_.waits_over;
+void MpiWorld::update_signal_message(const host::StreamSnapshot& mine) {
+  signal_message::set(status(mine));
+  const bool stands = !mine.running && mine.waits_ended == noted_.waits_ended;
   if (stands && noted_.blocked.empty() && !mine.blocked.empty()) {
     noted_.blocked = mine.blocked;
     rank_log::print("nothing has moved for {:.3} s:\n{}", watch_.interval().count(), status(mine));
   } else if (!stands) {
-    if (!noted_.blocked.empty()) rank_log::write("it goes on");
-    noted_ = {.running = mine.running, .waits_over = mine.waits_over, .blocked = {}};
+    if (!noted_.blocked.empty()) rank_log::write("progress resumed");
+    noted_ = {.running = mine.running, .waits_ended = mine.waits_ended, .blocked = {}};
   }
 }
 

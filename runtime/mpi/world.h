@@ -73,15 +73,15 @@ class MpiWorld final : public host::World {
                   const MpiGroup* receivers);
   void check_fork_names(MpiGroup& parent, const std::string& name);
 
-  void tell_all(const ControlMessage& message);
+  void send_to_all_ranks(const ControlMessage& message);
   void await_the_others();
   void free_communicators();
 
   void progress() noexcept;
   void guard() noexcept;
-  void tend();
+  void report_and_check();
   void check_silence(const host::StreamSnapshot& mine);
-  void keep_ready_to_say(const host::StreamSnapshot& mine);
+  void update_signal_message(const host::StreamSnapshot& mine);
   std::string status(const host::StreamSnapshot& mine);
 
   void run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator);
@@ -103,8 +103,8 @@ class MpiWorld final : public host::World {
   RankWatch watch_;
   std::mutex accelerator_mutex_;  // between making and aborting the accelerator
   std::unique_ptr<AcceleratorBackend> accelerator_;
-  std::atomic<std::uint64_t> turns_{0};  // loop iterations of the thread that delivers
-  host::StreamSnapshot noted_;           // the snapshot in the rank's log; used by the same thread
+  std::atomic<std::uint64_t> iterations_{0};  // loop iterations of the thread that delivers
+  host::StreamSnapshot noted_;  // the snapshot in the rank's log; used by the same thread
 };
 
 }  // namespace trigram::mpi

@@ -23,7 +23,7 @@ double exponential(double mean, Philox& random) {
 }  // namespace
 
 BackgroundTraffic::BackgroundTraffic(const Cluster& cluster, const std::vector<s4u::Host*>& hosts,
-                                     const std::vector<s4u::Host*>& others)
+                                     const std::vector<s4u::Host*>& background_hosts)
     : Model("background"),
       background_(cluster.inter.background),
       mean_gap_s_(background_.flow_bytes /
@@ -33,7 +33,7 @@ BackgroundTraffic::BackgroundTraffic(const Cluster& cluster, const std::vector<s
     const auto at = static_cast<std::size_t>(rank);
     const Philox random(static_cast<std::uint64_t>(background_.seed), rank, kStep,
                         Purpose::network_jitter);
-    sources_.push_back({hosts[at], others[at], cluster.node_of(rank), random, 0});
+    sources_.push_back({hosts[at], background_hosts[at], cluster.node_of(rank), random, 0});
     sources_.back().next_s = gap_s(sources_.back());
   }
 }
@@ -55,8 +55,8 @@ bool BackgroundTraffic::others_are_under_way() {
 }
 
 double BackgroundTraffic::next_occurring_event(double now) {
-  others_ = others_are_under_way();
-  if (!others_) return -1;
+  others_active_ = others_are_under_way();
+  if (!others_active_) return -1;
   double next_s = sources_.front().next_s;
   for (const Source& source : sources_) next_s = std::min(next_s, source.next_s);
   return std::max(0.0, next_s - now);
@@ -65,17 +65,18 @@ double BackgroundTraffic::next_occurring_event(double now) {
 /// Also called for the ends of background flows when nothing else is in flight. No new flow starts
 /// then; otherwise a busy network would never become idle.
 void BackgroundTraffic::update_actions_state(double now, double) {
-  if (!others_) return;
+  if (!others_active_) return;
   for (Source& source : sources_)
     if (source.next_s <= now) start(source);
 }
 
 void BackgroundTraffic::start(Source& source) {
   const double bytes = exponential(background_.flow_bytes, source.random);
-  std::vector<s4u::Host*> others;
+  std::vector<s4u::Host*> background_hosts;
   for (const Source& other : sources_)
-    if (other.node != source.node) others.push_back(other.host);
-  s4u::Host* to = others[source.random.below(static_cast<std::uint32_t>(others.size()))];
+    if (other.node != source.node) background_hosts.push_back(other.host);
+  s4u::Host* to =
+      background_hosts[source.random.below(static_cast<std::uint32_t>(background_hosts.size()))];
   flows_.push_back(s4u::Comm::sendto_async(source.other, to,
                                            1 + static_cast<std::uint64_t>(std::llround(bytes))));
   source.next_s += gap_s(source);

@@ -15,10 +15,10 @@ namespace trigram::sim {
 /// simulation ends and actors that wait for each other for ever are detected as a deadlock.
 class BackgroundTraffic final : public simgrid::kernel::resource::Model {
  public:
-  /// `hosts` are the destinations of messages to each rank; `others` are the sources of background
-  /// flows beside each rank.
+  /// `hosts` are the destinations of messages to each rank; `background_hosts` are the sources of
+  /// background flows beside each rank.
   BackgroundTraffic(const Cluster& cluster, const std::vector<simgrid::s4u::Host*>& hosts,
-                    const std::vector<simgrid::s4u::Host*>& others);
+                    const std::vector<simgrid::s4u::Host*>& background_hosts);
 
   double next_occurring_event(double now) override;
   void update_actions_state(double now, double delta) override;
@@ -39,7 +39,7 @@ class BackgroundTraffic final : public simgrid::kernel::resource::Model {
   double mean_gap_s_;
   std::vector<Source> sources_;
   std::vector<simgrid::s4u::CommPtr> flows_;  // in flight
-  bool others_ = false;                       // other activity is in progress until the next event
+  bool others_active_ = false;                // other activity is in progress until the next event
 };
 
 }  // namespace trigram::sim

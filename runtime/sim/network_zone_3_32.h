@@ -54,22 +54,22 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     }
     for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
     if (network.caps_connections(rate)) add_connections();
-    for (int i = 0; i < kPaces; ++i)
-      spare_paces_.push_back(link_of_each("pace " + std::to_string(i)));
+    for (int i = 0; i < kRateLimits; ++i)
+      spare_rate_limits_.push_back(link_of_each("pace " + std::to_string(i)));
   }
 
-  /// Returns one host per rank; then the two end points of coupled flows; then, if `others`, the
-  /// sources of background traffic, one per rank.
-  std::vector<simgrid::s4u::Host*> add_hosts(bool others) {
+  /// Returns one host per rank; then the two end points of coupled flows; then, if `background`,
+  /// the sources of background traffic, one per rank.
+  std::vector<simgrid::s4u::Host*> add_hosts(bool background) {
     std::vector<simgrid::s4u::Host*> hosts;
-    for (int rank = 0; rank < network_.ranks() * (others ? 2 : 1) + 2; ++rank) {
+    for (int rank = 0; rank < network_.ranks() * (background ? 2 : 1) + 2; ++rank) {
       auto* host = get_iface()->create_host(std::to_string(rank), 1.0);
       TRIGRAM_CHECK(host->get_netpoint()->id() == static_cast<unsigned long>(rank),
                     "host {} has another place in its zone", rank);
       hosts.push_back(host);
     }
-    for (int rank = 0; others && rank < network_.ranks(); ++rank)
-      others_.push_back(unlimited("others " + std::to_string(rank)));
+    for (int rank = 0; background && rank < network_.ranks(); ++rank)
+      background_entries_.push_back(unlimited("others " + std::to_string(rank)));
     get_iface()->seal();
     return hosts;
   }
@@ -83,7 +83,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (is_of_others(from)) return route_of_others(rank_of(from), to, links, latency);
     if (from == to) {
       links.push_back(loopback_->get_impl());
-      told_s_ = 0;
+      declared_s_ = 0;
       factor_ = 1;
       return;
     }
@@ -96,7 +96,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (!spare_.empty())
       if (auto* own = connection(static_cast<int>(from), static_cast<int>(to)))
         links.push_back(own);
-    if (latency) *latency += told(route_, latency_s_);
+    if (latency) *latency += declared_latency(route_, latency_s_);
   }
 
   /// Starts a message whose latency ends in `latency_s`, which may differ from the latency of its
@@ -106,8 +106,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     latency_s_ = latency_s < kPrecision_s ? 0 : latency_s;
     message.start();
     // SimGrid assigns no weight to a flow without latency.
-    if (latency_s_ == 0 && told_s_ > 0)
-      network_model().get_started_action_set()->back().set_sharing_penalty(told_s_);
+    if (latency_s_ == 0 && declared_s_ > 0)
+      network_model().get_started_action_set()->back().set_sharing_penalty(declared_s_);
     latency_s_ = -1;
   }
 
@@ -152,13 +152,14 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
  private:
   /// The latency that SimGrid is given for a flow that starts. `left_s` is the latency still to
   /// come; if negative, it is the latency of the whole route.
-  double told(const std::vector<LinkId>& route, double left_s) {
+  double declared_latency(const std::vector<LinkId>& route, double left_s) {
     const double natural_s = network_.latency(route, latency_factor_);
     const double latency_s = left_s >= 0 ? left_s : natural_s;
-    told_s_ = adds_latency_ ? weight(route) : natural_s;
-    if (told_s_ == 0 && latency_s > 0) told_s_ = 1;  // SimGrid's weight of flows without latency
-    factor_ = told_s_ > 0 ? latency_s / told_s_ : 1;
-    return even_ ? told_s_ : latency_s;
+    declared_s_ = adds_latency_ ? weight(route) : natural_s;
+    if (declared_s_ == 0 && latency_s > 0)
+      declared_s_ = 1;  // SimGrid's weight of flows without latency
+    factor_ = declared_s_ > 0 ? latency_s / declared_s_ : 1;
+    return even_ ? declared_s_ : latency_s;
   }
   simgrid::kernel::resource::Model& network_model() {
     if (!model_)
@@ -176,22 +177,22 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   /// The route of background traffic; the job's connection limits do not apply to it.
   void route_of_others(std::size_t from, std::size_t to, std::vector<StandardLinkImpl*>& links,
                        double* latency) {
-    links.push_back(others_[from]);
+    links.push_back(background_entries_[from]);
     route_.clear();
     network_.route_of_others(static_cast<int>(from), static_cast<int>(to), route_);
     for (const LinkId id : route_)
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
-    if (latency) *latency += told(route_, -1);
+    if (latency) *latency += declared_latency(route_, -1);
   }
   /// The links of a round, each as often as messages pass it, and a slowest message's latency.
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
     const int source = coupled_->slowest_source();
     links.push_back(entry(static_cast<std::size_t>(source)));
-    links.push_back(pace(coupled_->bandwidth() / coupled_->share()));
+    links.push_back(rate_limit(coupled_->bandwidth() / coupled_->share()));
     for (const LinkId id : coupled_->links()) links.push_back(links_[static_cast<std::size_t>(id)]);
     route_.clear();
     network_.route(source, coupled_->slowest_destination(), route_);
-    if (latency) *latency += told(route_, -1);
+    if (latency) *latency += declared_latency(route_, -1);
   }
 
   /// The latency of the link by which a message leaves; 1 if that link has none but others have. If
@@ -227,12 +228,12 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   }
   /// A link that limits each coupled flow to this rate, because SimGrid 3.32 ignores Comm::set_rate
   /// between two hosts. There are few distinct rates, as there are few kinds of links.
-  StandardLinkImpl* pace(double Bps) {
-    auto& own = paces_[Bps];
+  StandardLinkImpl* rate_limit(double Bps) {
+    auto& own = rate_limits_[Bps];
     if (own) return own;
-    TRIGRAM_CHECK(paces_.size() <= spare_paces_.size(), "coupled flows at more than {} rates",
-                  kPaces);
-    own = spare_paces_[paces_.size() - 1]->set_bandwidth(Bps)->get_impl();
+    TRIGRAM_CHECK(rate_limits_.size() <= spare_rate_limits_.size(),
+                  "coupled flows at more than {} rates", kRateLimits);
+    own = spare_rate_limits_[rate_limits_.size() - 1]->set_bandwidth(Bps)->get_impl();
     return own;
   }
   void add_connections() {
@@ -280,8 +281,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   static constexpr double kUnlimited_Bps = 1e30;
   const Network& network_;
   const Rate rate_;
-  std::vector<Entries> entries_;           // by rank
-  std::vector<StandardLinkImpl*> others_;  // by rank: entries of background traffic
+  std::vector<Entries> entries_;                       // by rank
+  std::vector<StandardLinkImpl*> background_entries_;  // by rank: entries of background traffic
   simgrid::s4u::Link* loopback_;
   std::vector<StandardLinkImpl*> links_;                          // null for unlimited links
   std::vector<std::pair<const Link*, ChangingLink>> changing_;    // with descriptions
@@ -289,14 +290,14 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for unlimited ones
   std::vector<simgrid::s4u::Link*> spare_;  // limits; the first taken_ are in use
   std::size_t taken_ = 0;
-  static constexpr int kPaces = 1000;
-  std::map<double, StandardLinkImpl*> paces_;     // limits of coupled flows, by rate
-  std::vector<simgrid::s4u::Link*> spare_paces_;  // the first paces_.size() are in use
-  std::vector<LinkId> route_;                     // scratch, because every message needs a route
-  const CoupledRounds* coupled_ = nullptr;        // for the flow that starts
-  double latency_factor_ = 1;                     // current factor of links that vary
-  double latency_s_ = -1;           // for the message that starts; negative: latency of its route
-  double told_s_ = 0, factor_ = 1;  // see told()
+  static constexpr int kRateLimits = 1000;
+  std::map<double, StandardLinkImpl*> rate_limits_;     // limits of coupled flows, by rate
+  std::vector<simgrid::s4u::Link*> spare_rate_limits_;  // the first rate_limits_.size() are in use
+  std::vector<LinkId> route_;               // scratch, because every message needs a route
+  const CoupledRounds* coupled_ = nullptr;  // for the flow that starts
+  double latency_factor_ = 1;               // current factor of links that vary
+  double latency_s_ = -1;  // for the message that starts; negative: latency of its route
+  double declared_s_ = 0, factor_ = 1;  // see declared_latency()
   simgrid::kernel::resource::Model* model_ = nullptr;
   bool even_ = false;          // flows share links evenly
   bool adds_latency_ = false;  // topologies add to the latencies of nodes

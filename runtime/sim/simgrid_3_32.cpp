@@ -124,11 +124,11 @@ Simulation::Simulation(const SimOptions& options, const Cluster& cluster, const 
     else at(change.at_s, [zone = zone_, change] { zone->change(change); });
   }
   if (has_background) {
-    const auto others = hosts_.end() - cluster.ranks();
-    const std::vector<s4u::Host*> of_others(others, hosts_.end());
-    hosts_.erase(others, hosts_.end());
+    const auto first_background = hosts_.end() - cluster.ranks();
+    const std::vector<s4u::Host*> background_hosts(first_background, hosts_.end());
+    hosts_.erase(first_background, hosts_.end());
     s4u::Engine::get_instance()->add_model(
-        std::make_shared<BackgroundTraffic>(cluster, hosts_, of_others));
+        std::make_shared<BackgroundTraffic>(cluster, hosts_, background_hosts));
   }
 }
 

@@ -65,7 +65,7 @@ SimStream::SimStream(World& world, int rank, StreamId id, std::string name, Stre
       id_(id),
       receiver_(receiver),
       name_(std::move(name)),
-      bell_(simgrid::s4u::Semaphore::create(0)) {
+      wakeup_(simgrid::s4u::Semaphore::create(0)) {
   if (world.overlap()) pace_ = simgrid::s4u::Semaphore::create(0);
   world.inbox(id, rank).set_owner(this);
 }
@@ -85,8 +85,8 @@ Context SimStream::context() {
 void SimStream::check_current() const { check_owner(world_.current() == this, rank_, name_); }
 
 double SimStream::now() const {
-  if (!after_.milestone) return Simulation::clock() + owed_s_;
-  const DeferredTime here = instant();
+  if (!after_.event) return Simulation::clock() + owed_s_;
+  const DeferredTime here = current_time();
   SimStream& asking = *world_.current();
   asking.settle();
   asking.await(here);
@@ -94,19 +94,19 @@ double SimStream::now() const {
 }
 
 std::unique_ptr<EventTime> SimStream::mark() {
-  return world_.ahead() ? std::make_unique<DeferredEventTime>(instant()) : nullptr;
+  return world_.ahead() ? std::make_unique<DeferredEventTime>(current_time()) : nullptr;
 }
 
-void SimStream::go_on_from(const DeferredTime& instant) {
-  const bool known = instant.known();
-  after_ = instant.since();
-  owed_s_ = known ? std::max(0.0, instant.date_s() - Simulation::clock()) : instant.seconds();
+void SimStream::continue_from(const DeferredTime& time) {
+  const bool known = time.known();
+  after_ = time.since();
+  owed_s_ = known ? std::max(0.0, time.date_s() - Simulation::clock()) : time.seconds();
 }
 
-void SimStream::await(const DeferredTime& instant) {
+void SimStream::await(const DeferredTime& time) {
   wake_others();
-  while (!instant.known()) {
-    instant.next().when_reached([this] { wake(); });
+  while (!time.known()) {
+    time.next().when_reached([this] { wake(); });
     set_wait({.kind = Wait::collective});
     park();
   }
@@ -148,13 +148,13 @@ void SimStream::compute_beside_messages(double seconds) {
   overlap.tell_no_more(rank_, *this);
 }
 
-void SimStream::pay() {
+void SimStream::settle_owed() {
   wake_others();
   const double owed_s = std::exchange(owed_s_, 0);
   const auto after = std::exchange(after_, {});
   double passed_s = 0;
   const auto pass = [&](const Since& since, double seconds) {
-    if (since.milestone) {
+    if (since.event) {
       const DeferredTime until = DeferredTime::after(since, seconds);
       await(until);
       return pass_time(until.date_s() - Simulation::clock());
@@ -177,14 +177,14 @@ void SimStream::pass_time(double seconds) {
 
 void SimStream::park() {
   parked_ = true;
-  bell_->acquire();
+  wakeup_->acquire();
   world_.halt_if_ended();
 }
 
 void SimStream::wake() {
   if (!parked_) return;
   parked_ = false;
-  bell_->release();
+  wakeup_->release();
   if (world_.current()) world_.halt_if_ended();  // other actors have run, unless a timer wakes it
 }
 
@@ -229,7 +229,7 @@ std::shared_ptr<Work> SimStream::submit(const Context&, Task task) {
   if (!world_.ahead() || shared_) submitting->settle();
   TRIGRAM_CHECK(!closing_, "rank {} submits a task to stream {}, which is closed", rank_, name_);
   auto work = std::make_shared<SimWork>(*this);
-  jobs_.push_back({work, std::move(task), submitting->instant()});
+  jobs_.push_back({work, std::move(task), submitting->current_time()});
   if (!world_.ahead()) wake();
   else if (parked_ && jobs_.size() == 1) submitting->to_wake_.push_back(this);
   return work;
@@ -241,9 +241,9 @@ void SimStream::wait(Work& work) {
   if (!world_.ahead()) settle();
   if (!awaited.ran_) {
     awaited.waiters_.push_back(this);
-    block_ahead({.kind = Wait::work, .other = awaited.stream_.name_}, [&] { return awaited.ran_; });
+    block_ahead({.kind = Wait::work, .name = awaited.stream_.name_}, [&] { return awaited.ran_; });
   }
-  if (world_.ahead()) go_on_from(DeferredTime::later(instant(), awaited.end_));
+  if (world_.ahead()) continue_from(DeferredTime::later(current_time(), awaited.end_));
   awaited.observed_ = true;
   if (awaited.failure_) std::rethrow_exception(awaited.failure_);
 }
@@ -267,12 +267,12 @@ void SimStream::run_tasks() {
     if (jobs_.empty()) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    if (world_.ahead()) go_on_from(DeferredTime::later(instant(), job.ready));
+    if (world_.ahead()) continue_from(DeferredTime::later(current_time(), job.ready));
     std::exception_ptr failure = caught([&] { job.task(context()); });
     job.task = nullptr;
     if (!world_.ahead()) settle();
     if (failure) failed_.push_back(job.work);
-    job.work->finish(std::move(failure), instant());
+    job.work->finish(std::move(failure), current_time());
   }
 }
 

@@ -81,21 +81,21 @@ class alignas(64) SimStream final : public Stream {
   void check_current() const;
   /// Sleeps the owed time and runs the deferred actions.
   void settle() {
-    if (owed_s_ > 0 || !deferred_.empty() || after_.milestone || !to_wake_.empty()) pay();
+    if (owed_s_ > 0 || !deferred_.empty() || after_.event || !to_wake_.empty()) settle_owed();
   }
   /// The current time of the stream, which may be ahead of the clock.
-  DeferredTime instant() const {
-    return after_.milestone ? DeferredTime::after(after_, owed_s_)
-                            : DeferredTime::at(Simulation::clock() + owed_s_);
+  DeferredTime current_time() const {
+    return after_.event ? DeferredTime::after(after_, owed_s_)
+                        : DeferredTime::at(Simulation::clock() + owed_s_);
   }
-  /// Continues the stream from `instant`.
-  void go_on_from(const DeferredTime& instant);
+  /// Continues the stream from `time`.
+  void continue_from(const DeferredTime& time);
   /// Defers `action` to the next settling, at this stream's current time. For destructors: it does
   /// not switch context.
   void defer(std::function<void()> action) {
     deferred_.push_back({after_, owed_s_, std::move(action)});
   }
-  bool owes() const { return owed_s_ > 0 || after_.milestone; }
+  bool owes() const { return owed_s_ > 0 || after_.event; }
 
   /// Settles, then yields to other streams until `ready()`; whoever makes it true must call wake().
   template <class Ready>
@@ -132,14 +132,14 @@ class alignas(64) SimStream final : public Stream {
   StreamId next_fork() const;
   SimStream& add_fork(const std::string& name, StreamId receiver);
   void compute_beside_messages(double seconds);
-  void pay();
+  void settle_owed();
   void pass_time(double seconds);
   void park();
   /// Yields until `ready()`. Settles first only if something was deferred.
   template <class Ready>
   void block_ahead(const Wait& wait, Ready ready);
-  /// Parks this stream, which has settled, until the date of `instant` is known.
-  void await(const DeferredTime& instant);
+  /// Parks this stream, which has settled, until the date of `time` is known.
+  void await(const DeferredTime& time);
   void wake_others();
 
   // Members that every message uses come first, so that they share few cache lines.
@@ -157,7 +157,7 @@ class alignas(64) SimStream final : public Stream {
   SimControl control_;
   const StreamId id_, receiver_;
   const std::string name_;
-  simgrid::s4u::SemaphorePtr bell_, pace_;
+  simgrid::s4u::SemaphorePtr wakeup_, pace_;
   std::deque<Job> jobs_;
   const SimStream* submitter_ = nullptr;  // the first one
   bool shared_ = false;                   // other streams submit, too
@@ -181,13 +181,13 @@ void SimStream::block_ahead(const Wait& wait, Ready ready) {
   if (!deferred_.empty()) settle();
   wake_others();
   if (ready()) return;
-  const DeferredTime here = instant();
+  const DeferredTime here = current_time();
   while (!ready()) {
     wait_ = wait;
     park();
   }
   wait_.kind = Wait::none;
-  go_on_from(here);
+  continue_from(here);
 }
 
 }  // namespace trigram::sim

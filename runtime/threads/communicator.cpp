@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/host/batch.h"
-#include "runtime/threads/meeting.h"
+#include "runtime/threads/match_queues.h"
 #include "runtime/threads/shaped_network.h"
 #include "runtime/threads/world.h"
 
@@ -29,15 +29,15 @@ void complete(Endpoint& owner, PostedTransfer& half) {
 
 /// Applies `change` to a parcel, and completes its receive if nothing else is missing.
 template <class Change>
-void progress(Endpoint& sender, Endpoint& receiver, Meeting& meeting, Parcel& parcel,
+void progress(Endpoint& sender, Endpoint& receiver, MatchQueues& queues, Parcel& parcel,
               Change change) {
   bool awaited = false, room_awaited = false;
   {
     std::lock_guard lock(receiver.mutex);
     change();
     if (!parcel.received()) return;
-    meeting.release(parcel.nbytes);
-    room_awaited = !meeting.sends.empty();
+    queues.release(parcel.nbytes);
+    room_awaited = !queues.sends.empty();
     awaited = note_completion(receiver, *parcel.reader);
   }
   if (awaited) receiver.wake.notify_one();
@@ -90,7 +90,7 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
 
 void ThreadsCommunicator::prepare(std::span<const Transfer> batch) {
   host::halves_of(batch, halves_, staged_);
-  untaken_.clear();
+  waiting_sends_.clear();
   completed_here_ = 0;
   std::lock_guard lock(self_.mutex);
   self_.batch = halves_;
@@ -102,9 +102,9 @@ Endpoint& ThreadsCommunicator::receiver_of(const PostedTransfer& half) {
   return half.kind == Transfer::send ? group_.receivers().at(half.peer) : self_;
 }
 
-Meeting& ThreadsCommunicator::meeting_place(const PostedTransfer& half) {
-  if (half.kind == Transfer::recv) return group_.meeting(rank(), half.peer, half.traffic);
-  return group_.receivers().meeting(half.peer, rank(), half.traffic);
+MatchQueues& ThreadsCommunicator::queues_for(const PostedTransfer& half) {
+  if (half.kind == Transfer::recv) return group_.queues(rank(), half.peer, half.traffic);
+  return group_.receivers().queues(half.peer, rank(), half.traffic);
 }
 
 void ThreadsCommunicator::complete_here(PostedTransfer& half) {
@@ -113,61 +113,62 @@ void ThreadsCommunicator::complete_here(PostedTransfer& half) {
 }
 
 void ThreadsCommunicator::post_receive(PostedTransfer& half) {
-  Meeting& meeting = meeting_place(half);
+  MatchQueues& queues = queues_for(half);
   std::shared_ptr<Parcel> parcel;
   PostedTransfer* sender = nullptr;
   {
     std::lock_guard lock(self_.mutex);
     half.posted = true;
-    if (!meeting.taken.empty()) {
-      parcel = std::move(meeting.taken.front());
-      meeting.taken.pop_front();
+    if (!queues.accepted.empty()) {
+      parcel = std::move(queues.accepted.front());
+      queues.accepted.pop_front();
       parcel->reader = &half;
       if (!parcel->packed) return;  // its sender will find the reader
-    } else if (!meeting.sends.empty() && (!eager() || network_ == nullptr)) {
-      sender = meeting.sends.front();
-      meeting.sends.erase(meeting.sends.begin());
+    } else if (!queues.sends.empty() && (!eager() || network_ == nullptr)) {
+      sender = queues.sends.front();
+      queues.sends.erase(queues.sends.begin());
     } else {
-      meeting.receives.push_back(&half);
+      queues.receives.push_back(&half);
     }
   }
-  if (parcel) read(half.peer, meeting, *parcel, half);
-  if (sender != nullptr) meet(half, *sender);
+  if (parcel) read(half.peer, queues, *parcel, half);
+  if (sender != nullptr) match(half, *sender);
 }
 
 void ThreadsCommunicator::post_send(PostedTransfer& half) {
-  Meeting& meeting = meeting_place(half);
+  MatchQueues& queues = queues_for(half);
   std::shared_ptr<Parcel> parcel;
   PostedTransfer* receive = nullptr;
   {
     std::lock_guard lock(receiver_of(half).mutex);
     half.posted = true;
     const bool travels_by_itself = eager() && network_ != nullptr;
-    if (!meeting.receives.empty() && !travels_by_itself) {
-      receive = meeting.receives.front();
-      meeting.receives.erase(meeting.receives.begin());
-    } else if (eager() && meeting.sends.empty() &&
-               meeting.has_room(transport_, priced_nbytes(half), half.traffic)) {
-      parcel = take(meeting, half);
+    if (!queues.receives.empty() && !travels_by_itself) {
+      receive = queues.receives.front();
+      queues.receives.erase(queues.receives.begin());
+    } else if (eager() && queues.sends.empty() &&
+               queues.has_room(transport_, priced_nbytes(half), half.traffic)) {
+      parcel = accept(queues, half);
       receive = parcel->reader;
     } else {
-      meeting.sends.push_back(&half);
-      untaken_.push_back(&half);
+      queues.sends.push_back(&half);
+      waiting_sends_.push_back(&half);
     }
   }
   if (parcel) hand_over(half, parcel, receive);
-  else if (receive != nullptr) meet(half, *receive);
+  else if (receive != nullptr) match(half, *receive);
 }
 
 /// The caller holds the receiver's mutex.
-std::shared_ptr<Parcel> ThreadsCommunicator::take(Meeting& meeting, const PostedTransfer& half) {
+std::shared_ptr<Parcel> ThreadsCommunicator::accept(MatchQueues& queues,
+                                                    const PostedTransfer& half) {
   auto parcel = std::make_shared<Parcel>(priced_nbytes(half));
-  meeting.hold(parcel->nbytes);
-  if (meeting.receives.empty()) {
-    meeting.taken.push_back(parcel);
+  queues.hold(parcel->nbytes);
+  if (queues.receives.empty()) {
+    queues.accepted.push_back(parcel);
   } else {
-    parcel->reader = meeting.receives.front();
-    meeting.receives.erase(meeting.receives.begin());
+    parcel->reader = queues.receives.front();
+    queues.receives.erase(queues.receives.begin());
   }
   return parcel;
 }
@@ -177,8 +178,8 @@ std::shared_ptr<Parcel> ThreadsCommunicator::take(Meeting& meeting, const Posted
 void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel> parcel,
                                     PostedTransfer* reader) {
   Endpoint& receiver = receiver_of(half);
-  Meeting& meeting = meeting_place(half);
-  const double taken_s = network_ != nullptr ? self_.world.now() : 0;
+  MatchQueues& queues = queues_for(half);
+  const double accepted_s = network_ != nullptr ? self_.world.now() : 0;
   std::exception_ptr mismatch;
   const bool straight = reader != nullptr;
   if (straight) {
@@ -192,45 +193,46 @@ void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel
   if (!straight && reader != nullptr)
     mismatch = copy(parcel->values.tensor(), rank(), *reader->tensor, half.peer);
   const bool travels = network_ != nullptr && !mismatch;
-  progress(self_, receiver, meeting, *parcel, [&] {
+  progress(self_, receiver, queues, *parcel, [&] {
     parcel->read = parcel->read || reader != nullptr;
     parcel->arrived = !travels;
   });
   if (travels)
-    network_->send(meeting.line, taken_s, rank(), half.peer, half.tensor->priced_nbytes(),
-                   [&self = self_, &receiver, &meeting, parcel] {
-                     progress(self, receiver, meeting, *parcel, [&] { parcel->arrived = true; });
+    network_->send(queues.send_queue, accepted_s, rank(), half.peer, half.tensor->priced_nbytes(),
+                   [&self = self_, &receiver, &queues, parcel] {
+                     progress(self, receiver, queues, *parcel, [&] { parcel->arrived = true; });
                    });
   complete_here(half);
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
 /// Hands over waiting sends that fit now that a receiver has freed transport buffers.
-void ThreadsCommunicator::take_what_fits() {
-  for (PostedTransfer* const half : std::exchange(untaken_, {})) {
-    Meeting& meeting = meeting_place(*half);
+void ThreadsCommunicator::retry_waiting_sends() {
+  for (PostedTransfer* const half : std::exchange(waiting_sends_, {})) {
+    MatchQueues& queues = queues_for(*half);
     std::shared_ptr<Parcel> parcel;
     PostedTransfer* reader = nullptr;
     {
       std::lock_guard lock(receiver_of(*half).mutex);
-      const auto at = std::find(meeting.sends.begin(), meeting.sends.end(), half);
-      if (at == meeting.sends.end()) continue;  // a receive has matched it
-      if (at == meeting.sends.begin() &&
-          meeting.has_room(transport_, priced_nbytes(*half), half->traffic)) {
-        meeting.sends.erase(meeting.sends.begin());
-        parcel = take(meeting, *half);
+      const auto at = std::find(queues.sends.begin(), queues.sends.end(), half);
+      if (at == queues.sends.end()) continue;  // a receive has matched it
+      if (at == queues.sends.begin() &&
+          queues.has_room(transport_, priced_nbytes(*half), half->traffic)) {
+        queues.sends.erase(queues.sends.begin());
+        parcel = accept(queues, *half);
         reader = parcel->reader;
       }
     }
     if (parcel) hand_over(*half, std::move(parcel), reader);
-    else untaken_.push_back(half);
+    else waiting_sends_.push_back(half);
   }
 }
 
 /// Copies the values of a message that was sent before its receive was posted.
-void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, PostedTransfer& half) {
+void ThreadsCommunicator::read(int source, MatchQueues& queues, Parcel& parcel,
+                               PostedTransfer& half) {
   const std::exception_ptr mismatch = copy(parcel.values.tensor(), source, *half.tensor, rank());
-  progress(group_.senders().at(source), self_, meeting, parcel, [&] {
+  progress(group_.senders().at(source), self_, queues, parcel, [&] {
     parcel.read = true;
     parcel.values.clear();
   });
@@ -238,15 +240,15 @@ void ThreadsCommunicator::read(int source, Meeting& meeting, Parcel& parcel, Pos
 }
 
 /// Completes a message without staging. Called by the thread that posts the second half.
-void ThreadsCommunicator::meet(PostedTransfer& mine, PostedTransfer& theirs) {
-  const double met_s = network_ != nullptr ? self_.world.now() : 0;
+void ThreadsCommunicator::match(PostedTransfer& mine, PostedTransfer& theirs) {
+  const double matched_s = network_ != nullptr ? self_.world.now() : 0;
   const bool sends = mine.kind == Transfer::send;
   const int source = sends ? rank() : mine.peer, destination = sends ? mine.peer : rank();
   const std::exception_ptr mismatch = copy(sends ? *mine.tensor : *theirs.tensor, source,
                                            sends ? *theirs.tensor : *mine.tensor, destination);
   Endpoint& partner = (sends ? group_.receivers() : group_.senders()).at(mine.peer);
   if (network_ != nullptr && !mismatch) {
-    network_->send(met_s, source, destination, mine.tensor->priced_nbytes(),
+    network_->send(matched_s, source, destination, mine.tensor->priced_nbytes(),
                    [&self = self_, &partner, &mine, &theirs] {
                      complete(partner, theirs);
                      complete(self, mine);
@@ -286,7 +288,7 @@ void ThreadsCommunicator::await_completion() {
         break;
       }
     }
-    take_what_fits();
+    retry_waiting_sends();
   }
   self_.world.check_not_failed();
 }
@@ -295,8 +297,8 @@ void ThreadsCommunicator::await_completion() {
 /// copying. After transfer() has thrown, no thread touches the caller's buffers.
 void ThreadsCommunicator::withdraw() noexcept {
   for (PostedTransfer& half : halves_) {
-    Meeting& meeting = meeting_place(half);
-    auto& waiting = half.kind == Transfer::send ? meeting.sends : meeting.receives;
+    MatchQueues& queues = queues_for(half);
+    auto& waiting = half.kind == Transfer::send ? queues.sends : queues.receives;
     std::lock_guard lock(receiver_of(half).mutex);
     if (!half.posted || std::erase(waiting, &half) > 0) half.done = true;
   }

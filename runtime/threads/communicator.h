@@ -12,7 +12,7 @@ namespace trigram::threads {
 
 class ShapedNetwork;
 class ThreadsGroup;
-struct Meeting;
+struct MatchQueues;
 struct Parcel;
 using host::Endpoint;
 using host::PostedTransfer;
@@ -45,17 +45,17 @@ class ThreadsCommunicator final : public Communicator {
   void prepare(std::span<const Transfer> batch);
   void post_receive(PostedTransfer& half);
   void post_send(PostedTransfer& half);
-  void meet(PostedTransfer& mine, PostedTransfer& theirs);
-  std::shared_ptr<Parcel> take(Meeting& meeting, const PostedTransfer& half);
+  void match(PostedTransfer& mine, PostedTransfer& theirs);
+  std::shared_ptr<Parcel> accept(MatchQueues& queues, const PostedTransfer& half);
   void hand_over(PostedTransfer& half, std::shared_ptr<Parcel> parcel, PostedTransfer* reader);
-  void take_what_fits();
-  void read(int source, Meeting& meeting, Parcel& parcel, PostedTransfer& half);
+  void retry_waiting_sends();
+  void read(int source, MatchQueues& queues, Parcel& parcel, PostedTransfer& half);
   std::exception_ptr copy(const Tensor& sent, int source, const Tensor& received, int destination);
   void await_completion();
   void withdraw() noexcept;
   void complete_here(PostedTransfer& half);
   Endpoint& receiver_of(const PostedTransfer& half);
-  Meeting& meeting_place(const PostedTransfer& half);
+  MatchQueues& queues_for(const PostedTransfer& half);
 
   ThreadsGroup& group_;
   Endpoint& self_;
@@ -65,7 +65,7 @@ class ThreadsCommunicator final : public Communicator {
   // State of the call in progress. The vectors are kept between calls to reuse their memory.
   std::vector<PostedTransfer> halves_;
   std::vector<Tensor> staged_;
-  std::vector<PostedTransfer*> untaken_;  // sends that wait for room
+  std::vector<PostedTransfer*> waiting_sends_;  // sends that wait for room
   std::size_t completed_here_ = 0;
 };
 

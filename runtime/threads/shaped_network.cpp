@@ -39,9 +39,9 @@ double ShapedNetwork::overhead_s(int source, std::span<const Transfer> batch) co
   return cluster_.transport.overhead_s(static_cast<int>(messages));
 }
 
-void ShapedNetwork::send(double met_s, int source, int destination, std::size_t nbytes,
+void ShapedNetwork::send(double matched_s, int source, int destination, std::size_t nbytes,
                          Arrived arrived) {
-  const double starts_s = met_s + network_->latency(source, destination);
+  const double starts_s = matched_s + network_->latency(source, destination);
   {
     std::lock_guard lock(mutex_);
     const Id id = register_message(std::move(arrived));
@@ -52,34 +52,35 @@ void ShapedNetwork::send(double met_s, int source, int destination, std::size_t 
   wake_.notify_one();
 }
 
-void ShapedNetwork::send(Line& line, double taken_s, int source, int destination,
+void ShapedNetwork::send(SendQueue& send_queue, double accepted_s, int source, int destination,
                          std::size_t nbytes, Arrived arrived) {
-  const double ready_s = taken_s + network_->latency(source, destination);
+  const double ready_s = accepted_s + network_->latency(source, destination);
   {
     std::lock_guard lock(mutex_);
     const Id id = register_message(std::move(arrived));
-    line.waiting_.push_back({id, ready_s, source, destination, static_cast<double>(nbytes)});
-    start_waiting(line, 0);
+    send_queue.waiting_.push_back({id, ready_s, source, destination, static_cast<double>(nbytes)});
+    start_waiting(send_queue, 0);
     if (next_s() >= wakes_s_) return;
   }
   wake_.notify_one();
 }
 
 /// Starts waiting messages while the connection has free slots. A slot is free since `date_s`.
-void ShapedNetwork::start_waiting(Line& line, double date_s) {
+void ShapedNetwork::start_waiting(SendQueue& send_queue, double date_s) {
   const Transport& transport = cluster_.transport;
-  while (!line.waiting_.empty()) {
-    const Line::Waiting next = line.waiting_.front();
+  while (!send_queue.waiting_.empty()) {
+    const SendQueue::Waiting next = send_queue.waiting_.front();
     const bool outside = between_nodes(next.source, next.destination);
-    if (line.under_way_ >= (outside && transport.limits_messages() ? transport.streams : 1)) return;
-    line.waiting_.pop_front();
-    ++line.under_way_;
+    if (send_queue.under_way_ >= (outside && transport.limits_messages() ? transport.streams : 1))
+      return;
+    send_queue.waiting_.pop_front();
+    ++send_queue.under_way_;
     const double busy_s = outside ? transport.per_message_s() : 0;
     links_.start(std::max(next.ready_s, date_s) + busy_s, next.source, next.destination,
-                 next.nbytes, [this, &line, id = next.id](double ended_s) {
+                 next.nbytes, [this, &send_queue, id = next.id](double ended_s) {
                    arrive(id);
-                   --line.under_way_;
-                   start_waiting(line, ended_s);
+                   --send_queue.under_way_;
+                   start_waiting(send_queue, ended_s);
                  });
   }
 }

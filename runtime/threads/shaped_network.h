@@ -42,7 +42,7 @@ class ShapedNetwork {
   ShapedNetwork& operator=(const ShapedNetwork&) = delete;
 
   /// The send queue of one connection of an eager transport.
-  class Line {
+  class SendQueue {
     friend class ShapedNetwork;
     struct Waiting {
       std::uint64_t id;
@@ -54,14 +54,14 @@ class ShapedNetwork {
     std::int64_t under_way_ = 0;
   };
 
-  /// Sends a message whose halves were matched at `met_s`. After abort() it arrives at once.
-  void send(double met_s, int source, int destination, std::size_t nbytes, Arrived arrived);
-  /// Sends a message that an eager transport accepted at `taken_s`. The messages of a connection
+  /// Sends a message whose halves were matched at `matched_s`. After abort() it arrives at once.
+  void send(double matched_s, int source, int destination, std::size_t nbytes, Arrived arrived);
+  /// Sends a message that an eager transport accepted at `accepted_s`. The messages of a connection
   /// leave one after another, or up to as many at a time as the connection has streams. A message
   /// starts once its latency has passed and a slot of the connection is free, after the time that
   /// the connection spends on each message.
-  void send(Line& line, double taken_s, int source, int destination, std::size_t nbytes,
-            Arrived arrived);
+  void send(SendQueue& send_queue, double accepted_s, int source, int destination,
+            std::size_t nbytes, Arrived arrived);
   /// Sends a control message. Control messages between two ranks arrive in the order of posting.
   void post(int source, int destination, Arrived arrived);
   /// Seconds that the stream of rank `source` spends on a batch before the batch leaves.
@@ -77,7 +77,7 @@ class ShapedNetwork {
   using Id = std::uint64_t;
   Id register_message(Arrived arrived);
   void arrive(Id id);
-  void start_waiting(Line& line, double date_s);
+  void start_waiting(SendQueue& send_queue, double date_s);
   bool between_nodes(int source, int destination) const;
   double next_s() const;
   void run() noexcept;

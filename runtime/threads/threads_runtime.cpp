@@ -34,16 +34,18 @@ FieldTable<ThreadsOptions> threads_fields() {
   return FieldTable<ThreadsOptions>{}
       .field("shaping", &ThreadsOptions::shaping,
              one_of<Mode>({{"none", Mode::none}, {"cluster", Mode::cluster}}),
-             "none: messages are as fast as memory; cluster: as on the cluster's network")
+             "none: messages travel as fast as memory allows; cluster: as on the cluster's network")
       .field("bucket_depth", &ThreadsOptions::bucket_depth, byte_size(),
              "Bytes that a shaped link passes at a time, before it turns to another message")
       .only_where([](const ThreadsOptions& o) { return o.shaping == Mode::cluster; },
                   "links have buckets where they are shaped; expected \"shaping\": \"cluster\"")
       .field("watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress before the run ends as hung")
-      .field("modelled_compute", &ThreadsOptions::modelled_compute, modelled_compute_kind(),
-             "Computation known by its length only, as of a profile: slept, but for what a real "
-             "model took in its place under priced_as; or skipped");
+      .field(
+          "modelled_compute", &ThreadsOptions::modelled_compute, modelled_compute_kind(),
+          "How computation with only a modelled duration runs, such as that of a profile. slept: "
+          "sleep for that time, minus what a real model took in its place (priced_as); skipped: "
+          "take no time");
 }
 
 std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options,

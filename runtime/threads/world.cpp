@@ -12,8 +12,8 @@ namespace trigram::threads {
 
 ThreadsGroup::ThreadsGroup(host::World& world, const std::string& name, int world_size)
     : Group(name),
-      meetings_(static_cast<std::size_t>(world_size) * std::size_t(world_size)),
-      answers_(meetings_.size()) {
+      queues_(static_cast<std::size_t>(world_size) * std::size_t(world_size)),
+      answers_(queues_.size()) {
   for (int rank = 0; rank < world_size; ++rank) endpoints_.emplace_back(world, this->name(), rank);
 }
 
@@ -31,7 +31,7 @@ void ThreadsGroup::add_unreceived(std::vector<std::string>& lines) {
     if (receiver.state == Endpoint::State::blocked) continue;
     for (const Endpoint& sender : senders().endpoints_)
       for (const TrafficClass traffic : {TrafficClass::collective, TrafficClass::answer})
-        if (meeting(receiver.rank, sender.rank, traffic).held_messages > 0)
+        if (queues(receiver.rank, sender.rank, traffic).held_messages > 0)
           lines.push_back(wait_text(sender.rank, sender.stream,
                                     {.kind = Wait::receiver, .peer = receiver.rank}));
   }

@@ -13,7 +13,7 @@
 #include "runtime/host/staging.h"
 #include "runtime/host/watchdog.h"
 #include "runtime/host/world.h"
-#include "runtime/threads/meeting.h"
+#include "runtime/threads/match_queues.h"
 #include "runtime/threads/shaped_network.h"
 
 namespace trigram::threads {
@@ -31,10 +31,10 @@ class ThreadsGroup final : public host::Group {
   ThreadsGroup& senders() { return *senders_; }
   /// The queues for messages from rank `source` to rank `receiver`, guarded by the mutex of the
   /// receiver's endpoint.
-  Meeting& meeting(int receiver, int source, TrafficClass traffic) {
-    auto& meetings = traffic == TrafficClass::answer ? answers_ : meetings_;
-    return meetings[static_cast<std::size_t>(receiver) * endpoints_.size() +
-                    static_cast<std::size_t>(source)];
+  MatchQueues& queues(int receiver, int source, TrafficClass traffic) {
+    auto& table = traffic == TrafficClass::answer ? answers_ : queues_;
+    return table[static_cast<std::size_t>(receiver) * endpoints_.size() +
+                 static_cast<std::size_t>(source)];
   }
   /// Adds a line for each connection with accepted messages that nobody will receive, because their
   /// receiver is not blocked. Call it when no message moves.
@@ -43,8 +43,8 @@ class ThreadsGroup final : public host::Group {
  private:
   friend class ThreadsWorld;
   std::deque<Endpoint> endpoints_;
-  std::vector<Meeting> meetings_, answers_;  // indexed by receiver and source
-  std::vector<ThreadsGroup*> children_;      // in the order of forking
+  std::vector<MatchQueues> queues_, answers_;  // indexed by receiver and source
+  std::vector<ThreadsGroup*> children_;        // in the order of forking
   ThreadsGroup *receivers_ = this, *senders_ = this;
 };
 

@@ -64,12 +64,12 @@ class Cell:
 
     def predicted_cluster(self) -> dict[str, Any]:
         cluster = self.cluster()
-        if self.asks:
+        if self.uses_put:
             cluster["transport"]["protocol"] = "open_mpi"
         return cluster
 
     @property
-    def asks(self) -> bool:
+    def uses_put(self) -> bool:
         """True if long messages go by `put`, after the receiver has asked for them."""
         return self.stack == "open_mpi" and not self.flags
 
@@ -80,7 +80,7 @@ class Cell:
         them. Ranks on one CPU reduce one after another, so an allreduce that begins together may
         lose this order."""
         known = self.start == "together" and self.collective == "all_to_all"
-        return ["0B", "16B"] if self.asks and not known else ["0B"]
+        return ["0B", "16B"] if self.uses_put and not known else ["0B"]
 
     @property
     def predicted_operation(self) -> str:

@@ -45,7 +45,7 @@ LEAST_S, MOST_S = COMPUTED_S / 10, COMPUTED_S / 2
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class OtherAccelerator(CommandTest):
+class TargetAccelerator(CommandTest):
     def setUp(self) -> None:
         super().setUp()
         self.write(PROFILE, "one.json")

@@ -213,7 +213,7 @@ class UntilSteady(CommandTest):
         err = self.trigram("run", path, "--set", "/runtime=threads", code=2).stderr
         self.assertIn('/until_steady: no two steps of the world "threads" take the same time', err)
         err = self.trigram("run", path, "--set", "/workload=quadratic", code=2).stderr
-        self.assertIn("/until_steady: what trains makes all its steps", err)
+        self.assertIn("/until_steady: a workload that learns must make all its steps", err)
         err = self.trigram("run", path, "--set", "/until_steady=3", code=2).stderr
         self.assertIn("/until_steady: expected true or false", err)
 

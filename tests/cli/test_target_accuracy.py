@@ -136,7 +136,7 @@ class InTheSimulator(TargetTest):
             with self.subTest(steps=steps):
                 self.assertLess(summary["target"]["steps"], 6, "of the slow worker")
                 self.assertEqual(summary["worker_done"], done, summary["target"])
-                said = [w for w in manifest["warnings"] if "learned no more" in w]
+                said = [w for w in manifest["warnings"] if "stopped learning" in w]
                 self.assertEqual(bool(said), done)
 
     def test_steps_until_then_are_those_of_a_run_without_target(self) -> None:
@@ -238,9 +238,9 @@ class InTheSimulator(TargetTest):
         path = self.write(self.config(target_accuracy=TARGET))
         for setting, message in (
             ("/eval_every=0", "/target_accuracy: is looked for where the model is evaluated"),
-            ("/workload=bert_large", "/target_accuracy: what classifies nothing has no accuracy"),
-            ("/workload=quadratic", "/target_accuracy: what classifies nothing has no accuracy"),
-            ("/workload/values=false", "/target_accuracy: what classifies nothing"),
+            ("/workload=bert_large", "/target_accuracy: only a classifier has an accuracy"),
+            ("/workload=quadratic", "/target_accuracy: only a classifier has an accuracy"),
+            ("/workload/values=false", "/target_accuracy: only a classifier"),
             ("/target_accuracy=0", "/target_accuracy: expected a number above 0 to 1"),
             ("/target_accuracy=85", "/target_accuracy: expected a number above 0 to 1"),
             ("/target_accuracy=85%", "/target_accuracy: expected a number above 0 to 1"),

@@ -183,7 +183,7 @@ class WholeCycles(CommandTest):
 
     def test_means_over_few_random_draws_are_warned_of(self) -> None:
         """With a deviation of a third, the standard error is a tenth over ten steps, and 1/300 over ten thousand."""
-        warning = "/cluster/run_times is drawn at random, and the mean time of a step is of one draw of few steps"
+        warning = "/cluster/run_times is drawn at random, and the mean step time comes from one draw of few steps"
         drawn = CLUSTER | {"nodes": 1, "run_times": {"kind": "lognormal", "variation": 0.33}}
         for steps, few in ((10, True), (10_000, False)):
             with self.subTest(steps=steps):

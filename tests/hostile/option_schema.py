@@ -57,11 +57,11 @@ def _forms(schema: Json) -> list[Json]:
     return [*schema.get("anyOf", []), *schema.get("oneOf", [])]
 
 
-def others(schema: Json) -> list[Any]:
+def other_values(schema: Json) -> list[Any]:
     """Values other than the default; those that probably have an effect come first."""
     found: list[Any] = []
     for form in _forms(schema):
-        found += others({"default": schema.get("default")} | form)
+        found += other_values({"default": schema.get("default")} | form)
     default = schema.get("default")
     if "enum" in schema:
         found += schema["enum"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from option_schema import Option, others
+from option_schema import Option, other_values
 
 # The number of tensors of each model whose profile is supplied.
 MODELS = {
@@ -63,4 +63,4 @@ def values_of(option: Option) -> list[Any]:
     for part, values in VALUES.items():
         if re.search(part, option.label):
             return values
-    return others(option.schema)
+    return other_values(option.schema)

@@ -77,58 +77,61 @@ INSTANTIATE_TEST_SUITE_P(Worlds, AsyncServerRule, ::testing::ValuesIn(world_name
 
 using Pairs = std::vector<std::pair<int, int>>;
 
-TEST(MeetingBook, LetsARankIntoOneMeetingAtATime) {
+TEST(PairMatcher, GrantsARankOneExchangeAtATime) {
   Pairs granted;
-  MeetingBook book({0, 2}, 4, [&](int guest, int host) { granted.emplace_back(guest, host); });
-  book.ask(1);  // the next host is 2
+  PairMatcher matcher({0, 2}, 4,
+                      [&](int requester, int server) { granted.emplace_back(requester, server); });
+  matcher.request(1);  // the next server is 2
   EXPECT_EQ(granted, (Pairs{{1, 2}}));
-  book.ask(0);  // not to itself; 2 is busy
-  book.ask(3);  // 0 is free
+  matcher.request(0);  // not to itself; 2 is busy
+  matcher.request(3);  // 0 is free
   EXPECT_EQ(granted, (Pairs{{1, 2}, {3, 0}}));
-  book.leave(1);  // 0 is busy
+  matcher.release(1);  // 0 is busy
   EXPECT_EQ(granted.size(), 2u);
-  book.leave(2);  // 0 waits longest but is busy, and so is 3
+  matcher.release(2);  // 0 waits longest but is busy, and so is 3
   EXPECT_EQ(granted.size(), 2u);
-  book.leave(0);  // was asked by 1 first
+  matcher.release(0);  // was asked by 1 first
   EXPECT_EQ(granted.back(), std::pair(1, 0));
-  book.leave(3);
+  matcher.release(3);
   EXPECT_EQ(granted.back(), std::pair(3, 2));
-  book.leave(1), book.leave(0), book.leave(3), book.leave(2);
+  matcher.release(1), matcher.release(0), matcher.release(3), matcher.release(2);
   EXPECT_EQ(granted.back(), std::pair(0, 2));
   EXPECT_EQ(granted.size(), 5u);
 }
 
-/// All are hosts and guests. Whoever is in a meeting leaves it at some time, one at a time, as a
-/// generator of numbers has it.
-TEST(MeetingBook, PassesNobodyOverMoreOftenThanThereAreOtherGuests) {
+/// All ranks are servers and requesters. Ranks leave their exchanges one at a time, in a random
+/// order.
+TEST(PairMatcher, SkipsNoRequestMoreOftenThanThereAreOtherRequesters) {
   for (const int ranks : {2, 5, 16}) {
-    std::vector<int> hosts(static_cast<std::size_t>(ranks)), in_meeting;
-    std::iota(hosts.begin(), hosts.end(), 0);
-    std::vector<std::vector<std::pair<int, int>>> waiting(hosts.size());  // guest, passed over
+    std::vector<int> servers(static_cast<std::size_t>(ranks)), in_exchange;
+    std::iota(servers.begin(), servers.end(), 0);
+    std::vector<std::vector<std::pair<int, int>>> waiting(
+        servers.size());  // requester, times skipped
     int most = 0;
-    MeetingBook book(hosts, ranks, [&](int guest, int host) {
-      auto& guests = waiting[static_cast<std::size_t>(host)];
-      auto w = guests.begin();
-      for (; w != guests.end() && w->first != guest; ++w) most = std::max(most, ++w->second);
-      ASSERT_NE(w, guests.end()) << guest << " meets " << host << " unasked";
-      guests.erase(w);
-      in_meeting.insert(in_meeting.end(), {guest, host});
+    PairMatcher matcher(servers, ranks, [&](int requester, int server) {
+      auto& requests = waiting[static_cast<std::size_t>(server)];
+      auto w = requests.begin();
+      for (; w != requests.end() && w->first != requester; ++w) most = std::max(most, ++w->second);
+      ASSERT_NE(w, requests.end()) << requester << " is granted " << server << " without a request";
+      requests.erase(w);
+      in_exchange.insert(in_exchange.end(), {requester, server});
     });
     std::uint32_t random = 1;
     for (int round = 0; round < 20; ++round) {
-      for (int guest = 0; guest < ranks; ++guest) {
-        for (const int host : hosts)
-          if (host != guest) waiting[static_cast<std::size_t>(host)].emplace_back(guest, 0);
-        book.ask(guest);
+      for (int requester = 0; requester < ranks; ++requester) {
+        for (const int server : servers)
+          if (server != requester)
+            waiting[static_cast<std::size_t>(server)].emplace_back(requester, 0);
+        matcher.request(requester);
       }
-      while (!in_meeting.empty()) {
+      while (!in_exchange.empty()) {
         random = random * 1664525 + 1013904223;
-        const auto leaver = in_meeting.begin() + (random >> 8) % in_meeting.size();
+        const auto leaver = in_exchange.begin() + (random >> 8) % in_exchange.size();
         const int rank = *leaver;
-        in_meeting.erase(leaver);
-        book.leave(rank);
+        in_exchange.erase(leaver);
+        matcher.release(rank);
       }
-      for (const auto& guests : waiting) EXPECT_TRUE(guests.empty()) << "all have met";
+      for (const auto& requests : waiting) EXPECT_TRUE(requests.empty()) << "all have been served";
     }
     EXPECT_LE(most, ranks - 2);
     EXPECT_GE(most, std::min(ranks - 2, 2)) << "else the bound is not tried";

@@ -2,7 +2,7 @@
 import {el} from "./dom.js";
 import {origin} from "./copy.js";
 import {show} from "./format.js";
-import {swatch} from "./looks.js";
+import {swatch} from "./appearance.js";
 import {settingControls} from "./settings.js";
 
 const STEP = [["compute", "computation"], ["inter", "exposed communication"], ["wait", "other"]];

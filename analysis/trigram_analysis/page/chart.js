@@ -1,7 +1,7 @@
 // One chart: uPlot with markers, dashes, a readout at the cursor, and zoom by dragging.
 import {el, whenSeen} from "./dom.js";
 import {show} from "./format.js";
-import {colour, drawMarker, look} from "./looks.js";
+import {appearance, colour, drawMarker} from "./appearance.js";
 import {scaleOf, uplotAxis, uplotScale} from "./scales.js";
 import {origin, saveCsv} from "./copy.js";
 
@@ -43,7 +43,7 @@ function missing(host) {
 function plotInto(host, view, chart, yScale) {
   const colours = {ink: colour("ink"), line: colour("line"), page: colour("page")};
   const xScale = scaleOf(chart.series.flatMap(s => s.xs), chart.x.log);
-  const looks = chart.series.map(s => look(view.data.algorithms[s.algorithm].look));
+  const appearances = chart.series.map(s => appearance(view.data.algorithms[s.algorithm].look));
   const tip = el("div", {class: "tip", hidden: ""});
   const data = joined(chart.series);
   const options = {
@@ -52,11 +52,11 @@ function plotInto(host, view, chart, yScale) {
     scales: {x: uplotScale(xScale), y: uplotScale(yScale, true)},
     axes: [uplotAxis(xScale, chart.x.kind, true, colours, chart.x.title, chart.x.wanted), uplotAxis(yScale, chart.y.kind, false, colours)],
     series: [{}, ...chart.series.map((s, i) => ({
-      label: view.data.algorithms[s.algorithm].label, stroke: looks[i].colour, width: 2, dash: looks[i].dash, spanGaps: true,
+      label: view.data.algorithms[s.algorithm].label, stroke: appearances[i].colour, width: 2, dash: appearances[i].dash, spanGaps: true,
       points: {show: false}, show: !view.hidden.has(s.algorithm),
     }))],
     hooks: {
-      drawSeries: [(u, i) => drawExtras(u, i, chart, looks[i - 1])],
+      drawSeries: [(u, i) => drawExtras(u, i, chart, appearances[i - 1])],
       drawAxes: [u => chart.line && drawLine(u, chart.line, colours.ink)],
       setCursor: [u => readOut(u, tip, view, chart)],
     },
@@ -145,7 +145,7 @@ function readOut(u, tip, view, chart) {
   shown.sort((a, b) => b.y - a.y);
   const where = chart.x.show ? chart.x.show(near.x) : show(near.x, chart.x.kind);
   tip.replaceChildren(el("div", {class: "soft"}, `${chart.x.title} ${where}`), el("table", {}, el("tbody", {}, shown.map(r =>
-    el("tr", {class: r === near ? "near" : undefined}, el("td", {class: "key"}, el("span", {style: `color:${look(view.data.algorithms[r.s.algorithm].look).colour}`}, "■ "), r.label),
+    el("tr", {class: r === near ? "near" : undefined}, el("td", {class: "key"}, el("span", {style: `color:${appearance(view.data.algorithms[r.s.algorithm].look).colour}`}, "■ "), r.label),
       el("td", {}, show(r.y, chart.y.kind)))))));
   const right = left + tip.offsetWidth + 18 > u.over.clientWidth;
   tip.style.left = `${right ? Math.max(left - tip.offsetWidth - 12, -u.over.offsetLeft) : left + 14}px`;

@@ -1,7 +1,7 @@
 // Starts the page: tabs of experiments, the theme, and every part of the experiment that is shown.
 import {el} from "./dom.js";
 import {View} from "./view.js";
-import {swatch} from "./looks.js";
+import {swatch} from "./appearance.js";
 import {startCopying} from "./copy.js";
 import {makeFiltered, makeSortable} from "./tables.js";
 import {startMap} from "./winner_map.js";

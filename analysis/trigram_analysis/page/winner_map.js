@@ -1,7 +1,7 @@
 // The winner map: one cell per setting, with the winner's colour and marker. A larger margin gives a deeper colour.
 import {breakable, el, select} from "./dom.js";
 import {show, significant} from "./format.js";
-import {badge} from "./looks.js";
+import {badge} from "./appearance.js";
 
 const TIE = 0.01, COARSE = 1 / 5;  // as in winner_map.py and accuracy.py
 

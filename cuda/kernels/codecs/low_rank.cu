@@ -170,7 +170,8 @@ void read(cudaStream_t stream, const std::byte* wire, std::size_t numel, float* 
   launch(stream, by_elements(numel), read_floats, wire, numel, x);
 }
 
-void spoil(cudaStream_t stream, float* x, std::size_t numel, const std::uint32_t* not_finite) {
+void fill_with_nan(cudaStream_t stream, float* x, std::size_t numel,
+                   const std::uint32_t* not_finite) {
   launch(stream, by_elements(numel), fill_if, x, numel, not_finite);
 }
 

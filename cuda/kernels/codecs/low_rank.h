@@ -22,11 +22,12 @@ void orthonormalise(cudaStream_t stream, float* factors, std::size_t rows, std::
 /// `factors` has p, then q, in wire format.
 void reconstruct(cudaStream_t stream, const std::byte* factors, MatrixShape shape, std::size_t rank,
                  float* m, std::size_t numel);
-/// Copy f32 values to or from a wire. If the lowest bit of `not_finite` is set, `write` and `spoil`
-/// store NaNs instead.
+/// Copy f32 values to or from a wire. If the lowest bit of `not_finite` is set, `write` and
+/// `fill_with_nan` store NaNs instead.
 void write(cudaStream_t stream, const float* x, std::size_t numel, const std::uint32_t* not_finite,
            std::byte* wire);
 void read(cudaStream_t stream, const std::byte* wire, std::size_t numel, float* x);
-void spoil(cudaStream_t stream, float* x, std::size_t numel, const std::uint32_t* not_finite);
+void fill_with_nan(cudaStream_t stream, float* x, std::size_t numel,
+                   const std::uint32_t* not_finite);
 
 }  // namespace trigram::cuda::low_rank

@@ -11,7 +11,7 @@
 /// launch encodes or decodes many chunks of any lengths.
 namespace trigram::cuda::minmax_uint8 {
 
-/// A vector to encode: x or, if x is null, the mean of the batch's next `of_mean` wires from
+/// A vector to encode: x or, if x is null, the mean of the batch's next `wires_per_mean` wires from
 /// `first_wire` on, added in that order. With a residual e, x + e (or mean + e) is encoded, and e
 /// becomes the encoding error.
 struct Chunk {
@@ -27,8 +27,8 @@ struct Batch {
   Table<Chunk, 32> chunks;
   Table<const std::byte*, 64> wires;  // inputs of the means
   std::uint32_t count;                // number of chunks
-  std::uint32_t of_mean = 0;          // number of wires of each mean
-  float scale = 1;                    // 1 / of_mean
+  std::uint32_t wires_per_mean = 0;   // number of wires of each mean
+  float scale = 1;                    // 1 / wires_per_mean
   std::uint32_t tiles = 0;
 };
 
@@ -62,8 +62,8 @@ unsigned resident_tile_blocks(bool mean, bool feedback);
 /// not support such clusters or has too little shared memory.
 unsigned resident_clusters(unsigned blocks);
 
-/// A vector to decode: `x` becomes the mean of the batch's `of_mean` wires from `first_wire` on. A
-/// single wire is a mean of one.
+/// A vector to decode: `x` becomes the mean of the batch's `wires_per_mean` wires from `first_wire`
+/// on. A single wire is a mean of one.
 struct Decoded {
   float* x;
   std::size_t numel;
@@ -75,7 +75,7 @@ struct DecodeBatch {
   Table<Decoded, 64> chunks;
   Table<const std::byte*, 64> wires;
   std::uint32_t count;
-  std::uint32_t of_mean = 1;
+  std::uint32_t wires_per_mean = 1;
   float scale = 1;
   std::uint32_t tiles = 0;
 };

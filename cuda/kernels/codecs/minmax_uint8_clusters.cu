@@ -72,7 +72,7 @@ template <bool kMean>
 __device__ __forceinline__ void stage(Staged& staged, const Batch& batch, const Chunk& chunk,
                                       const Words& words) {
   if (kMean)
-    staged.wires.begin(batch.wires, chunk.first_wire, batch.of_mean, words.begin, words.end);
+    staged.wires.begin(batch.wires, chunk.first_wire, batch.wires_per_mean, words.begin, words.end);
   else stage_chunk(staged, chunk, words);
 }
 
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch
     float4 v[kWords] = {};
     if (kMean) {
       staged.wires.read(v, MeanReader<kThreads>(shared.mean), batch.wires, chunk.first_wire,
-                        batch.of_mean, batch.scale, words.begin, words.end);
+                        batch.wires_per_mean, batch.scale, words.begin, words.end);
     } else {
       __pipeline_wait_prior(0);
     }

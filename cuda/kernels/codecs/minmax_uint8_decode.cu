@@ -15,8 +15,8 @@ __global__ void __launch_bounds__(kThreads, 3) decode_tiles(const DecodeBatch ba
   const std::size_t first = (blockIdx.x - chunk.first_tile) * std::size_t{kDecodeTile / 4};
   const std::size_t end = (std::size_t{chunk.numel} + 3) / 4;
   float4 v[kWords];
-  MeanReader<kThreads>(shared).read(v, batch.wires, chunk.first_wire, batch.of_mean, batch.scale,
-                                    first, end);
+  MeanReader<kThreads>(shared).read(v, batch.wires, chunk.first_wire, batch.wires_per_mean,
+                                    batch.scale, first, end);
   const bool aligned = is_aligned(chunk.x, 16);
 #pragma unroll
   for (int i = 0; i < kWords; ++i) {

@@ -69,7 +69,7 @@ __device__ __forceinline__ void read(float4 (&v)[kWords], const Batch& batch, co
                                      std::size_t first, Shared& shared) {
   if (kMean) {
     MeanReader<kThreads>(shared.mean)
-        .read(v, batch.wires, chunk.first_wire, batch.of_mean, batch.scale, first,
+        .read(v, batch.wires, chunk.first_wire, batch.wires_per_mean, batch.scale, first,
               (std::size_t{chunk.numel} + 3) / 4);
   }
   const bool aligned = is_aligned(chunk.x, 16), e_aligned = is_aligned(chunk.residual, 16);

@@ -31,7 +31,7 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(then)});
   const auto& links = pattern.links();
   const bool meets = std::any_of(links.begin(), links.end(), [&](LinkId id) { return busy(id); });
-  if (meets) meet(links);
+  if (meets) share(links);
   count(flowing_, links, 1);
   flows_.push_back(flow);
   // All members may have arrived, and the collective may even have ended, before the last arrival
@@ -44,8 +44,8 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
 }
 
 /// Other traffic starts on these links: flows that use them are not alone any more.
-void CoupledFlows::meet(std::span<const LinkId> links) {
-  ++meetings_;
+void CoupledFlows::share(std::span<const LinkId> links) {
+  ++shared_count_;
   std::vector<bool> wanted(flowing_.size());
   for (const LinkId link : links) wanted[static_cast<std::size_t>(link)] = true;
   const auto flows = flows_;
@@ -96,7 +96,7 @@ void CoupledFlows::message_starts(int source, int destination) {
   count(sending_, links, 1);
   if (std::any_of(links.begin(), links.end(),
                   [&](LinkId link) { return flowing_[static_cast<std::size_t>(link)] > 0; }))
-    meet(std::vector(links));
+    share(std::vector(links));
 }
 
 void CoupledFlows::message_ends(int source, int destination) {

@@ -38,10 +38,10 @@ class CoupledFlows {
   void message_ends(int source, int destination);
 
   /// How often a flow and other traffic came to share a link.
-  std::uint64_t meetings() const { return meetings_; }
+  std::uint64_t shared_count() const { return shared_count_; }
 
  private:
-  void meet(std::span<const LinkId> links);
+  void share(std::span<const LinkId> links);
   void end(const std::shared_ptr<Flow>& flow, double date_s);
   void simulate(const std::shared_ptr<Flow>& flow);
   const std::vector<LinkId>& links_of(int source, int destination);
@@ -52,7 +52,7 @@ class CoupledFlows {
   std::vector<std::shared_ptr<Flow>> flows_;
   std::vector<int> flowing_, sending_;  // number of flows and of messages, by link
   std::vector<LinkId> links_;           // scratch
-  std::uint64_t meetings_ = 0;
+  std::uint64_t shared_count_ = 0;
 };
 
 }  // namespace trigram::sim

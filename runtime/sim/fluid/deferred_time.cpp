@@ -50,9 +50,9 @@ DeferredTime DeferredTime::later(DeferredTime a, DeferredTime b) {
 }
 
 bool DeferredTime::known() const {
-  if (!since_.milestone) return true;
-  if (!since_.milestone->known()) return false;
-  seconds_ += std::max(since_.milestone->date_s_, since_.not_before_s);
+  if (!since_.event) return true;
+  if (!since_.event->known()) return false;
+  seconds_ += std::max(since_.event->date_s_, since_.not_before_s);
   since_ = {};
   return true;
 }

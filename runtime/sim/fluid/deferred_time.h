@@ -39,7 +39,7 @@ class SimEvent {
 
 /// The later of an event and a date. Empty if there is no event.
 struct Since {
-  std::shared_ptr<SimEvent> milestone = nullptr;
+  std::shared_ptr<SimEvent> event = nullptr;
   double not_before_s = -std::numeric_limits<double>::infinity();
 };
 
@@ -57,7 +57,7 @@ class DeferredTime {
   /// The date; valid once it is known.
   double date_s() const { return seconds_; }
   /// Valid while the date is not known: an event that must be reached first.
-  SimEvent& next() const { return since_.milestone->next(); }
+  SimEvent& next() const { return since_.event->next(); }
   /// The event and date that this time is relative to; empty if the date is known.
   const Since& since() const { return since_; }
   /// Seconds after since(), if that has an event; otherwise the date.
@@ -72,12 +72,12 @@ class DeferredTime {
 /// Exposes a stream's deferred time as an EventTime.
 class DeferredEventTime final : public EventTime {
  public:
-  explicit DeferredEventTime(DeferredTime instant) : instant_(std::move(instant)) {}
-  bool known() const override { return instant_.known(); }
-  double seconds() const override { return instant_.known() ? instant_.date_s() : 0; }
+  explicit DeferredEventTime(DeferredTime time) : time_(std::move(time)) {}
+  bool known() const override { return time_.known(); }
+  double seconds() const override { return time_.known() ? time_.date_s() : 0; }
 
  private:
-  DeferredTime instant_;
+  DeferredTime time_;
 };
 
 }  // namespace trigram::sim

@@ -14,95 +14,96 @@ FluidCollectives::FluidCollectives(World& world, bool always)
 /// than two streams per rank, streams may share links; so may disjoint groups, of which others may
 /// exist before the first collective of this group is complete; in a chain some ranks finish before
 /// others arrive; and in an h-relation messages may delay each other.
-bool FluidCollectives::goes_by_messages(Circle& circle, const CollectivePattern& collective) {
+bool FluidCollectives::uses_messages(RankSet& rank_set, const CollectivePattern& collective) {
   if (always_) return false;
-  if (flows_.meetings() > 0 || world_.streams_per_rank() > 2 || circle.has_rivals ||
+  if (flows_.shared_count() > 0 || world_.streams_per_rank() > 2 || rank_set.has_disjoint_sets ||
       collective.shape != CollectivePattern::ring)
     return true;
-  const bool all = circle.members.size() == static_cast<std::size_t>(world_.layout().ranks());
-  if (!all && circle.over == 0) return true;
-  return !coupled(circle, collective.shape, collective.traffic, 0).exact();
+  const bool all = rank_set.members.size() == static_cast<std::size_t>(world_.layout().ranks());
+  if (!all && rank_set.complete == 0) return true;
+  return !coupled(rank_set, collective.shape, collective.traffic, 0).exact();
 }
 
-std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::new_meeting(
-    Circle& circle, const CollectivePattern& collective) {
-  auto meeting = std::make_shared<Meeting>(
-      Meeting{circle, collective.shape, collective.traffic, goes_by_messages(circle, collective)});
-  if (meeting->by_messages) return meeting;
-  const std::size_t size = circle.members.size();
-  meeting->members = std::make_shared<std::vector<Member>>(size);
-  if (!collective.part_nbytes) return meeting;
+std::shared_ptr<FluidCollectives::PendingCollective> FluidCollectives::new_pending(
+    RankSet& rank_set, const CollectivePattern& collective) {
+  auto pending = std::make_shared<PendingCollective>(PendingCollective{
+      rank_set, collective.shape, collective.traffic, uses_messages(rank_set, collective)});
+  if (pending->by_messages) return pending;
+  const std::size_t size = rank_set.members.size();
+  pending->members = std::make_shared<std::vector<Member>>(size);
+  if (!collective.part_nbytes) return pending;
   const auto parts = collective.shape == CollectivePattern::ring
                          ? size
                          : static_cast<std::size_t>(collective.phases[0].rounds);
   for (std::size_t i = 0; i < parts; ++i)
-    meeting->pipeline.nbytes.push_back(static_cast<double>(collective.part_nbytes(i)));
-  meeting->pipeline.first_part = collective.first_part;
-  meeting->pipeline.traffic = collective.traffic;
-  return meeting;
+    pending->pipeline.nbytes.push_back(static_cast<double>(collective.part_nbytes(i)));
+  pending->pipeline.first_part = collective.first_part;
+  pending->pipeline.traffic = collective.traffic;
+  return pending;
 }
 
-/// Ranks join their meetings in the same order, but some join many before others join the first.
-std::shared_ptr<FluidCollectives::Meeting> FluidCollectives::next_meeting(
-    Circle& circle, std::size_t place, const CollectivePattern& collective) {
-  const std::size_t number = circle.attended[place]++ - circle.over;
-  if (number == circle.meetings.size()) circle.meetings.push_back(new_meeting(circle, collective));
-  std::shared_ptr<Meeting> meeting = circle.meetings[number];
-  if (++meeting->arrived == circle.members.size()) {
-    circle.meetings.pop_front();
-    ++circle.over;
+/// Ranks join their collectives in the same order, but some join many before others join the first.
+std::shared_ptr<FluidCollectives::PendingCollective> FluidCollectives::join_next(
+    RankSet& rank_set, std::size_t place, const CollectivePattern& collective) {
+  const std::size_t number = rank_set.joined[place]++ - rank_set.complete;
+  if (number == rank_set.pending.size())
+    rank_set.pending.push_back(new_pending(rank_set, collective));
+  std::shared_ptr<PendingCollective> pending = rank_set.pending[number];
+  if (++pending->arrived == rank_set.members.size()) {
+    rank_set.pending.pop_front();
+    ++rank_set.complete;
   }
-  return meeting;
+  return pending;
 }
 
 bool FluidCollectives::make(SimStream& stream, const CollectivePattern& collective,
                             const std::function<void()>& messages) {
-  const DeferredTime when = stream.instant();
+  const DeferredTime when = stream.current_time();
   // Whether flows agree with messages must be decided in the order of time, and values must be
   // those of now.
   if (!always_ || collective.valued) stream.settle();
-  Circle& circle = this->circle(stream, collective.members);
-  const std::size_t place = circle.place.at(stream.rank());
-  const std::shared_ptr<Meeting> meeting = next_meeting(circle, place, collective);
-  const bool last = meeting->arrived == circle.members.size();
-  if (meeting->by_messages) {
+  RankSet& rank_set = this->rank_set(stream, collective.members);
+  const std::size_t place = rank_set.place.at(stream.rank());
+  const std::shared_ptr<PendingCollective> pending = join_next(rank_set, place, collective);
+  const bool last = pending->arrived == rank_set.members.size();
+  if (pending->by_messages) {
     by_messages_ += last;
     stream.settle();
     return false;
   }
-  arrive(*meeting, place, collective, when);
-  if (last) start(meeting);
+  arrive(*pending, place, collective, when);
+  if (last) start(pending);
   if (collective.valued) {
     stream.set_untimed(true);
     messages();
     stream.set_untimed(false);
   }
-  SimEvent& end = (*meeting->members)[meeting->relation ? 0 : place].end;
-  stream.go_on_from(DeferredTime::after({{meeting->members, &end}}, 0));
+  SimEvent& end = (*pending->members)[pending->relation ? 0 : place].end;
+  stream.continue_from(DeferredTime::after({{pending->members, &end}}, 0));
   return true;
 }
 
-void FluidCollectives::arrive(Meeting& meeting, std::size_t place,
+void FluidCollectives::arrive(PendingCollective& pending, std::size_t place,
                               const CollectivePattern& collective, const DeferredTime& when) const {
-  const std::size_t size = meeting.circle.members.size();
-  (*meeting.members)[place].come = when;
-  if (meeting.shape == CollectivePattern::h_relation) {
-    if (!meeting.relation)
-      meeting.relation =
-          std::make_unique<HRelation>(world_.network(), world_.cluster(), meeting.traffic);
-    return meeting.relation->add(meeting.circle.members[place], collective.sent);
+  const std::size_t size = pending.rank_set.members.size();
+  (*pending.members)[place].arrival = when;
+  if (pending.shape == CollectivePattern::h_relation) {
+    if (!pending.relation)
+      pending.relation =
+          std::make_unique<HRelation>(world_.network(), world_.cluster(), pending.traffic);
+    return pending.relation->add(pending.rank_set.members[place], collective.sent);
   }
   // The last rank of a chain sends to nobody; the rank after it, around the circle, is the first.
   if (collective.shape == CollectivePattern::chain && collective.sent.empty())
-    meeting.first = (place + 1) % size;
+    pending.first = (place + 1) % size;
   const Accelerator& accelerator = world_.cluster().accelerator;
   const auto set = [&](std::vector<double>& by_place, const Cost& cost) {
-    if (cost.nothing()) return;
+    if (cost.is_noop()) return;
     by_place.resize(size);
     by_place[place] = accelerator.seconds(cost);
   };
   for (std::size_t i = 0; i < collective.phases.size(); ++i) {
-    auto& phase = meeting.pipeline.phases[i];
+    auto& phase = pending.pipeline.phases[i];
     phase.messages = collective.phases[i].rounds;
     set(phase.work_s, collective.phases[i].each);
     set(phase.after_s, collective.phases[i].after);
@@ -110,29 +111,31 @@ void FluidCollectives::arrive(Meeting& meeting, std::size_t place,
 }
 
 /// Called when all ranks have arrived. Starts the flow at the last arrival, once its date is known.
-void FluidCollectives::start(const std::shared_ptr<Meeting>& meeting) {
-  for (; meeting->known < meeting->members->size(); ++meeting->known) {
-    const DeferredTime& when = (*meeting->members)[meeting->known].come;
-    if (!when.known()) return when.next().when_reached([this, meeting] { start(meeting); });
-    meeting->start_s = std::max(meeting->start_s, when.date_s());
+void FluidCollectives::start(const std::shared_ptr<PendingCollective>& pending) {
+  for (; pending->known < pending->members->size(); ++pending->known) {
+    const DeferredTime& when = (*pending->members)[pending->known].arrival;
+    if (!when.known()) return when.next().when_reached([this, pending] { start(pending); });
+    pending->start_s = std::max(pending->start_s, when.date_s());
   }
-  if (meeting->start_s <= Simulation::clock()) flow(meeting);
-  else world_.simulation().at(meeting->start_s, [this, meeting] { flow(meeting); });
+  if (pending->start_s <= Simulation::clock()) flow(pending);
+  else world_.simulation().at(pending->start_s, [this, pending] { flow(pending); });
 }
 
-void FluidCollectives::flow(const std::shared_ptr<Meeting>& meeting) {
+void FluidCollectives::flow(const std::shared_ptr<PendingCollective>& pending) {
   ++fluid_;
   const CoupledRounds& pattern =
-      coupled(meeting->circle, meeting->shape, meeting->traffic, meeting->first);
-  if (meeting->relation) return flow_at_once(meeting, pattern);
-  pass_on(meeting, pattern, ends_s(*meeting, pattern));
+      coupled(pending->rank_set, pending->shape, pending->traffic, pending->first);
+  if (pending->relation) return flow_at_once(pending, pattern);
+  pass_on(pending, pattern, ends_s(*pending, pattern));
 }
 
 /// When each rank finishes, by place, if nothing else uses the links.
-std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRounds& pattern) {
-  Pipeline& pipeline = meeting.pipeline;
-  for (const Member& member : *meeting.members) pipeline.starts_s.push_back(member.come.date_s());
-  const auto first = static_cast<std::ptrdiff_t>(meeting.first);
+std::vector<double> FluidCollectives::ends_s(PendingCollective& pending,
+                                             const CoupledRounds& pattern) {
+  Pipeline& pipeline = pending.pipeline;
+  for (const Member& member : *pending.members)
+    pipeline.starts_s.push_back(member.arrival.date_s());
+  const auto first = static_cast<std::ptrdiff_t>(pending.first);
   const auto from_first = [first](std::vector<double>& by_place) {
     if (!by_place.empty()) std::rotate(by_place.begin(), by_place.begin() + first, by_place.end());
   };
@@ -142,9 +145,9 @@ std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRoun
     from_first(phase.after_s);
   }
   const Transport& transport = world_.cluster().transport;
-  Connections& connections = this->connections(meeting, pattern);
+  Connections& connections = this->connections(pending, pattern);
   std::vector<double> ends =
-      meeting.shape == CollectivePattern::ring
+      pending.shape == CollectivePattern::ring
           ? ring_ends_s(pipeline, pattern.edges(), transport, connections.all)
           : chain_ends_s(pipeline, pattern.edges(), transport, connections.all);
   for (std::size_t i = 0; i < connections.windows.size(); ++i)
@@ -154,103 +157,103 @@ std::vector<double> FluidCollectives::ends_s(Meeting& meeting, const CoupledRoun
   return ends;
 }
 
-FluidCollectives::Connections& FluidCollectives::connections(Meeting& meeting,
+FluidCollectives::Connections& FluidCollectives::connections(PendingCollective& pending,
                                                              const CoupledRounds& pattern) {
-  Connections& connections = meeting.circle.connections[&pattern];
+  Connections& connections = pending.rank_set.connections[&pattern];
   connections.all.resize(pattern.edges().size());
-  if (world_.cluster().transport.tcp.exists()) open_windows(meeting, pattern, connections);
+  if (world_.cluster().transport.tcp.exists()) open_windows(pending, pattern, connections);
   return connections;
 }
 
-/// Simulates windows in a meeting in which any window binds or is not fully open yet.
-void FluidCollectives::open_windows(Meeting& meeting, const CoupledRounds& pattern,
+/// Simulates windows in a collective in which any window binds or is not fully open yet.
+void FluidCollectives::open_windows(PendingCollective& pending, const CoupledRounds& pattern,
                                     Connections& connections) {
   const Transport& transport = world_.cluster().transport;
-  const Circle& circle = meeting.circle;
-  const std::size_t size = circle.members.size();
+  const RankSet& rank_set = pending.rank_set;
+  const std::size_t size = rank_set.members.size();
   auto& windows = connections.windows;
   for (std::size_t i = windows.size(); i < pattern.edges().size(); ++i) {
-    const int source = circle.members[(meeting.first + i) % size];
-    const int destination = circle.members[(meeting.first + i + 1) % size];
+    const int source = rank_set.members[(pending.first + i) % size];
+    const int destination = rank_set.members[(pending.first + i + 1) % size];
     windows.push_back(pattern.edges()[i].between_nodes
-                          ? &world_.window(circle.stream, source, destination, false)
+                          ? &world_.window(rank_set.stream, source, destination, false)
                           : nullptr);
   }
-  const auto streams = static_cast<double>(transport.all_streams(meeting.traffic));
+  const auto streams = static_cast<double>(transport.all_streams(pending.traffic));
   bool opening = false;
   for (std::size_t i = 0; i < windows.size() && !opening; ++i)
     opening = windows[i] && !windows[i]->open(transport.tcp,
                                               {.streams = streams,
                                                .rate_Bps = 1 / pattern.edges()[i].per_byte_s,
                                                .round_trip_s = 2 * pattern.edges()[i].latency_s},
-                                              meeting.start_s);
+                                              pending.start_s);
   for (std::size_t i = 0; i < windows.size(); ++i)
     connections.all[i].window = opening ? windows[i] : nullptr;
 }
 
 /// If windows limit the whole collective, returns a flow at the sustained rate, which leaves the
 /// rest of the links' bandwidth to other traffic.
-const CoupledRounds& FluidCollectives::paced(Circle& circle, const CoupledRounds& pattern,
+const CoupledRounds& FluidCollectives::paced(RankSet& rank_set, const CoupledRounds& pattern,
                                              double bytes, double alone_s) {
   const double sustained_Bps = pattern.sustained_bandwidth();
   if (sustained_Bps == pattern.bandwidth() || alone_s < bytes / sustained_Bps) return pattern;
-  const auto found = circle.sustained.find(&pattern);
-  if (found != circle.sustained.end()) return found->second;
-  return circle.sustained.emplace(&pattern, pattern.sustained()).first->second;
+  const auto found = rank_set.sustained.find(&pattern);
+  if (found != rank_set.sustained.end()) return found->second;
+  return rank_set.sustained.emplace(&pattern, pattern.sustained()).first->second;
 }
 
 /// Ranks finish one after another. If the flow ends late because it shared links, the ranks that
 /// have not finished yet finish later by the same amount.
-void FluidCollectives::pass_on(const std::shared_ptr<Meeting>& meeting,
+void FluidCollectives::pass_on(const std::shared_ptr<PendingCollective>& pending,
                                const CoupledRounds& pattern, std::vector<double> ends_s) {
   const double last_s =
       std::max(*std::max_element(ends_s.begin(), ends_s.end()), Simulation::clock());
-  auto& connections = meeting->circle.connections[&pattern].all;
+  auto& connections = pending->rank_set.connections[&pattern].all;
   double bytes = 0;
-  for (std::size_t j = 0; j < meeting->pipeline.nbytes.size(); ++j)
-    bytes += meeting->pipeline.nbytes[j];
-  if (meeting->shape == CollectivePattern::ring) {
-    const int rounds = meeting->pipeline.phases[0].messages + meeting->pipeline.phases[1].messages;
-    bytes *= static_cast<double>(rounds) / static_cast<double>(meeting->pipeline.nbytes.size());
+  for (std::size_t j = 0; j < pending->pipeline.nbytes.size(); ++j)
+    bytes += pending->pipeline.nbytes[j];
+  if (pending->shape == CollectivePattern::ring) {
+    const int rounds = pending->pipeline.phases[0].messages + pending->pipeline.phases[1].messages;
+    bytes *= static_cast<double>(rounds) / static_cast<double>(pending->pipeline.nbytes.size());
   }
-  const double alone_s = last_s - meeting->start_s;
+  const double alone_s = last_s - pending->start_s;
   const auto flow =
-      flows_.start(paced(meeting->circle, pattern, bytes, alone_s), bytes, meeting->start_s,
-                   alone_s, [meeting, ends_s, last_s, &connections](double date_s) {
+      flows_.start(paced(pending->rank_set, pattern, bytes, alone_s), bytes, pending->start_s,
+                   alone_s, [pending, ends_s, last_s, &connections](double date_s) {
                      const double later_s = date_s - last_s;
                      if (later_s > 0)
                        for (auto& connection : connections) connection.delay(later_s);
                      for (std::size_t i = 0; i < ends_s.size(); ++i)
-                       if (SimEvent& end = (*meeting->members)[i].end; !end.reached())
+                       if (SimEvent& end = (*pending->members)[i].end; !end.reached())
                          end.reach(ends_s[i] + later_s);
                    });
   std::map<double, std::vector<std::size_t>> sooner;
   for (std::size_t i = 0; i < ends_s.size(); ++i)
     if (ends_s[i] < last_s) sooner[std::max(ends_s[i], Simulation::clock())].push_back(i);
   for (auto& [date_s, places] : sooner)
-    world_.simulation().at(date_s, [meeting, flow, date_s = date_s, places = std::move(places)] {
+    world_.simulation().at(date_s, [pending, flow, date_s = date_s, places = std::move(places)] {
       if (!flow->alone) return;
-      for (const std::size_t i : places) (*meeting->members)[i].end.reach(date_s);
+      for (const std::size_t i : places) (*pending->members)[i].end.reach(date_s);
     });
 }
 
 /// Connections and links inside nodes are not part of the flow and may take longer than it.
-void FluidCollectives::flow_at_once(const std::shared_ptr<Meeting>& meeting,
+void FluidCollectives::flow_at_once(const std::shared_ptr<PendingCollective>& pending,
                                     const CoupledRounds& pattern) {
-  const HRelation& relation = *meeting->relation;
-  meeting->at_once = relation.flow(pattern);
-  const auto& [links, bytes] = *meeting->at_once;
+  const HRelation& relation = *pending->relation;
+  pending->at_once = relation.flow(pattern);
+  const auto& [links, bytes] = *pending->at_once;
   const double before_s =
       relation.overhead_s() +
       world_.network().latency(pattern.slowest_source(), pattern.slowest_destination());
   const auto window_of = [&](int source, int destination, bool answers) -> TcpWindow& {
-    return world_.window(meeting->circle.stream, source, destination, answers);
+    return world_.window(pending->rank_set.stream, source, destination, answers);
   };
   const double least_s =
-      meeting->start_s + before_s + relation.least_s(meeting->start_s, window_of);
-  flows_.start(links, bytes, meeting->start_s, before_s + bytes / links.bandwidth(),
-               [meeting, least_s](double date_s) {
-                 meeting->members->front().end.reach(std::max(date_s, least_s));
+      pending->start_s + before_s + relation.least_s(pending->start_s, window_of);
+  flows_.start(links, bytes, pending->start_s, before_s + bytes / links.bandwidth(),
+               [pending, least_s](double date_s) {
+                 pending->members->front().end.reach(std::max(date_s, least_s));
                });
 }
 

@@ -50,19 +50,19 @@ class FluidCollectives {
   struct Counts {
     std::uint64_t fluid = 0, by_messages = 0, shared = 0;
   };
-  Counts counts() const { return {fluid_, by_messages_, flows_.meetings()}; }
+  Counts counts() const { return {fluid_, by_messages_, flows_.shared_count()}; }
 
  private:
-  struct Circle;
+  struct RankSet;
   /// When a rank arrives at a collective, and when the collective ends for it. Both are stored
   /// together, because an arriving rank uses both.
   struct Member {
-    DeferredTime come = DeferredTime::at(0);
+    DeferredTime arrival = DeferredTime::at(0);
     SimEvent end;  // an h-relation ends for all members with the first member's event
   };
   /// A collective at which ranks are arriving.
-  struct Meeting {
-    Circle& circle;
+  struct PendingCollective {
+    RankSet& rank_set;
     const CollectivePattern::Shape shape;
     const TrafficClass traffic;
     const bool by_messages;
@@ -71,7 +71,7 @@ class FluidCollectives {
     Pipeline pipeline = {};                    // for rings and chains
     std::unique_ptr<HRelation> relation = {};  // for h-relations, instead of `pipeline`
     std::optional<HRelation::Flow> at_once = {};
-    std::shared_ptr<std::vector<Member>> members = {};  // by place; may outlive the meeting
+    std::shared_ptr<std::vector<Member>> members = {};  // by place; may outlive this object
     std::size_t known = 0;  // members whose arrival time is known, from the first on
     double start_s = 0;     // arrival of the last member so far
   };
@@ -81,7 +81,7 @@ class FluidCollectives {
     std::vector<TcpWindow*> windows;  // null for edges inside nodes; empty if no TCP windows exist
   };
   /// A set of ranks that run collectives together on one stream.
-  struct Circle {
+  struct RankSet {
     StreamId stream;
     std::vector<int> members;
     std::unordered_map<int, std::size_t> place;  // of each rank in `members`
@@ -89,38 +89,42 @@ class FluidCollectives {
         patterns;  // keys include the traffic class and first place
     std::map<const CoupledRounds*, Connections> connections;
     std::map<const CoupledRounds*, CoupledRounds> sustained;
-    std::deque<std::shared_ptr<Meeting>> meetings;  // that some members have not joined yet
-    std::vector<std::size_t> attended;              // number of meetings joined, by place
-    std::size_t over = 0;                           // number of meetings at which all have arrived
-    bool has_rivals = false;                        // disjoint circles exist on its stream
+    std::deque<std::shared_ptr<PendingCollective>>
+        pending;                      // that some members have not joined yet
+    std::vector<std::size_t> joined;  // number of collectives joined, by place
+    std::size_t complete = 0;         // number of collectives at which all have arrived
+    bool has_disjoint_sets = false;   // disjoint sets exist on its stream
   };
 
-  Circle& circle(const SimStream& stream, std::span<const int> members);
-  void find_rivals(Circle& circle);
-  bool goes_by_messages(Circle& circle, const CollectivePattern& collective);
-  const CoupledRounds& coupled(Circle& circle, CollectivePattern::Shape shape, TrafficClass traffic,
-                               std::size_t first);
-  std::shared_ptr<Meeting> new_meeting(Circle& circle, const CollectivePattern& collective);
-  std::shared_ptr<Meeting> next_meeting(Circle& circle, std::size_t place,
-                                        const CollectivePattern& collective);
-  void arrive(Meeting& meeting, std::size_t place, const CollectivePattern& collective,
+  RankSet& rank_set(const SimStream& stream, std::span<const int> members);
+  void find_disjoint_sets(RankSet& rank_set);
+  bool uses_messages(RankSet& rank_set, const CollectivePattern& collective);
+  const CoupledRounds& coupled(RankSet& rank_set, CollectivePattern::Shape shape,
+                               TrafficClass traffic, std::size_t first);
+  std::shared_ptr<PendingCollective> new_pending(RankSet& rank_set,
+                                                 const CollectivePattern& collective);
+  std::shared_ptr<PendingCollective> join_next(RankSet& rank_set, std::size_t place,
+                                               const CollectivePattern& collective);
+  void arrive(PendingCollective& pending, std::size_t place, const CollectivePattern& collective,
               const DeferredTime& when) const;
-  void start(const std::shared_ptr<Meeting>& meeting);
-  void flow(const std::shared_ptr<Meeting>& meeting);
-  std::vector<double> ends_s(Meeting& meeting, const CoupledRounds& pattern);
-  Connections& connections(Meeting& meeting, const CoupledRounds& pattern);
-  void open_windows(Meeting& meeting, const CoupledRounds& pattern, Connections& connections);
-  static const CoupledRounds& paced(Circle& circle, const CoupledRounds& pattern, double bytes,
+  void start(const std::shared_ptr<PendingCollective>& pending);
+  void flow(const std::shared_ptr<PendingCollective>& pending);
+  std::vector<double> ends_s(PendingCollective& pending, const CoupledRounds& pattern);
+  Connections& connections(PendingCollective& pending, const CoupledRounds& pattern);
+  void open_windows(PendingCollective& pending, const CoupledRounds& pattern,
+                    Connections& connections);
+  static const CoupledRounds& paced(RankSet& rank_set, const CoupledRounds& pattern, double bytes,
                                     double alone_s);
-  void pass_on(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern,
+  void pass_on(const std::shared_ptr<PendingCollective>& pending, const CoupledRounds& pattern,
                std::vector<double> ends_s);
-  void flow_at_once(const std::shared_ptr<Meeting>& meeting, const CoupledRounds& pattern);
+  void flow_at_once(const std::shared_ptr<PendingCollective>& pending,
+                    const CoupledRounds& pattern);
 
   World& world_;
   const bool always_;
   UntimedMessages untimed_;
   CoupledFlows flows_;
-  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<Circle>>> circles_;  // by hash
+  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<RankSet>>> rank_sets_;  // by hash
   std::uint64_t fluid_ = 0, by_messages_ = 0;
 };
 

@@ -19,9 +19,9 @@ class UntimedMessages {
   void transfer(SimStream& stream, std::span<const Transfer> batch);
 
  private:
-  using Way = std::tuple<StreamId, int, int>;  // stream, source, destination
+  using ConnectionKey = std::tuple<StreamId, int, int>;  // stream, source, destination
   World& world_;
-  std::map<Way, std::queue<Parcel*>> arrived_;
+  std::map<ConnectionKey, std::queue<Parcel*>> arrived_;
 };
 
 }  // namespace trigram::sim

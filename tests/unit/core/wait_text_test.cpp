@@ -14,7 +14,7 @@ TEST(WaitText, NamesWhoWaitsForWhatAndWhere) {
             "rank 0 waits for rank 2 to receive a message on stream main");
   EXPECT_EQ(wait_text(1, "agent", {.kind = Wait::control, .tag = 7}),
             "rank 1 waits for a control message with tag 7 on stream agent");
-  EXPECT_EQ(wait_text(1, "main", {.kind = Wait::work, .other = "agent"}),
+  EXPECT_EQ(wait_text(1, "main", {.kind = Wait::work, .name = "agent"}),
             "rank 1 waits for a task of stream agent on stream main");
   EXPECT_EQ(wait_text(2, "comm", {.kind = Wait::collective}),
             "rank 2 waits for the other ranks in a native collective on stream comm");

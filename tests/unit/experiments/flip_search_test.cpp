@@ -32,7 +32,7 @@ struct Search {
   std::function<bool(std::size_t, double)> is_known = [](std::size_t, double) { return true; };
   std::vector<std::pair<double, std::size_t>> asked = {};
 
-  Found search(const Scan& scan) {
+  FlipSearchResult search(const Scan& scan) {
     return find_flip(winner, lines.size(), scan,
                      [this](double factor, const std::vector<std::size_t>& candidates) {
                        std::vector<std::optional<double>> costs;
@@ -164,19 +164,19 @@ TEST(FlipSearch, FindsAFlipBeforeTheWinnerIsNotKnown) {
 TEST(FlipSearch, WhoIsNotKnownIsNotAheadAndIsNamed) {
   Search search{{{1, 1}, {1.5, 0.7}, {3, 1}}};
   search.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 0.9; };
-  const Found found = search.search(kLess);
+  const FlipSearchResult found = search.search(kLess);
   EXPECT_FALSE(found.flip);
   EXPECT_THAT(found.unknown, ElementsAre(1));
   // Beyond the flip to another it does not matter.
   Search beyond{{{1, 1}, {1.5, 0.7}, {2, 0.3}}};
   beyond.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 0.3; };
-  const Found flip = beyond.search(kLess);
+  const FlipSearchResult flip = beyond.search(kLess);
   expect_flip(flip.flip, crossing(beyond.lines[0], beyond.lines[2]), 2);
   EXPECT_THAT(flip.unknown, ElementsAre());
   // Nor is it news of who is not known at the start, but it may be first where it is known.
   Search later{{{1.5, 1}, {1, 1}}};
   later.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 3; };
-  const Found known = later.search(kMore);
+  const FlipSearchResult known = later.search(kMore);
   expect_flip(known.flip, 3, 1);
   EXPECT_THAT(known.unknown, ElementsAre());
 }

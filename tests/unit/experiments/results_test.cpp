@@ -276,10 +276,10 @@ TEST(ComparisonTable, SaysWhatRunsSayOfTheirLength) {
       "(a to b): samples/s of the slowest and of the fastest worker, who do not wait for each "
       "other; the sum is of all\n"
       "means over 4 of 7 steps: whole cycles of 4: part\n");
-  EXPECT_EQ(lack_of_exchanges(cut), "made 7 of 8 steps");
-  EXPECT_EQ(lack_of_exchanges(cut, Compared::accuracy), "") << "it was there when it says";
+  EXPECT_EQ(missing_exchanges(cut), "made 7 of 8 steps");
+  EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "") << "it was there when it says";
   cut["summary"]["shortfall"]["of"] = "run";
-  EXPECT_EQ(lack_of_exchanges(cut, Compared::accuracy), "made 7 of 8 steps");
+  EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "made 7 of 8 steps");
 }
 
 TEST(Labels, NameSystemsByTheirFiles) {

@@ -35,47 +35,47 @@ class Turned {
   Clock::time_point now_{};
 };
 
-TEST(Awake, CountsTheTimeBetweenLooks) {
+TEST(AwakeClock, CountsTheTimeBetweenLooks) {
   const Clock::time_point began{};
-  Awake awake(seconds(30), began);
-  EXPECT_EQ(awake.look(began + seconds(1)), seconds(1));
-  EXPECT_EQ(awake.look(began + seconds(1) + Awake::kLongestGap), seconds(3));
+  AwakeClock awake(seconds(30), began);
+  EXPECT_EQ(awake.update(began + seconds(1)), seconds(1));
+  EXPECT_EQ(awake.update(began + seconds(1) + AwakeClock::kLongestGap), seconds(3));
 }
 
-TEST(Awake, AGapCountsAsTheLongestOrAsAQuarterOfThePatience) {
+TEST(AwakeClock, AGapCountsAsTheLongestOrAsAQuarterOfTheTimeout) {
   const Clock::time_point began{};
-  Awake patient(seconds(30), began), hasty(seconds(2), began);
-  EXPECT_EQ(patient.look(began + seconds(3600)), Awake::kLongestGap);
-  EXPECT_EQ(hasty.look(began + seconds(3600)), milliseconds(500));
+  AwakeClock long_timeout(seconds(30), began), short_timeout(seconds(2), began);
+  EXPECT_EQ(long_timeout.update(began + seconds(3600)), AwakeClock::kLongestGap);
+  EXPECT_EQ(short_timeout.update(began + seconds(3600)), milliseconds(500));
 }
 
-TEST(Awake, AccusesAfterThePatience) {
+TEST(AwakeClock, ReportsAPeerAfterTheTimeout) {
   const Clock::time_point began{};
-  Awake awake(seconds(3), began);
+  AwakeClock awake(seconds(3), began);
   for (int s = 1; s <= 4; ++s) {
-    awake.look(began + seconds(s));
+    awake.update(began + seconds(s));
     EXPECT_EQ(awake.too_long(Duration(0)), s >= 3) << s;
     EXPECT_EQ(awake.too_long(seconds(1)), s >= 4) << s;
   }
 }
 
-TEST(Awake, GrantsAMomentAfterAGap) {
+TEST(AwakeClock, GrantsAMomentAfterAGap) {
   Turned clock;
-  Awake awake(seconds(30), clock.now());
+  AwakeClock awake(seconds(30), clock.now());
   const auto is_quiet = [&] {
-    awake.look(clock.now());
+    awake.update(clock.now());
     return !awake.too_long(Duration(0));
   };
   ASSERT_TRUE(clock.look_for(seconds(29), seconds(3600), is_quiet)) << "as soon as it goes on";
-  EXPECT_TRUE(clock.look_for(Awake::kGrace - milliseconds(500), Duration(0), is_quiet));
+  EXPECT_TRUE(clock.look_for(AwakeClock::kGrace - milliseconds(500), Duration(0), is_quiet));
   EXPECT_FALSE(clock.look_for(seconds(1), Duration(0), is_quiet));
 }
 
-TEST(Awake, AHastyOneWaitsItsPatienceAfterAGap) {
+TEST(AwakeClock, AShortTimeoutIsItsOwnGracePeriod) {
   Turned clock;
-  Awake awake(seconds(2), clock.now());
+  AwakeClock awake(seconds(2), clock.now());
   const auto is_quiet = [&] {
-    awake.look(clock.now());
+    awake.update(clock.now());
     return !awake.too_long(Duration(0));
   };
   ASSERT_TRUE(clock.look_for(milliseconds(1500), seconds(3600), is_quiet));
@@ -84,29 +84,29 @@ TEST(Awake, AHastyOneWaitsItsPatienceAfterAGap) {
 }
 
 /// However its watcher stalls, if only it looks now and then.
-TEST(Patience, EndsThoughItsProcessStallsAgainAndAgain) {
-  for (const Duration patience : {milliseconds(300), milliseconds(2000), milliseconds(8000),
-                                  milliseconds(30'000), milliseconds(600'000)})
+TEST(Timeout, EndsThoughItsProcessStallsAgainAndAgain) {
+  for (const Duration timeout : {milliseconds(300), milliseconds(2000), milliseconds(8000),
+                                 milliseconds(30'000), milliseconds(600'000)})
     for (const Stalls& stalls :
          {Stalls{milliseconds(4800), milliseconds(2200)},
           Stalls{milliseconds(500), milliseconds(2500)}, Stalls{Duration(0), milliseconds(2100)},
           Stalls{Duration(0), seconds(100)}, Stalls{seconds(5), seconds(60)},
           Stalls{seconds(31), seconds(3)}}) {
       Turned clock;
-      Patience waits(patience, clock.now());
+      Timeout waits(timeout, clock.now());
       int pauses = 0;
       Duration awake{0};
       while (clock.look_for(stalls.on, stalls.pause, [&] { return !waits.is_over(clock.now()); })) {
-        ASSERT_LT(++pauses, 1000) << patience.count() << " ns, " << stalls.pause.count();
+        ASSERT_LT(++pauses, 1000) << timeout.count() << " ns, " << stalls.pause.count();
         awake += stalls.on;
       }
-      EXPECT_LE(awake, patience + Awake::kGrace + 2 * Awake::kLongestGap);
+      EXPECT_LE(awake, timeout + AwakeClock::kGrace + 2 * AwakeClock::kLongestGap);
     }
 }
 
-TEST(Patience, IsNotSpentInLongSleepsOfTheWholeJob) {
+TEST(Timeout, IsNotSpentInLongSleepsOfTheWholeJob) {
   Turned clock;
-  Patience waits(seconds(30), clock.now());
+  Timeout waits(seconds(30), clock.now());
   for (int night = 0; night < 5; ++night)
     EXPECT_TRUE(
         clock.look_for(seconds(3), seconds(30'000), [&] { return !waits.is_over(clock.now()); }));
@@ -115,19 +115,19 @@ TEST(Patience, IsNotSpentInLongSleepsOfTheWholeJob) {
       clock.look_for(seconds(29), Duration(0), [&] { return !waits.is_over(clock.now()); }));
 }
 
-TEST(Patience, MayBeLongerThanTheClock) {
+TEST(Timeout, MayBeLongerThanTheClock) {
   const Clock::time_point began = Clock::now();
   for (const double s : {1e9, 1e10, 1e300}) {
-    Patience waits(s);
+    Timeout waits(s);
     EXPECT_FALSE(waits.is_over(began + seconds(1))) << s;
-    EXPECT_EQ(waits.look_interval(), milliseconds(500));
+    EXPECT_EQ(waits.poll_interval(), milliseconds(500));
   }
 }
 
 TEST(Watchdog, DoesNotBarkForAMomentWhereNobodyLooked) {
   Turned clock;
   Watchdog watchdog(1, clock.now());
-  const StreamSnapshot stuck{.running = false, .waits_over = 0, .blocked = {"rank 0 waits"}};
+  const StreamSnapshot stuck{.running = false, .waits_ended = 0, .blocked = {"rank 0 waits"}};
   const auto is_quiet = [&] { return !watchdog.hangs(stuck, clock.now()); };
   EXPECT_TRUE(clock.look_for(milliseconds(500), seconds(20), is_quiet))
       << "the process was kept from looking, and perhaps all of it";
@@ -137,7 +137,7 @@ TEST(Watchdog, DoesNotBarkForAMomentWhereNobodyLooked) {
 
 TEST(Watchdog, BarksAtWhatStands) {
   Watchdog watchdog(0.3);
-  const StreamSnapshot stuck{.running = false, .waits_over = 0, .blocked = {"rank 0 waits"}};
+  const StreamSnapshot stuck{.running = false, .waits_ended = 0, .blocked = {"rank 0 waits"}};
   const auto latest = Clock::now() + seconds(100);
   bool hangs = false;
   while (!hangs && Clock::now() < latest) {

@@ -62,18 +62,18 @@ TEST(AcceleratorScaling, NamesAreTheSameMachineWhateverIsAddedToThem) {
 
 TEST(AcceleratorScaling, IsAnAssumptionThatAMeasuredStepReplaces) {
   ProfileOptions options{
-      .step_s = {}, .batch = {}, .accelerator = OtherAccelerator{kNew}, .buckets = {}};
+      .step_s = {}, .batch = {}, .accelerator = TargetAccelerator{kNew}, .buckets = {}};
   const Profile scaled = adapted(measured(), options);
   EXPECT_THAT(scaled.assumed, ElementsAre(HasSubstr("1000 to 5000 ms if all went with one")));
   LayerTimes times = layer_times(measured(), options);
-  EXPECT_EQ(times.stand_for.name, kNew.name);
+  EXPECT_EQ(times.times_for.name, kNew.name);
   EXPECT_DOUBLE_EQ(times.step_s, 3.4);
   options.step_s = 6.8;
   const Profile timed = adapted(measured(), options);
   EXPECT_THAT(timed.assumed, ElementsAre());
   EXPECT_DOUBLE_EQ(timed.tensors[1].forward_s, 2) << "shares are those of the other machine";
   times = layer_times(measured(), options);
-  EXPECT_EQ(times.stand_for.name, "");
+  EXPECT_EQ(times.times_for.name, "");
   EXPECT_DOUBLE_EQ(times.least_s, 6.8);
   EXPECT_DOUBLE_EQ(times.most_s, 6.8);
 }

@@ -7,7 +7,7 @@ namespace trigram {
 
 /// A message that this process writes if a signal ends it: which stream waits for which rank. It is
 /// prepared in advance, because a signal handler may neither allocate memory nor take a lock.
-namespace last_words {
+namespace signal_message {
 
 /// Replaces the message; truncated to 3 kB. Thread-safe.
 void set(std::string_view text);
@@ -22,5 +22,5 @@ bool wanted() noexcept;
 void end_on_signals(const std::string& who, const std::string& parting, int exit_code,
                     const std::string& copy = "");
 
-}  // namespace last_words
+}  // namespace signal_message
 }  // namespace trigram

@@ -1,4 +1,4 @@
-#include "cuda/codecs/minmax_uint8_ways.h"
+#include "cuda/codecs/minmax_uint8_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -42,27 +42,27 @@ unsigned multiprocessors() {
   return count;
 }
 
-Ways choose_ways(const std::vector<Chunk>& chunks, bool mean) {
-  Ways ways;
+EncodingPlan plan_encoding(const std::vector<Chunk>& chunks, bool mean) {
+  EncodingPlan plan;
   std::size_t size = 0;
   for (const Chunk& chunk : chunks) {
     const std::size_t needed = smallest_for(chunk.numel);
     if (!mean && chunk.numel <= kWarpCapacity) {
-      ways.in_warps.push_back(chunk);
+      plan.in_warps.push_back(chunk);
     } else if (needed == kSizes.size()) {
-      ways.in_tiles.push_back(chunk);
+      plan.in_tiles.push_back(chunk);
     } else {
-      ways.in_clusters.push_back(chunk);
+      plan.in_clusters.push_back(chunk);
       size = std::max(size, needed);
     }
   }
-  if (ways.in_clusters.empty()) return ways;
+  if (plan.in_clusters.empty()) return plan;
   // With few chunks, uses larger clusters, so that more of the GPU is busy.
-  const std::size_t count = ways.in_clusters.size();
+  const std::size_t count = plan.in_clusters.size();
   while (size + 1 < kSizes.size() && resident(size + 1) >= count) ++size;
-  ways.blocks = kSizes[size];
-  ways.clusters = static_cast<unsigned>(std::min<std::size_t>(count, resident(size)));
-  return ways;
+  plan.blocks = kSizes[size];
+  plan.clusters = static_cast<unsigned>(std::min<std::size_t>(count, resident(size)));
+  return plan;
 }
 
 }  // namespace trigram::cuda::minmax_uint8

@@ -1,4 +1,4 @@
-#include "algorithms/peers/random_meetings.h"
+#include "algorithms/peers/random_pairs.h"
 
 #include "algorithms/peers/registry.h"
 #include "core/random/philox.h"
@@ -7,8 +7,8 @@ namespace trigram {
 namespace {
 
 /// No more than `most`, however long it is.
-long draw_interval(std::uint64_t seed, long meeting, std::int64_t mean, long most) {
-  Philox draw(seed, 1, meeting, Purpose::peers);  // those of rank 0 are the matchings
+long draw_interval(std::uint64_t seed, long round, std::int64_t mean, long most) {
+  Philox draw(seed, 1, round, Purpose::peers);  // those of rank 0 are the matchings
   long steps = 1;
   while (steps < most && draw.below(static_cast<std::uint32_t>(mean)) != 0) ++steps;
   return steps;
@@ -16,8 +16,8 @@ long draw_interval(std::uint64_t seed, long meeting, std::int64_t mean, long mos
 
 }  // namespace
 
-RandomMeetings::RandomMeetings(std::uint64_t seed, Interval interval, std::int64_t mean_interval,
-                               long steps)
+RandomPairs::RandomPairs(std::uint64_t seed, Interval interval, std::int64_t mean_interval,
+                         long steps)
     : pairs_(make_peer_graph({"random_matching"}, seed)) {
   for (long made = 0;;) {
     made += interval == Interval::fixed

@@ -6,6 +6,6 @@ namespace trigram {
 
 /// Writes each line of `text` to stderr after the program's name. Never throws: if stderr is full
 /// or closed, only the exit code shows the error.
-void complain(const std::string& text) noexcept;
+void print_error(const std::string& text) noexcept;
 
 }  // namespace trigram

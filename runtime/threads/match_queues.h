@@ -33,13 +33,13 @@ struct Parcel {
 
 /// The matching queues for messages from one rank to another on one stream. Messages of
 /// TrafficClass::answer have separate queues. The mutex of the receiver's endpoint guards them.
-struct Meeting {
-  std::vector<PostedTransfer*> receives;     // posted receives without a message
-  std::list<std::shared_ptr<Parcel>> taken;  // accepted messages without a reader
-  std::vector<PostedTransfer*> sends;        // neither accepted by the transport nor matched
-  std::int64_t held_messages = 0;            // accepted but not yet received
+struct MatchQueues {
+  std::vector<PostedTransfer*> receives;        // posted receives without a message
+  std::list<std::shared_ptr<Parcel>> accepted;  // accepted messages without a reader
+  std::vector<PostedTransfer*> sends;           // neither accepted by the transport nor matched
+  std::int64_t held_messages = 0;               // accepted but not yet received
   double held_bytes = 0;
-  ShapedNetwork::Line line;  // guarded by the network
+  ShapedNetwork::SendQueue send_queue;  // guarded by the network
 
   bool has_room(const Transport& transport, double nbytes, TrafficClass traffic) const {
     return transport.takes(held_messages, held_bytes, nbytes, traffic);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/host/awake.h"
+#include "runtime/host/awake_clock.h"
 
 namespace trigram::host {
 
@@ -10,23 +10,23 @@ namespace trigram::host {
 inline constexpr int kWatchdogExit = 124;
 
 /// A timeout for waits on other processes that ignores time in which this process was suspended.
-class Patience {
+class Timeout {
  public:
-  explicit Patience(Clock::duration longest, Clock::time_point now = Clock::now())
+  explicit Timeout(Clock::duration longest, Clock::time_point now = Clock::now())
       : longest_(longest), awake_(longest, now) {}
-  explicit Patience(double longest_s) : Patience(seconds(longest_s)) {}
-  /// True once the timeout has passed. Call it often (see Awake).
+  explicit Timeout(double longest_s) : Timeout(seconds(longest_s)) {}
+  /// True once the timeout has passed. Call it often (see AwakeClock).
   bool is_over(Clock::time_point now = Clock::now()) {
-    awake_.look(now);
+    awake_.update(now);
     return awake_.too_long(began_);
   }
   /// Starts the timeout again.
-  void restart(Clock::time_point now = Clock::now()) { began_ = awake_.look(now); }
-  Clock::duration look_interval() const { return std::min(longest_ / 4, seconds(0.5)); }
+  void restart(Clock::time_point now = Clock::now()) { began_ = awake_.update(now); }
+  Clock::duration poll_interval() const { return std::min(longest_ / 4, seconds(0.5)); }
 
  private:
   const Clock::duration longest_;
-  Awake awake_;
+  AwakeClock awake_;
   Clock::duration began_{0};  // in time awake
 };
 

@@ -10,7 +10,7 @@ COLOURS, MARKERS, LINES = 6, 6, 4  # how many there are of each
 _FIXED = ["gradient_allreduce", "bytegrad", "decentralized", "async_model_average"]
 
 
-class Looks:
+class Appearances:
     def __init__(self, algorithms: list[str]):
         self._places: dict[str, int] = {}
         free = count(len(_FIXED))
@@ -20,7 +20,7 @@ class Looks:
             taken = fixed in self._places.values()
             self._places[label] = next(free) if fixed is None or taken else fixed
 
-    def look(self, algorithm: str) -> tuple[int, int, int]:
+    def appearance(self, algorithm: str) -> tuple[int, int, int]:
         """The numbers of its colour, marker and line. Algorithms that share a colour differ in marker and line, so that
         they can be told apart in black and white."""
         place = self._places[algorithm]

@@ -1,11 +1,11 @@
-#include "experiments/text/complaint.h"
+#include "experiments/text/print_error.h"
 
 #include <algorithm>
 #include <cstdio>
 
 namespace trigram {
 
-void complain(const std::string& text) noexcept {
+void print_error(const std::string& text) noexcept {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     std::fputs("trigram: ", stderr);

@@ -7,14 +7,14 @@
 namespace trigram::cuda::minmax_uint8 {
 
 /// Chunks, grouped by the kernel that encodes them.
-struct Ways {
+struct EncodingPlan {
   std::vector<Chunk> in_warps, in_clusters, in_tiles;
   unsigned blocks = 1;    // per cluster
   unsigned clusters = 0;  // that run concurrently
 };
 
 /// Groups chunks for the current GPU.
-Ways choose_ways(const std::vector<Chunk>& chunks, bool mean);
+EncodingPlan plan_encoding(const std::vector<Chunk>& chunks, bool mean);
 
 /// Number of multiprocessors of the current GPU.
 unsigned multiprocessors();

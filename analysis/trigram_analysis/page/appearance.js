@@ -7,7 +7,7 @@ export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-export function look([series, marker, dashes]) {
+export function appearance([series, marker, dashes]) {
   return {colour: colour(`series-${series}`), marker, dash: DASHES[dashes]};
 }
 

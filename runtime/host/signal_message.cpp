@@ -1,4 +1,4 @@
-#include "runtime/host/last_words.h"
+#include "runtime/host/signal_message.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <mutex>
 
-namespace trigram::last_words {
+namespace trigram::signal_message {
 namespace {
 
 constexpr std::size_t kLongest = 3000;  // stays below 4096 bytes in all, one atomic pipe write
@@ -104,4 +104,4 @@ void end_on_signals(const std::string& who, const std::string& parting, int exit
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-}  // namespace trigram::last_words
+}  // namespace trigram::signal_message

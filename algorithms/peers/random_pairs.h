@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "algorithms/peers/peer_graph.h"
+
+namespace trigram {
+
+/// How many steps lie between rounds: always the same number, or a number drawn for each round from
+/// the geometric distribution with that mean.
+enum class Interval { fixed, geometric };
+
+/// Rounds in which all ranks form random pairs, numbered from 0. All ranks compute each round's
+/// pairs, and after which of their own steps the round is due, without asking each other.
+class RandomPairs {
+ public:
+  /// The rounds of a run of `steps` steps; `mean_interval` in steps, at least 1.
+  RandomPairs(std::uint64_t seed, Interval interval, std::int64_t mean_interval, long steps);
+
+  long count() const { return std::ssize(due_); }
+  /// True if `round` exists and is due after step `step`; steps are numbered from 0.
+  bool due_after(long step, long round) const {
+    return round < count() && due_[static_cast<std::size_t>(round)] == step;
+  }
+  /// A perfect matching, weights 1/2; with an odd number of ranks, one is left out.
+  Peers peers(int rank, int size, long round) const { return pairs_->peers(rank, size, round); }
+
+ private:
+  std::shared_ptr<const PeerGraph> pairs_;
+  std::vector<long> due_;  // after which step, by number
+};
+
+}  // namespace trigram
