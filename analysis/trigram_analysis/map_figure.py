@@ -59,7 +59,7 @@ def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
 
 def _margin(best: Winner) -> str:
     if best.rivals:
-        return "with every seed;\n" + _wrapped(overview.earlier(best))
+        return ("with every seed;\n" if best.some_seeds else "as far as known;\n") + _wrapped(overview.earlier(best))
     return "" if best.margin is None else f"{best.margin:.3g}× ahead"
 
 

@@ -60,8 +60,7 @@ def headline(comparison: Comparison) -> str:
         return ""
     counts = Counter("not ranked" if w.rivals else w.leaders[0] if len(w.leaders) == 1 else "a tie" for w in won)
     if len(won) == 1:
-        of = " of those that get there with every seed" if won[0].rivals else ""
-        return f"{', '.join(won[0].leaders)} first in {measure.title}{of}"
+        return f"{', '.join(won[0].leaders)} first in {measure.title}{_reservation(won[0])}"
     parts = [f"{name} in {n} of {len(won)}" for name, n in counts.most_common(4)]
     return f"first in {measure.title}: {', '.join(parts)} settings"
 
@@ -105,7 +104,7 @@ def missing(comparison: Comparison, measure: Measure, setting: Setting | None) -
 
 def margin(best: Winner) -> str:
     if best.rivals:
-        return f"of those with every seed; {earlier(best)}"
+        return f"{known(best)}; {earlier(best)}"
     if best.margin is None:
         return "tie of all" if len(best.leaders) > 1 else "alone"
     if best.margin == float("inf"):
@@ -113,9 +112,20 @@ def margin(best: Winner) -> str:
     return f"{units.significant(best.margin)}× ahead of {best.runner_up}"
 
 
+def _reservation(best: Winner) -> str:
+    if not best.rivals:
+        return ""
+    return " of those that get there with every seed" if best.some_seeds else " as far as evaluations tell"
+
+
+def known(best: Winner) -> str:
+    """Among which algorithms the leaders are first, if there are rivals."""
+    return "of those with every seed" if best.some_seeds else "as far as known"
+
+
 def earlier(best: Winner) -> str:
-    """Says which algorithms may be earlier than the leaders with some of their seeds."""
-    who = best.rivals[0].algorithm if len(best.rivals) == 1 else f"{len(best.rivals)} others"
+    """Says which algorithms may be earlier than the leaders but are not ranked."""
+    who = best.rivals[0] if len(best.rivals) == 1 else f"{len(best.rivals)} others"
     return f"{who} may be earlier"
 
 

@@ -8,7 +8,8 @@ from typing import Sequence
 from . import units
 from .comparison import Comparison, Point, Setting
 from .measures import time_to
-from .winner_map import TIE, Contender, Unranked, contenders, leaders, order_unknown, rivals, unranked
+from .winner_map import (TIE, Contender, Unranked, cannot_be_ranked, contenders, early_with_some_seeds, leaders,
+                         order_unknown, unranked)
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,15 @@ def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]
         return [f"{begin}{_listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "
                 "not tell who is first"]
     first = leaders(ranked)
-    late = [c.algorithm for c in ranked if c.may_be_first(ranked[0]) and c not in first]
+    late = cannot_be_ranked(ranked)
+    if late:
+        begin += "as far as evaluations tell, " if begin else "As far as evaluations tell, "
     said = [f"{begin}{_listed([c.algorithm for c in first])} {_are(first)} first to {goal}, {_when(ranked[0])}"]
-    return said + ([f"too few evaluations tell when {_listed(late)} {_are(late)} there"] if late else [])
+    return said + ([f"{_listed([c.algorithm for c in late])} may be earlier, too few evaluations tell"] if late else [])
 
 
 def _some_seeds(ranked: list[Contender], others: list[Unranked]) -> list[str]:
-    early = rivals(ranked, others) if ranked else []
+    early = early_with_some_seeds(ranked, others) if ranked else []
     late = [other for other in others if other not in early]
 
     def named(found: list[Unranked]) -> str:

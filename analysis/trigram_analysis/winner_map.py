@@ -15,15 +15,16 @@ TIE = 0.01  # values whose relative difference is at most this count as equal
 class Winner:
     """The winner at a setting. `leaders` has several algorithms if they tie. `margin` is the factor, at least 1,
     between the best value and the first value behind it; None if no value is behind it. `coarse`: few evaluations tell
-    the best value. `rivals` may be earlier with some of their seeds; then the leaders are known to be first only among
-    the algorithms that get there with every seed."""
+    the best value. `rivals` are not ranked but may be earlier, so the leaders are first only as far as evaluations tell
+    or, if `some_seeds`, only among the algorithms that get there with every seed."""
 
     leaders: list[str]
     value: float
     runner_up: str | None
     margin: float | None
     coarse: bool = False
-    rivals: list[Unranked] = field(default_factory=list)
+    rivals: list[str] = field(default_factory=list)
+    some_seeds: bool = False
 
 
 def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner | None:
@@ -35,7 +36,7 @@ def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner
     behind = [c for c in ranked if not c.may_be_first(best)]
     return Winner([c.algorithm for c in leaders(ranked)], best.value, behind[0].algorithm if behind else None,
                   _factor(best.value, behind[0].value) if behind else None, best.coarse,
-                  rivals(ranked, unranked(points, measure)))
+                  rivals(ranked, unranked(points, measure)), bool(early_with_some_seeds(ranked, unranked(points, measure))))
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,17 @@ class Unranked:
 
 
 def leaders(ranked: list[Contender]) -> list[Contender]:
-    """The first of the contenders, and those that may be first as well. A coarse contender whose interval ends later
-    than that of a contender that is not coarse is left out: it cannot be ranked."""
+    """The first of the contenders, and those that may be first as well, without those that `cannot_be_ranked`."""
+    able = [c for c in ranked if c.may_be_first(ranked[0])]
+    return [c for c in able if c not in cannot_be_ranked(ranked)]
+
+
+def cannot_be_ranked(ranked: list[Contender]) -> list[Contender]:
+    """The coarse contenders that may be first and whose intervals end later than the interval of a contender that is not
+    coarse."""
     able = [c for c in ranked if c.may_be_first(ranked[0])]
     told = min((c.value for c in able if not c.coarse), default=float("inf"))
-    return [c for c in able if not c.coarse or c.value <= told * (1 + TIE)]
+    return [c for c in able if c.coarse and c.value > told * (1 + TIE)]
 
 
 def order_unknown(ranked: list[Contender]) -> bool:
@@ -87,7 +94,13 @@ def unranked(points: list[Point], measure: Measure) -> list[Unranked]:
             if not p.lack(measure.rate) and (found := measure.partly(p)) is not None]
 
 
-def rivals(ranked: list[Contender], others: list[Unranked]) -> list[Unranked]:
+def rivals(ranked: list[Contender], others: list[Unranked]) -> list[str]:
+    """The algorithms that may be earlier than the leaders of `ranked` but are not ranked: few evaluations tell when they
+    get there, or they get there with some seeds only. `ranked` must not be empty."""
+    return [each.algorithm for each in [*cannot_be_ranked(ranked), *early_with_some_seeds(ranked, others)]]
+
+
+def early_with_some_seeds(ranked: list[Contender], others: list[Unranked]) -> list[Unranked]:
     """The entries of `others` that may be earlier, with some seed, than the first of `ranked`, which must not be
     empty."""
     return [other for other in others if other.partly.least < ranked[0].value]

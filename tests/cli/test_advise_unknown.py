@@ -81,14 +81,14 @@ class Unknown(CommandTest):
         )
 
     def test_a_challenger_that_is_not_known_is_named(self) -> None:
-        """An average takes 2 of the 6 steps to the target accuracy, and all 6 on a slower network."""
+        """An average takes about a step of the 6 to the target accuracy, and all 6 on a slower network."""
         momentum = {"name": "sgd", "lr": 0.05, "momentum": 0.5}
         rows = [
             {"/algorithm": SIGNS, "/optimizer": momentum},
             {"/algorithm": AVERAGE, "/optimizer": {"name": "sgd", "lr": 0.02}},
         ]
         options = ("--range", "32", "--target", "accuracy=0.5")
-        arguments = self.arguments("5Gbps", *options, candidates={"zip": rows})
+        arguments = self.arguments("20Gbps", *options, candidates={"zip": rows})
         advice = self.advise(arguments)
         self.assertEqual([c["algorithm"] for c in advice["candidates"]], [SIGNS, ASYNC])
         self.assertIsNone(advice["candidates"][1]["not_compared"])

@@ -8,9 +8,10 @@ const TIE = 0.01, COARSE = 1 / 5;  // as in winner_map.py and accuracy.py
 const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 ? Infinity
   : Math.max(Math.abs(a), Math.abs(b)) / Math.min(Math.abs(a), Math.abs(b));
 
-/** {leaders, value, runnerUp, margin, coarse, ranked, rivals} among `points`, or null. Points that fall short take no part.
- *  A value may be the end of an interval. Then it ties with the values that it may be lower than, unless it is coarse and
- *  ends later than a value that is not coarse. `rivals` have no value but may be earlier with some of their seeds. */
+/** {leaders, value, runnerUp, margin, coarse, ranked, rivals, someSeeds} among `points`, or null. Points that fall short take
+ *  no part. A value may be the end of an interval. Then it ties with the values that it may be lower than. `rivals` may be
+ *  earlier but are not ranked: coarse values that end later than a value that is not coarse and, if `someSeeds`, points
+ *  that get there with only some of their seeds. */
 export function winner(points, m, better) {
   const ranked = points.filter(p => p.values[m] !== null && !p.apart.includes(m))
     .sort((a, b) => better === "high" ? b.values[m] - a.values[m] : a.values[m] - b.values[m]);
@@ -21,8 +22,9 @@ export function winner(points, m, better) {
   const able = ranked.filter(leads), behind = ranked.find(p => !leads(p));
   const told = Math.min(...able.filter(p => !isCoarse(p)).map(p => p.values[m]));
   const leaders = able.filter(p => !isCoarse(p) || p.values[m] <= told * (1 + TIE));
-  const rivals = unranked(points, m).filter(p => p.partly[m].least < value);
-  return {ranked, leaders, value, rivals, coarse: isCoarse(ranked[0]), runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
+  const early = unranked(points, m).filter(p => p.partly[m].least < value);
+  const rivals = [...able.filter(p => !leaders.includes(p)), ...early];
+  return {ranked, leaders, value, rivals, someSeeds: early.length > 0, coarse: isCoarse(ranked[0]), runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
 }
 
 /** The points that get there with only some of their seeds. */
@@ -84,7 +86,7 @@ function cell(view, measure, best, here) {
   const title = names.length === 1 ? names[0].label : names.length === 2 ? `${names[0].label} = ${names[1].label}`
     : `${names[0].label} and ${names.length - 1} more tie`;
   const behind = best.runnerUp && label(best.runnerUp);
-  const margin = rivals ? `of those with every seed; ${rivals === 1 ? label(best.rivals[0]) : `${rivals} others`} may be earlier`
+  const margin = rivals ? `${best.someSeeds ? "of those with every seed" : "as far as known"}; ${rivals === 1 ? label(best.rivals[0]) : `${rivals} others`} may be earlier`
     : best.margin === null ? (names.length > 1 ? "tie of all" : "alone")
     : best.margin === Infinity ? `0 against ${behind}` : `${significant(best.margin)}× ahead of ${behind}`;
   const undecided = names.length > 1 || rivals > 0;
