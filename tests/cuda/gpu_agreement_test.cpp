@@ -5,9 +5,9 @@
 
 #include "cuda/cuda_accelerator.h"
 #include "runtime/mpi/mpi_runtime.h"
+#include "tests/support/idx_files.h"
 #include "tests/support/issue_order.h"
 #include "tests/support/training.h"
-#include "tests/unit/workloads/idx_files.h"
 
 // Invariant B on GPUs: every deterministic algorithm ends with the weights of the other worlds, but
 // for the order in which cuBLAS sums products. Hence two assertions: with those products a

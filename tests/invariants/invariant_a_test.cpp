@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "tests/support/idx_files.h"
 #include "tests/support/training.h"
-#include "tests/unit/workloads/idx_files.h"
 
 // Invariant A: phantom and valued runs of one experiment have the same simulated time and the same
 // message trace, to the last bit.

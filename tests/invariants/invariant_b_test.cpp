@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "runtime/mpi/mpi_runtime.h"
+#include "tests/support/idx_files.h"
 #include "tests/support/training.h"
-#include "tests/unit/workloads/idx_files.h"
 
 // Invariant B: every deterministic algorithm ends with bitwise the same weights in every world.
 

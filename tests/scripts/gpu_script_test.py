@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 import gpu  # noqa: E402
 import gpu_figures  # noqa: E402
@@ -140,7 +140,7 @@ class Figures(unittest.TestCase):
 
     @unittest.skipUnless("BUILD" in os.environ, "needs programs on emulated GPUs")
     def test_names_and_targets_are_those_that_the_programs_print(self):
-        programs = Path(os.environ["BUILD"]) / "tests" / "bench" / "cuda"
+        programs = Path(os.environ["BUILD"]) / "tests"
         kernels = subprocess.run([programs / "bench_cuda_kernels_emulated", "--small"],
                                  capture_output=True, text=True, check=True).stdout
         found = gpu_figures.ratios(kernels)

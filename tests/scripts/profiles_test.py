@@ -7,7 +7,7 @@ import csv
 import pathlib
 import unittest
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "configs" / "profiles"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "configs" / "profiles"
 
 # Parameters and tensors.
 PUBLISHED = {

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SETUP = Path(__file__).resolve().parent.parent / "scripts" / "setup"
+SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup"
 COMMANDS = ["c++", "cmake", "ninja", "pkg-config", "git", "python3", "mpicxx", "mpirun"]
 NEEDED_BY_SETUP = ["bash", "env", "dirname", "awk", "grep", "cat", "id", "npm"]
 

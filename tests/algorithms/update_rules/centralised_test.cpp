@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tests/update_rules/centralised_rules.h"
+#include "tests/algorithms/update_rules/centralised_rules.h"
 
 namespace trigram::test {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <memory>
 
+#include "tests/algorithms/update_rules/coded_gradients.h"
 #include "tests/oracles/powersgd_reference.h"
-#include "tests/update_rules/coded_gradients.h"
 
 namespace trigram::test {
 namespace {

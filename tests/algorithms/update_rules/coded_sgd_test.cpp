@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "algorithms/execution/averages.h"
+#include "tests/algorithms/update_rules/coded_gradients.h"
 #include "tests/oracles/sparse_reference.h"
-#include "tests/update_rules/coded_gradients.h"
 
 namespace trigram::test {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "algorithms/execution/compute_threshold.h"
 #include "core/random/philox.h"
+#include "tests/algorithms/update_rules/centralised_rules.h"
 #include "tests/support/training.h"
-#include "tests/update_rules/centralised_rules.h"
 
 namespace trigram::test {
 namespace {

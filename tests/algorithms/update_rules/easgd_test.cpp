@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/update_rules/centralised_rules.h"
+#include "tests/algorithms/update_rules/centralised_rules.h"
 
 namespace trigram::test {
 namespace {

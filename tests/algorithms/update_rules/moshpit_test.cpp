@@ -1,4 +1,4 @@
-#include "tests/update_rules/peer_methods.h"
+#include "tests/algorithms/update_rules/peer_methods.h"
 
 // Moshpit SGD: averages along the axes of a grid, in plain loops.
 

@@ -1,4 +1,4 @@
-#include "tests/update_rules/peer_methods.h"
+#include "tests/algorithms/update_rules/peer_methods.h"
 
 // Overlap stochastic gradient push: what is sent is added when the next push has begun.
 

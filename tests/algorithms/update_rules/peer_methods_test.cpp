@@ -1,4 +1,4 @@
-#include "tests/update_rules/peer_methods.h"
+#include "tests/algorithms/update_rules/peer_methods.h"
 
 // The methods that exchange with the neighbours of a peer graph, against their equations. What the
 // graphs are is tested elsewhere; here they are read as matrices.

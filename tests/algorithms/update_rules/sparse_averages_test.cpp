@@ -14,8 +14,8 @@
 
 #include "algorithms/execution/averages.h"
 #include "algorithms/execution/regional_average.h"
+#include "tests/algorithms/update_rules/coded_gradients.h"
 #include "tests/oracles/sparse_reference.h"
-#include "tests/update_rules/coded_gradients.h"
 
 namespace trigram::test {
 namespace {

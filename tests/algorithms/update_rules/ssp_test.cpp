@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
+#include "tests/algorithms/update_rules/server_shards.h"
 #include "tests/oracles/coded_average_reference.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
-#include "tests/update_rules/server_shards.h"
 
 namespace trigram::test {
 namespace {

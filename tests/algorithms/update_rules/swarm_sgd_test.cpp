@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/random/philox.h"
-#include "tests/update_rules/peer_methods.h"
+#include "tests/algorithms/update_rules/peer_methods.h"
 
 // SwarmSGD: local steps, and averages in random pairs. Whom a worker meets is read from the graph
 // of random matchings, at the number of the meeting.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/update_rules/coded_gradients.h"
+#include "tests/algorithms/update_rules/coded_gradients.h"
 
 namespace trigram::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/unit/workloads/fashion_mnist.h"
+#include "tests/core/workloads/fashion_mnist.h"
 
 #include <cmath>
 

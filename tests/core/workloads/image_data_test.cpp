@@ -7,7 +7,7 @@
 
 #include "core/config/config_error.h"
 #include "core/device/host_device.h"
-#include "tests/unit/workloads/idx_files.h"
+#include "tests/support/idx_files.h"
 
 namespace trigram {
 namespace {

@@ -6,8 +6,8 @@
 #include "core/config/config_error.h"
 #include "core/device/timed_device.h"
 #include "core/workloads/registry.h"
+#include "tests/support/idx_files.h"
 #include "tests/support/lone_rank.h"
-#include "tests/unit/workloads/idx_files.h"
 
 namespace trigram {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "tests/unit/experiments/fakes.h"
+#include "tests/experiments/fakes.h"
 
 namespace trigram {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/runtime.h"
-#include "tests/unit/experiments/fakes.h"
+#include "tests/experiments/fakes.h"
 
 namespace trigram {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "experiments/run/collector.h"
 #include "experiments/run/summary.h"
-#include "tests/unit/experiments/fakes.h"
+#include "tests/experiments/fakes.h"
 
 namespace trigram {
 namespace {

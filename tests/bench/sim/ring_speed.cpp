@@ -1,4 +1,4 @@
-#include "tests/bench/ring_speed.h"
+#include "tests/bench/sim/ring_speed.h"
 
 #include <fmt/format.h>
 #include <sched.h>

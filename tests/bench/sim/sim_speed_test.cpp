@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/bench/ring_speed.h"
+#include "tests/bench/sim/ring_speed.h"
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"
 #include "tests/support/training.h"

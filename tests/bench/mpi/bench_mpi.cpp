@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "tests/bench/mpi_speed.h"
+#include "tests/bench/mpi/mpi_speed.h"
 
 namespace {
 

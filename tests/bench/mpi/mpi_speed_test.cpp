@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/mpi/mpi_runtime.h"
-#include "tests/bench/mpi_speed.h"
+#include "tests/bench/mpi/mpi_speed.h"
 
 namespace trigram::test {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/bench/ring_speed.h"
+#include "tests/bench/sim/ring_speed.h"
 
 namespace trigram::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "tests/bench/ring_speed.h"
+#include "tests/bench/sim/ring_speed.h"
 #include "tests/support/training.h"
 
 namespace {

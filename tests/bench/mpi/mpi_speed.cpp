@@ -1,4 +1,4 @@
-#include "tests/bench/mpi_speed.h"
+#include "tests/bench/mpi/mpi_speed.h"
 
 #include <mpi.h>
 
