@@ -74,7 +74,17 @@ TEST_P(TransferTest, OneSidedBatchesMeet) {
 }
 
 TEST_P(TransferTest, AnEmptyBatchIsNothing) {
-  run([](Context ctx) { ctx.comm->transfer({}); });
+  run([this](Context ctx) {
+    const double before_s = ctx.stream->now();
+    ctx.comm->transfer({});
+    if (simulated()) EXPECT_EQ(ctx.stream->now(), before_s) << "an empty batch takes time";
+    const Tensor first = ctx.device->empty(100), second = ctx.device->empty(100);
+    shift(ctx, unique_tensor(ctx, 100, ctx.rank()), first);
+    if (ctx.rank() == 0) ctx.comm->transfer({});  // it has no counterpart on other ranks
+    shift(ctx, unique_tensor(ctx, 100, ctx.rank() + 10), second);
+    expect_unique_values(ctx, first, previous(ctx));
+    expect_unique_values(ctx, second, previous(ctx) + 10);
+  });
 }
 
 TEST_P(TransferTest, SendsWhatTheTensorHeldAtTheCall) {

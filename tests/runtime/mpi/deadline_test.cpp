@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "runtime/mpi/deadline.h"
@@ -19,7 +20,17 @@ TEST(Deadline, EndsTheProcessAndNamesTheCall) {
               "MPI_Comm_split has not returned on rank 3 for 0.1 s");
 }
 
-TEST(Deadline, LeavesACallAloneThatReturns) { call_for(0.01, 1000); }
+/// Outlives the deadline of a call that has returned.
+void go_on_after_a_call() {
+  call_for(0.01, 1);
+  std::this_thread::sleep_for(std::chrono::duration<double>(1.5));
+  std::exit(0);
+}
+
+TEST(Deadline, LeavesACallAloneThatReturns) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(go_on_after_a_call(), testing::ExitedWithCode(0), "^$");
+}
 
 }  // namespace
 }  // namespace trigram::mpi
