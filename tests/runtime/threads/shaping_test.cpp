@@ -199,7 +199,7 @@ TEST(Shaping, ShortComputationsAddUp) {
 
 TEST(Shaping, AMessageUnderWayIsNotAHang) {
   constexpr double kWatchdog_s = 0.4;         // longer than a busy machine stands still
-  constexpr std::size_t kBytes = 24'000'000;  // which take three times as long
+  constexpr std::size_t kBytes = 24'000'000;  // 1.2 s, three times the watchdog's patience
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_NO_THROW(launch(flat(2), one_message(kBytes), kWatchdog_s));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
