@@ -115,7 +115,7 @@ TEST(EmulatedBlocks, DivergentBarriersAreErrors) {
     EXPECT_NE("", error_of({.block = 64}, barrier_for_half));
     EXPECT_THAT(error_of({.block = 64}, two_barriers), HasSubstr("another barrier"));
     EXPECT_THAT(error_of({.block = 64}, ends_before_a_barrier),
-                HasSubstr("emulation_kernels_test"));
+                HasSubstr("cuda_emulation/kernels_test.cpp"));
   }
 }
 
