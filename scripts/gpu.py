@@ -71,9 +71,7 @@ class Build:
         return str(self.folder / "tests" / name)
 
     def bench(self, name: str) -> str:
-        if self.emulated:
-            return str(self.folder / "tests" / "bench" / "cuda" / (name + "_emulated"))
-        return self.test(name)
+        return self.test(name + "_emulated" if self.emulated else name)
 
     def trigram(self) -> str:
         if self.emulated:

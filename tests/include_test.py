@@ -90,8 +90,8 @@ ARROWS = {
 }
 # Headers of libraries, and the folders that alone may see them.
 CONFINED = {
-    r"(simgrid|xbt|smpi)/": ("runtime/sim/", "tests/bench/"),
-    r"mpi\.h$": ("runtime/mpi/", "tests/bench/", "tests/nccl_emulation/"),
+    r"(simgrid|xbt|smpi)/": ("runtime/sim/", "tests/bench/sim/"),
+    r"mpi\.h$": ("runtime/mpi/", "tests/bench/mpi/", "tests/nccl_emulation/"),
     r"(cuda|cublas|curand|nvtx|nccl|cooperative_groups)": (
         "cuda/", "tests/cuda/", "tests/cuda_emulation/", "tests/nccl_emulation/",
         "tests/bench/cuda/"),
@@ -295,7 +295,8 @@ class PlantedErrors(unittest.TestCase):
             ("runtime/sim/b.cpp", "<simgrid/s4u.hpp>", True),
             ("runtime/threads/b.cpp", "<simgrid/s4u.hpp>", False),
             ("tests/b.cpp", "<xbt/log.h>", False), ("runtime/mpi/b.cpp", "<mpi.h>", True),
-            ("tests/bench/b.cpp", "<mpi.h>", True), ("tests/b.cpp", "<mpi.h>", False),
+            ("tests/bench/mpi/b.cpp", "<mpi.h>", True), ("tests/bench/b.cpp", "<mpi.h>", False),
+            ("tests/b.cpp", "<mpi.h>", False),
             ("experiments/b.cpp", "<mpi.h>", False), ("core/b.cpp", "<cuda_runtime.h>", False),
             ("tests/cuda/b.cpp", "<cuda_runtime.h>", True), ("tests/b.cpp", "<nccl.h>", False),
             ("core/b.cpp", '"nccl.h"', False), ("core/b.cpp", "<gtest/gtest.h>", False),

@@ -1,0 +1,169 @@
+// The asynchronous parameter server where it is known who comes when, against its equations in
+// plain loops: what workers push, what they pull, and what codes lose on the way.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/algorithms/update_rules/server_shards.h"
+#include "tests/oracles/coded_average_reference.h"
+#include "tests/support/affine_training.h"
+#include "tests/support/weight_vectors.h"
+#include "tests/support/worlds.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
+constexpr std::size_t kNumel = 43, kRanks = 3;
+constexpr long kSteps = 4;
+
+// When the ranks' steps begin, in seconds: a step takes a millisecond at most.
+constexpr double kStart[kRanks] = {0.05, 0, 0.13}, kPeriod[kRanks] = {0.3, 0.1, 0.16};
+
+/// Whose step is next, all steps through.
+std::vector<std::size_t> order() {
+  std::vector<std::pair<double, std::size_t>> begins;
+  for (std::size_t r = 0; r < kRanks; ++r)
+    for (long t = 0; t < kSteps; ++t)
+      begins.emplace_back(kStart[r] + static_cast<double>(t) * kPeriod[r], r);
+  std::sort(begins.begin(), begins.end());
+  std::vector<std::size_t> ranks;
+  for (const auto& [time_s, rank] : begins) ranks.push_back(rank);
+  return ranks;
+}
+
+/// What is exchanged of one shard.
+struct Shard : ServerShard {
+  /// d is pushed: v = d + e goes as C(v), and e = v - C(v). What the worker then has is what it
+  /// had, plus C(weights - what it had), plus C(v).
+  void exchange(std::size_t worker, const Vector& d, const Coder& code) {
+    if (worker == server) return add(1, d, weights);
+    Vector v = d, news = weights;
+    add(1, error[worker], v);
+    add(-1, seen[worker], news);
+    const Vector pushed = code(v), pulled = code(news);
+    error[worker] = v;
+    add(-1, pushed, error[worker]);
+    add(1, pulled, seen[worker]);
+    add(1, pushed, seen[worker]);
+    add(1, pushed, weights);
+  }
+};
+
+/// The equations, step by step of `order`.
+class Reference {
+ public:
+  Reference(std::size_t servers, Coder code)
+      : code_(std::move(code)), x_(kRanks, Vector(kNumel, 1)) {
+    for (const ServerShard& shard : server_shards(servers, kRanks, kNumel))
+      shards_.push_back({shard});
+    for (const std::size_t rank : order()) step(rank);
+    for (Vector& path : paths_) path.back() = weights()[0];  // the last step ends with a pull
+  }
+  const Vectors& paths() const { return paths_; }
+  Vector weights() const {
+    Vector all;
+    for (const Shard& s : shards_) all.insert(all.end(), s.weights.begin(), s.weights.end());
+    return all;
+  }
+
+ private:
+  void step(std::size_t r) {
+    Vector& x = x_[r];
+    const Vector before = x;
+    for (Shard& shard : shards_) {
+      Vector d;
+      for (std::size_t i = shard.begin; i < shard.end; ++i) {
+        const float offset = static_cast<float>(r + 1) * (1 + kTilt * static_cast<float>(i));
+        d.push_back(-kLr * (kSlope * before[i] + (i % 2 == 0 ? offset : -offset)));
+      }
+      shard.exchange(r, d, code_);
+      const Vector& now = r == shard.server ? shard.weights : shard.seen[r];
+      std::copy(now.begin(), now.end(), x.begin() + static_cast<std::ptrdiff_t>(shard.begin));
+    }
+    paths_[r].push_back(x[0]);
+  }
+
+  Coder code_;
+  Vectors x_, paths_{kRanks};
+  std::vector<Shard> shards_;
+};
+
+class AsyncServerSchedule : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string reason = world_unavailable(GetParam());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+Json server(const Json& servers, const Json& codec) {
+  Json spec = {{"name", "async_parameter_server"}, {"servers", servers}};
+  if (!codec.is_null()) spec["codec"] = codec;
+  return spec;
+}
+
+TEST_P(AsyncServerSchedule, FollowsTheEquations) {
+  if (!is_simulated(GetParam())) GTEST_SKIP() << "the schedule needs exact times";
+  const Vector exact = Reference(1, [](const Vector& x) { return x; }).weights();
+  for (const Json& codec : {Json(), Json{{"name", "minmax_uint8"}}, Json{{"name", "sign"}},
+                            Json{{"name", "topk"}, {"density", 0.3}}})
+    for (const std::size_t servers : {1u, 2u, 3u}) {
+      SCOPED_TRACE(testing::Message() << codec << ", servers " << servers);
+      const auto ends = train({.world = GetParam(),
+                               .cluster = flat_cluster(kRanks),
+                               .algorithm = server(servers, codec),
+                               .steps = kSteps,
+                               .slope = double{kSlope},
+                               .tilt = double{kTilt},
+                               .alternating = true,
+                               .lr = double{kLr},
+                               .numel = kNumel,
+                               .delay = [](int rank, long t) {
+                                 const auto r = static_cast<std::size_t>(rank);
+                                 return t == 0 ? kStart[r] : kPeriod[r];
+                               }});
+      Coder code = [](const Vector& x) { return x; };
+      if (!codec.is_null()) code = plain_coder({codec.at("name"), codec}, {});
+      const Reference reference(servers, code);
+      Vectors weights, paths;
+      for (const AffineEnd& end : ends) weights.push_back(end.weights), paths.push_back(end.path);
+      expect_vectors_near(weights, Vectors(kRanks, reference.weights()), 2e-5f);
+      expect_vectors_near(paths, reference.paths(), 2e-5f);
+      const double lost = largest_difference({reference.weights()}, {exact});
+      if (codec.is_null()) EXPECT_LT(lost, 1e-5);
+      else EXPECT_GT(lost, 3e-4) << "the code loses something";
+    }
+}
+
+/// What was pushed and what is yet to be pushed are all changes, however many: with changes that do
+/// not depend on the weights, the model is off by what the workers hold back, which does not grow.
+TEST_P(AsyncServerSchedule, PushesLoseNothingForGood) {
+  constexpr double kSum = kRanks * (kRanks + 1) / 2.0;
+  const double largest_step = double{kLr} * kSum * (1 + 0.02 * kNumel);
+  for (const long steps : {5L, 60L})
+    for (const Json& codec : {Json{{"name", "topk"}, {"density", 0.25}}, Json{{"name", "sign"}}}) {
+      SCOPED_TRACE(testing::Message() << codec << ", " << steps << " steps");
+      for (const AffineEnd& end : train({.world = GetParam(),
+                                  .cluster = flat_cluster(kRanks),
+                                  .algorithm = server(1, codec),
+                                  .steps = steps,
+                                  .slope = 0,
+                                  .tilt = 0.02,
+                                  .lr = double{kLr},
+                                  .numel = kNumel}))
+        for (std::size_t i = 0; i < kNumel; ++i) {
+          const double slant = 1 + 0.02 * static_cast<double>(i);
+          EXPECT_NEAR(end.weights[i], 1 - double{kLr} * static_cast<double>(steps) * kSum * slant,
+                      5 * largest_step);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, AsyncServerSchedule, ::testing::ValuesIn(world_names()),
+                         [](const auto& world) { return world.param; });
+
+}  // namespace
+}  // namespace trigram::test

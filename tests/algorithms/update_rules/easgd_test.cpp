@@ -1,0 +1,66 @@
+// Elastic averaging, followed by hand: workers, and the centre that they end with.
+
+#include <gtest/gtest.h>
+
+#include "tests/algorithms/update_rules/centralised_rules.h"
+
+namespace trigram::test {
+namespace {
+
+using namespace centralised;
+
+class EasgdRule : public CentralisedRules {};
+
+/// What workers and centre are after each step, when they pull at each other after every second
+/// step and after the last.
+struct Springs {
+  Springs(std::size_t ranks, int steps, double beta) : x(ranks, 1), paths(ranks) {
+    for (int t = 0; t < steps; ++t) {
+      for (std::size_t r = 0; r < ranks; ++r) x[r] -= kLr * gradient(x[r], r);
+      if (t % 2 == 1 || t == steps - 1) pull(beta / static_cast<double>(ranks));
+      if (t == steps - 1) x.assign(ranks, centre);
+      for (std::size_t r = 0; r < ranks; ++r) paths[r].push_back(x[r]);
+    }
+  }
+  void pull(double alpha) {
+    double sum = 0;
+    for (double& weight : x) {
+      const double apart = weight - centre;
+      weight -= alpha * apart;
+      sum += apart;
+    }
+    centre += alpha * sum;
+  }
+  std::vector<double> x;
+  std::vector<std::vector<double>> paths;
+  double centre = 1;
+};
+
+TEST_P(EasgdRule, WorkersAndCentrePullAtEachOther) {
+  for (const double beta : {0.9, 0.4})
+    for (const int steps : {5, 6}) {
+      const Json spec = {{"name", "easgd"}, {"sync_every", 2}, {"beta", beta}};
+      check(spec, steps, [&](std::size_t ranks) { return Springs(ranks, steps, beta).x; });
+    }
+}
+
+TEST_P(EasgdRule, WorkersStayApart) {
+  constexpr std::size_t kRanks = 4;
+  const Springs springs(kRanks, 7, 0.9);
+  const auto ends = train({.world = GetParam(),
+                           .cluster = flat_cluster(kRanks),
+                           .algorithm = {{"name", "easgd"}, {"sync_every", 2}},
+                           .steps = 7,
+                           .slope = kSlope,
+                           .lr = kLr});
+  ASSERT_EQ(ends.size(), kRanks);
+  for (std::size_t r = 0; r < kRanks; ++r)
+    expect_near({ends[r].path.begin(), ends[r].path.end()}, springs.paths[r]);
+  EXPECT_GT(springs.paths[0][5] - springs.paths[3][5], 0.5) << "until the last step";
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, EasgdRule, ::testing::ValuesIn(world_names()),
+                         [](const auto& world) { return world.param; });
+
+}  // namespace
+}  // namespace trigram::test

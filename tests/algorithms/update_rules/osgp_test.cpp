@@ -1,0 +1,100 @@
+#include "tests/algorithms/update_rules/peer_methods.h"
+
+// Overlap stochastic gradient push: what is sent is added when the next push has begun.
+
+namespace trigram::test {
+namespace {
+
+using namespace peer_methods;
+
+struct Masses {
+  Numbers x, w;
+};
+
+void add(Masses& to, const Masses& sent) {
+  for (std::size_t r = 0; r < to.x.size(); ++r) {
+    to.x[r] += sent.x[r];
+    to.w[r] += sent.w[r];
+  }
+}
+
+Numbers estimates(const Masses& masses) {
+  Numbers z;
+  for (std::size_t r = 0; r < masses.x.size(); ++r) z.push_back(masses.x[r] / masses.w[r]);
+  return z;
+}
+
+struct Path {
+  std::vector<Numbers> z;  // after each step
+  Numbers end;             // when nothing is under way any more
+};
+
+Path follow(const PeerGraphSpec& graph, int P, long tau, long steps) {
+  const auto ranks = static_cast<std::size_t>(P);
+  Masses own{Numbers(ranks, 1), Numbers(ranks, 1)};
+  Masses under_way;
+  Path path{{}, own.x};
+  Numbers z = own.x;
+  for (long t = 0; t < steps; ++t) {
+    own.x = step_down(own.x, gradients(z));
+    if (t % tau == 0) {
+      Matrix stays = pushing(graph, P, t / tau), goes = stays;
+      for (std::size_t i = 0; i < ranks; ++i)
+        for (std::size_t j = 0; j < ranks; ++j) (i == j ? goes : stays)[i][j] = 0;
+      const Masses sent = {times(goes, own.x), times(goes, own.w)};
+      own = {times(stays, own.x), times(stays, own.w)};
+      if (t > 0) add(own, under_way);  // what was sent at step t - tau
+      under_way = sent;
+    }
+    path.z.push_back(z = estimates(own));
+  }
+  add(own, under_way);
+  path.end = estimates(own);
+  return path;
+}
+
+class OsgpRule : public PeerMethods {
+ protected:
+  std::vector<AffineEnd> ends(const Json& spec, int P, long steps, double slope = kSlope) {
+    return train({.world = GetParam(),
+                  .cluster = flat_cluster(P),
+                  .algorithm = spec,
+                  .steps = steps,
+                  .slope = slope,
+                  .lr = kLr});
+  }
+};
+
+TEST_P(OsgpRule, AddsWhatWasSentSoManyStepsAgo) {
+  for (const PeerGraphSpec& graph : {PeerGraphSpec{"one_peer_exponential"},
+                                     {"n_peer_exponential", {{"peers", 2}}},
+                                     {"star"},
+                                     {"random_matching"}})
+    for (const int P : {1, 4, 7})
+      for (const long tau : {1, 2, 4}) {
+        SCOPED_TRACE(testing::Message() << graph.name << " of " << P << ", tau = " << tau);
+        Json spec = {
+            {"name", "osgp"}, {"graph", peer_graph_kind().dump(graph)}, {"overlap_steps", tau}};
+        const Path path = follow(graph, P, tau, 7);
+        const auto whole = ends(spec, P, 7), parts = ends(in_buckets(spec), P, 7);
+        expect_near(common_weights(whole), path.end);
+        expect_near(common_weights(parts), path.end);
+        for (std::size_t t = 0; t < path.z.size(); ++t) expect_near(paths(whole)[t], path.z[t]);
+      }
+}
+
+/// Where all ranks have as many peers, w is 1 in the end, and gradients that do not depend on the
+/// weights bring the mean model where they would bring any.
+TEST_P(OsgpRule, LosesNothingOnTheWay) {
+  for (const int tau : {1, 3}) {
+    const auto x =
+        common_weights(ends({{"name", "osgp"}, {"overlap_steps", tau}}, 6, 20, /*slope=*/0));
+    EXPECT_NEAR(mean(x), 1 - kLr * 20 * 3.5, 1e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, OsgpRule, ::testing::ValuesIn(world_names()),
+                         [](const auto& world) { return world.param; });
+
+}  // namespace
+}  // namespace trigram::test

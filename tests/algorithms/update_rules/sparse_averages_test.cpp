@@ -1,0 +1,330 @@
+// Averages of sparse vectors whose elements all ranks choose together, against their equations in
+// plain loops, to the last bit, on vectors of which every rank finds other elements
+// large.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "algorithms/execution/averages.h"
+#include "algorithms/execution/regional_average.h"
+#include "core/random/philox.h"
+#include "tests/algorithms/update_rules/coded_gradients.h"
+#include "tests/oracles/sparse_reference.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr int kBucketsOfAverage = 2;
+constexpr long kStepsOfAverage = 24;
+constexpr std::size_t kElements = 43;  // parts differ in length
+
+/// Larger where it begins.
+Vector input(int rank, Slot slot) {
+  Philox random(1, rank, slot.step * kBucketsOfAverage + slot.bucket, Purpose::gradient_noise);
+  Vector x(kElements);
+  for (std::size_t i = 0; i < kElements; ++i)
+    x[i] = (i < kElements / 4 ? 2.0f : 1.0f) * random.normal();
+  return x;
+}
+
+/// The mean of one bucket's vectors, as ranks that keep residuals have it.
+using Reference = std::function<Vector(const Vectors& of, int bucket, long step)>;
+
+Vector only(const Vector& x, const std::vector<std::uint32_t>& indices) {
+  Vector result(x.size(), 0);
+  for (const std::uint32_t i : indices) result[i] = x[i];
+  return result;
+}
+Vector largest(const Vector& x, std::size_t k) { return only(x, topk_indices(x, k)); }
+
+void add(const Vector& x, Vector& sum) {
+  for (std::size_t i = 0; i < x.size(); ++i) sum[i] += x[i];
+}
+
+std::size_t share_of(double density, std::size_t n) {
+  return static_cast<std::size_t>(std::ceil(density * static_cast<double>(n)));
+}
+
+/// Every rank's residual of every bucket.
+class Residuals {
+ public:
+  Vector& of(int bucket, std::size_t rank, std::size_t n) {
+    Vector& e = all_[{bucket, rank}];
+    e.resize(n, 0);
+    return e;
+  }
+
+ private:
+  std::map<std::pair<int, std::size_t>, Vector> all_;
+};
+
+struct GTopK {
+  double density;
+  bool keeps_rest = true;  // what a rank has not chosen
+  bool puts_back = true;   // what it has, and the others not
+  bool merges = true;      // else all codes are added up, and nothing is left out but at the end
+
+  Reference operator()() const {
+    return [o = *this, residuals = std::make_shared<Residuals>()](const Vectors& of, int bucket,
+                                                                  long) {
+      const std::size_t P = of.size(), n = of.at(0).size(), k = share_of(o.density, n);
+      if (P == 1) return of[0];
+      Vectors chosen;
+      for (std::size_t r = 0; r < P; ++r) {
+        Vector& e = residuals->of(bucket, r, n);
+        add(of[r], e);
+        chosen.push_back(largest(e, k));
+      }
+      Vectors sums = chosen;
+      for (std::size_t apart = 1; apart < P; apart *= 2)
+        for (std::size_t r = 0; r + apart < P; r += 2 * apart) {
+          add(sums[r + apart], sums[r]);
+          if (o.merges) sums[r] = largest(sums[r], k);
+        }
+      Vector result = largest(sums[0], k);
+      for (std::size_t r = 0; r < P; ++r) {
+        Vector& e = residuals->of(bucket, r, n);
+        for (std::size_t i = 0; i < n; ++i)
+          if (chosen[r][i] == 0 ? !o.keeps_rest : !o.puts_back || result[i] != 0) e[i] = 0;
+      }
+      for (float& v : result) v *= 1.0f / static_cast<float>(P);
+      return result;
+    };
+  }
+};
+
+/// What k elements reach, and what it becomes when so many others have reached it.
+class Limit {
+ public:
+  Limit(float most, float factor) : most_(most), factor_(factor) {}
+  void find(const Vector& x, std::size_t k) {
+    value_ = std::numeric_limits<float>::infinity();
+    for (const std::uint32_t i : topk_indices(x, k)) value_ = std::min(value_, std::fabs(x[i]));
+  }
+  Vector cut(Vector x) const {
+    for (float& v : x)
+      if (std::fabs(v) < value_) v = 0;
+    return x;
+  }
+  void correct(const Vector& found, std::size_t k) {
+    const auto count = static_cast<double>(found.size()) -
+                       static_cast<double>(std::count(found.begin(), found.end(), 0.0f));
+    if (3 * count < 2 * static_cast<double>(k)) value_ /= factor_;
+    if (count > double{most_} * static_cast<double>(k)) value_ *= factor_;
+  }
+
+ private:
+  float most_, factor_, value_ = 0;
+};
+
+struct OkTopK {
+  double density, slack;
+  long threshold_every, rebalance_every;
+  bool keeps_rest = true;                            // what a rank has not sent
+  bool puts_back = true;                             // what it has, and the others have not chosen
+  bool limits_rank = true;                           // what a rank sends of a region
+  bool limits_owner = true;                          // what the owner sends of its own
+  bool corrects_own = true, corrects_common = true;  // thresholds
+
+  struct State {
+    Limit common{4.0f / 3, 1.008f};
+    std::vector<Limit> own;
+    std::vector<std::size_t> begins;
+  };
+
+  Reference operator()() const {
+    return [o = *this, residuals = std::make_shared<Residuals>(),
+            states = std::make_shared<std::map<int, State>>()](const Vectors& of, int bucket,
+                                                               long step) {
+      const std::size_t P = of.size(), n = of.at(0).size(), k = share_of(o.density, n);
+      if (P == 1) return of[0];
+      const std::size_t c = share_of(o.slack / static_cast<double>(P), k);
+      const bool exact = step % o.threshold_every == 0;
+      State& state = (*states)[bucket];
+      state.own.resize(P, Limit(5.0f / 4, 1.012f));
+      Vectors all, chosen;
+      for (std::size_t r = 0; r < P; ++r) {
+        Vector& e = residuals->of(bucket, r, n);
+        add(of[r], e);
+        if (exact) state.own[r].find(e, k);
+        all.push_back(e);
+        chosen.push_back(state.own[r].cut(e));
+      }
+      if (state.begins.empty())
+        for (std::size_t j = 0; j <= P; ++j) state.begins.push_back(n * j / P);
+      if (step % o.rebalance_every == 0) state.begins = balanced(all, k, n);
+
+      Vector result(n, 0);
+      Vectors sent(P, Vector(n, 0));
+      for (std::size_t j = 0; j < P; ++j) {
+        Vector sum(n, 0);
+        for (std::size_t r = 0; r < P; ++r) {
+          Vector part = within(chosen[r], state.begins[j], state.begins[j + 1]);
+          if (o.limits_rank) part = largest(part, std::min(n, c));
+          add(part, sent[r]);
+          add(part, sum);
+        }
+        for (float& v : sum) v *= 1.0f / static_cast<float>(P);
+        if (!exact) sum = state.common.cut(sum);
+        add(o.limits_owner ? largest(sum, std::min(n, c)) : sum, result);
+      }
+      if (exact) {
+        state.common.find(result, k);
+        result = state.common.cut(result);
+      } else {
+        for (std::size_t r = 0; r < P && o.corrects_own; ++r) state.own[r].correct(sent[r], k);
+        if (o.corrects_common) state.common.correct(result, k);
+      }
+      for (std::size_t r = 0; r < P; ++r) {
+        Vector& e = residuals->of(bucket, r, n);
+        for (std::size_t i = 0; i < n; ++i)
+          if (sent[r][i] == 0 ? !o.keeps_rest : !o.puts_back || result[i] != 0) e[i] = 0;
+      }
+      return result;
+    };
+  }
+  static Vector within(const Vector& x, std::size_t begin, std::size_t end) {
+    Vector part(x.size(), 0);
+    for (std::size_t i = begin; i < end; ++i) part[i] = x[i];
+    return part;
+  }
+  /// The mean over the ranks of where the first elements of P equal shares of theirs lie.
+  static std::vector<std::size_t> balanced(const Vectors& chosen, std::size_t k, std::size_t n) {
+    const std::size_t P = chosen.size();
+    std::vector<std::size_t> begins = {0};
+    for (std::size_t j = 1; j < P; ++j) {
+      float sum = 0;
+      for (const Vector& x : chosen) sum += static_cast<float>(topk_indices(x, k)[k * j / P]);
+      begins.push_back(static_cast<std::size_t>(std::lround(sum * (1.0f / static_cast<float>(P)))));
+    }
+    begins.push_back(n);
+    return begins;
+  }
+};
+
+class SparseAverages : public WorldTest {
+ protected:
+  /// Rank 0's results, bucket by bucket in every step, joined.
+  Vector results(const std::function<Exchange()>& make) {
+    const auto bytes = results_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
+      const Exchange average = make();
+      std::string all;
+      for (long step = 0; step < kStepsOfAverage; ++step)
+        for (int bucket = 0; bucket < kBucketsOfAverage; ++bucket) {
+          const Tensor x = tensor_of(ctx, input(ctx.world_rank, {bucket, step}));
+          average(ctx, x, {bucket, step});
+          const auto values = ctx.device->download(x);
+          all.append(reinterpret_cast<const char*>(values.data()), x.nbytes());
+        }
+      return all;
+    });
+    for (const std::string& other : bytes) EXPECT_EQ(other, bytes.at(0)) << "ranks differ";
+    Vector values(kStepsOfAverage * kBucketsOfAverage * kElements);
+    std::memcpy(values.data(), bytes.at(0).data(), bytes.at(0).size());
+    return values;
+  }
+  Vector expected(const Reference& reference) const {
+    Vector all;
+    for (long step = 0; step < kStepsOfAverage; ++step)
+      for (int bucket = 0; bucket < kBucketsOfAverage; ++bucket) {
+        Vectors x;
+        for (int rank = 0; rank < ranks(); ++rank) x.push_back(input(rank, {bucket, step}));
+        const Vector mean = reference(x, bucket, step);
+        all.insert(all.end(), mean.begin(), mean.end());
+      }
+    return all;
+  }
+  /// The rule holds, and each of `others` is another one, where ranks are enough to differ.
+  void check(const std::function<Exchange()>& make, const Reference& rule,
+             const std::vector<Reference>& others) {
+    const Vector wanted = expected(rule);
+    EXPECT_EQ(results(make), wanted);
+    for (std::size_t i = 0; i < others.size() && ranks() > 4; ++i)
+      EXPECT_GT(largest_difference({wanted}, {expected(others[i])}), 1e-2) << "other rule " << i;
+  }
+};
+
+TEST_P(SparseAverages, GTopKKeepsTheLargestOfEverySumOnTheWayUp) {
+  const double density = 0.2;
+  GTopK rule{density}, forgets = rule, drops = rule, adds = rule;
+  forgets.keeps_rest = false;
+  drops.puts_back = false;
+  adds.merges = false;
+  check(
+      [&] {
+        return tree_average({{"topk", {{"density", density}}}, true});
+      },
+      rule(), {forgets(), drops(), adds()});
+}
+
+TEST_P(SparseAverages, OkTopKAddsUpRegionsAndKeepsTheLargestOfAll) {
+  const Regional options{
+      .density = 0.2, .slack = 1.25, .threshold_every = 20, .rebalance_every = 2};
+  const OkTopK rule{options.density, options.slack, options.threshold_every,
+                    options.rebalance_every};
+  const auto but = [&](const auto& change) {
+    OkTopK other = rule;
+    change(other);
+    return other();
+  };
+  check([&] { return regional_average(options); }, rule(),
+        {but([](OkTopK& o) { o.keeps_rest = false; }), but([](OkTopK& o) { o.puts_back = false; }),
+         but([](OkTopK& o) { o.limits_rank = false; }),
+         but([](OkTopK& o) { o.limits_owner = false; }),
+         but([](OkTopK& o) { o.rebalance_every = kStepsOfAverage; }),
+         but([](OkTopK& o) { o.slack = 2; }), but([](OkTopK& o) { o.threshold_every = 1; }),
+         but([](OkTopK& o) { o.corrects_own = false; }),
+         but([](OkTopK& o) { o.corrects_common = false; })});
+}
+
+/// Where all elements travel, all are averaged, and nothing is left; with room for all, too.
+TEST_P(SparseAverages, OkTopKOfAllElementsIsTheMean) {
+  const auto mean = [](const Vectors& of, int, long) {
+    Vector sum = of[0];
+    for (std::size_t r = 1; r < of.size(); ++r) add(of[r], sum);
+    for (float& v : sum) v *= 1.0f / static_cast<float>(of.size());
+    return sum;
+  };
+  check([&] { return regional_average({.density = 1, .slack = 8, .threshold_every = 1}); }, mean,
+        {});
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, SparseAverages, every_world(1, 2, 3, 4, 5, 7, 8), world_test_name);
+
+/// The same as training runs have it, flat and in a hierarchy.
+class SparseSgd : public coded::CodedGradients {};
+
+TEST_P(SparseSgd, GTopKStepsAlongTheMeanOfWhatIsLargest) {
+  const auto by = [](double density, bool keeps_rest) {
+    return [=](const coded::Who&) -> coded::Average { return GTopK{density, keeps_rest}(); };
+  };
+  check({{"name", "gtopk"}, {"density", 0.2}}, by(0.2, true),
+        {coded::exact, by(0.2, false), by(0.1, true)});
+}
+
+TEST_P(SparseSgd, OkTopKStepsAlongTheMeanOfWhatIsLargestInAllRegions) {
+  const auto by = [](double density, double slack, long rebalance_every) {
+    return [=](const coded::Who&) -> coded::Average {
+      return OkTopK{density, slack, 2, rebalance_every}();
+    };
+  };
+  check({{"name", "oktopk"},
+         {"density", 0.2},
+         {"slack", 1.25},
+         {"threshold_every", 2},
+         {"rebalance_every", 2}},
+        by(0.2, 1.25, 2), {coded::exact, by(0.1, 1.25, 2), by(0.2, 2, 2), by(0.2, 1.25, 64)});
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, SparseSgd, ::testing::ValuesIn(world_names()),
+                         [](const auto& world) { return world.param; });
+
+}  // namespace
+}  // namespace trigram::test

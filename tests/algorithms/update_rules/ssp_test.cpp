@@ -1,0 +1,208 @@
+// Stale synchronous parallel, against its equations in plain loops where it is known who comes
+// when, and how far workers get ahead of each other.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "tests/algorithms/update_rules/server_shards.h"
+#include "tests/oracles/coded_average_reference.h"
+#include "tests/support/affine_training.h"
+#include "tests/support/weight_vectors.h"
+#include "tests/support/worlds.h"
+
+namespace trigram::test {
+namespace {
+
+constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
+constexpr std::size_t kNumel = 43, kRanks = 3;
+constexpr long kSteps = 7;
+
+// How long the ranks' steps take, in seconds; whatever else there is takes milliseconds.
+constexpr double kPeriod[kRanks] = {36.7, 10.1, 17.3};
+
+/// What is exchanged of one shard.
+struct Shard : ServerShard {
+  /// v = d + e goes as C(v), and e = v - C(v).
+  void push(std::size_t worker, const Vector& d, const Coder& code) {
+    if (worker == server) return add(1, d, weights);
+    Vector v = d;
+    add(1, error[worker], v);
+    const Vector pushed = code(v);
+    error[worker] = v;
+    add(-1, pushed, error[worker]);
+    add(1, pushed, seen[worker]);
+    add(1, pushed, weights);
+  }
+  /// What the worker has changes by C(weights - what it has).
+  const Vector& pull(std::size_t worker, const Coder& code) {
+    if (worker == server) return weights;
+    Vector news = weights;
+    add(-1, seen[worker], news);
+    add(1, code(news), seen[worker]);
+    return seen[worker];
+  }
+};
+
+/// The equations, worker by worker as they finish their steps.
+class Reference {
+ public:
+  Reference(std::size_t servers, Coder code, long staleness)
+      : code_(std::move(code)), staleness_(staleness), x_(kRanks, Vector(kNumel, 1)) {
+    for (const ServerShard& shard : server_shards(servers, kRanks, kNumel))
+      shards_.push_back({shard});
+    while (*std::min_element(clocks_, clocks_ + kRanks) < kSteps) step();
+    for (Vector& path : paths_) path.push_back(weights()[0]);  // the last step ends with a pull
+  }
+  const Vectors& paths() const { return paths_; }
+  double shortest_gap_s() const { return shortest_gap_s_; }
+  long largest_lead() const { return largest_lead_; }
+  double end_s() const { return now_s_; }
+  Vector weights() const {
+    Vector all;
+    for (const Shard& s : shards_) all.insert(all.end(), s.weights.begin(), s.weights.end());
+    return all;
+  }
+
+ private:
+  static constexpr double kNever = 1e9;
+
+  /// Who is next finishes a step; whom nobody is too far behind then goes on.
+  void step() {
+    const auto first = std::min_element(next_s_, next_s_ + kRanks);
+    shortest_gap_s_ = std::min(shortest_gap_s_, *first - now_s_);
+    now_s_ = *first;
+    *first = kNever;
+    const auto r = static_cast<std::size_t>(first - next_s_);
+    for (Shard& shard : shards_) {
+      Vector d;
+      for (std::size_t i = shard.begin; i < shard.end; ++i) {
+        const float offset = static_cast<float>(r + 1) * (1 + kTilt * static_cast<float>(i));
+        d.push_back(-kLr * (kSlope * x_[r][i] + (i % 2 == 0 ? offset : -offset)));
+      }
+      shard.push(r, d, code_);
+    }
+    if (++clocks_[r] < kSteps) waiting_.insert(r);
+    const long slowest = *std::min_element(clocks_, clocks_ + kRanks);
+    largest_lead_ = std::max(largest_lead_, clocks_[r] - slowest);
+    for (std::size_t w = 0; w < kRanks; ++w)
+      if (waiting_.contains(w) && clocks_[w] <= slowest + staleness_) go_on(w);
+  }
+
+  void go_on(std::size_t r) {
+    waiting_.erase(r);
+    for (Shard& shard : shards_) {
+      const Vector& now = shard.pull(r, code_);
+      std::copy(now.begin(), now.end(), x_[r].begin() + static_cast<std::ptrdiff_t>(shard.begin));
+    }
+    paths_[r].push_back(x_[r][0]);
+    next_s_[r] = now_s_ + kPeriod[r];
+  }
+
+  Coder code_;
+  long staleness_;
+  std::vector<Shard> shards_;
+  Vectors x_, paths_{kRanks};
+  std::set<std::size_t> waiting_;
+  long clocks_[kRanks] = {};
+  double next_s_[kRanks] = {kPeriod[0], kPeriod[1], kPeriod[2]};
+  double now_s_ = 0, shortest_gap_s_ = kNever;
+  long largest_lead_ = 0;
+};
+
+Json ssp(long staleness, const Json& servers = "all", const Json& codec = "none") {
+  return {{"name", "ssp"}, {"staleness", staleness}, {"servers", servers}, {"codec", codec}};
+}
+
+class SspRule : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string reason = world_unavailable(GetParam());
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+TEST_P(SspRule, FollowsTheEquations) {
+  if (!is_simulated(GetParam())) GTEST_SKIP() << "the schedule needs exact times";
+  for (const long staleness : {0, 1, 3, 100})
+    for (const Json& codec :
+         {Json("none"), Json{{"name", "minmax_uint8"}}, Json{{"name", "topk"}, {"density", 0.3}}})
+      for (const std::size_t servers : {1u, 2u, 3u}) {
+        SCOPED_TRACE(testing::Message() << staleness << ", " << codec << ", servers " << servers);
+        Coder code = [](const Vector& x) { return x; };
+        if (codec != "none") code = plain_coder({codec.at("name"), codec}, {});
+        const Reference reference(servers, code, staleness);
+        ASSERT_GT(reference.shortest_gap_s(), 0.1) << "who is first must be clear";
+        EXPECT_EQ(reference.largest_lead(), std::min(staleness + 1, 6L));
+        const auto ends = train(
+            {.world = GetParam(),
+             .cluster = flat_cluster(kRanks),
+             .algorithm = ssp(staleness, servers, codec),
+             .steps = kSteps,
+             .slope = double{kSlope},
+             .tilt = double{kTilt},
+             .alternating = true,
+             .lr = double{kLr},
+             .numel = kNumel,
+             .delay = [](int rank, long) { return kPeriod[static_cast<std::size_t>(rank)]; }});
+        Vectors weights, paths;
+        for (const AffineEnd& end : ends) weights.push_back(end.weights), paths.push_back(end.path);
+        expect_vectors_near(weights, Vectors(kRanks, reference.weights()), 5e-5f);
+        expect_vectors_near(paths, reference.paths(), 5e-5f);
+      }
+}
+
+/// With a bound of zero every pull holds all updates of the clocks before; of this one none where
+/// workers are equally fast: the sum of all gradients at common weights.
+TEST_P(SspRule, WithoutStalenessIsSynchronous) {
+  if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of equal speed";
+  for (const int ranks : {1, 2, 4, 7}) {
+    double x = 1;
+    std::vector<double> path;
+    for (int t = 0; t < 5; ++t) {
+      double sum = 0;
+      for (int r = 0; r < ranks; ++r) sum += 0.5 * x + r + 1;
+      path.push_back(x -= 0.02 * sum);
+    }
+    for (const Json& servers : {Json("all"), Json(1)})
+      for (const AffineEnd& end : train({.world = GetParam(),
+                                  .cluster = flat_cluster(ranks),
+                                  .algorithm = ssp(0, servers),
+                                  .steps = 5,
+                                  .slope = 0.5,
+                                  .lr = 0.02}))
+        expect_near({end.path.begin(), end.path.end()}, path);
+  }
+}
+
+/// Who begins step c has seen all others end step c - s - 1, and begin it before.
+TEST_P(SspRule, NobodyIsFurtherAheadThanTheBound) {
+  if (!is_simulated(GetParam()) && GetParam() != "threads")
+    GTEST_SKIP() << "ranks of other processes are not seen here";
+  constexpr int kMany = 4;
+  for (const long staleness : {0, 2}) {
+    std::mutex mutex;
+    std::vector<long> begun(kMany, 0);
+    const auto hold_up = [&](int rank, long step) {
+      std::lock_guard guard(mutex);
+      begun[static_cast<std::size_t>(rank)] = step;
+      EXPECT_LE(step - *std::min_element(begun.begin(), begun.end()), staleness + 1);
+      return rank == 1 ? 0.01 : 0;
+    };
+    train({.world = GetParam(),
+           .cluster = flat_cluster(kMany),
+           .algorithm = ssp(staleness),
+           .steps = 10,
+           .lr = 0.02,
+           .delay = hold_up});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, SspRule, ::testing::ValuesIn(world_names()),
+                         [](const auto& world) { return world.param; });
+
+}  // namespace
+}  // namespace trigram::test

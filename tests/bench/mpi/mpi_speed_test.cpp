@@ -1,0 +1,74 @@
+// Allreduce in the world of MPI, as ratios of medians taken in turns within one run. A job of two
+// ranks: one for each core that it needs.
+
+#include <gtest/gtest.h>
+
+#include "runtime/mpi/mpi_runtime.h"
+#include "tests/bench/mpi/mpi_speed.h"
+
+namespace trigram::test {
+namespace {
+
+// A machine that others use, too, may slow one way more than another for a while.
+constexpr int kAttempts = 10;
+
+struct Ratios {
+  double native_to_bare = 0, native_to_nonblocking = 0, ring_to_native = 0;
+  bool reach(const Ratios& least) const {
+    return native_to_bare >= least.native_to_bare &&
+           native_to_nonblocking >= least.native_to_nonblocking &&
+           ring_to_native >= least.ring_to_native;
+  }
+};
+
+/// Of the first attempt in which both reach `least`, or of the last one. All ranks try as often, as
+/// all see the same times.
+Ratios ratios_reaching(const Ratios& least, std::size_t bytes, int rounds) {
+  Ratios found;
+  in_the_job([&](const Context& ctx) {
+    for (int i = 0; i < kAttempts && !found.reach(least); ++i) {
+      const AllreduceTimes t = time_allreduces(ctx, bytes, rounds);
+      found = {t.bare / t.native, t.nonblocking / t.native, t.native / t.ring};
+    }
+  });
+  testing::Test::RecordProperty("native_to_bare", std::to_string(found.native_to_bare));
+  testing::Test::RecordProperty("native_to_nonblocking",
+                                std::to_string(found.native_to_nonblocking));
+  testing::Test::RecordProperty("ring_to_native", std::to_string(found.ring_to_native));
+  return found;
+}
+
+class MpiSpeed : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = mpi_unavailable_reason();
+    if (!reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+TEST_F(MpiSpeed, long_vectors) {
+  const Ratios r = ratios_reaching({0.95, 1.2, 1.0}, std::size_t{16} << 20, 21);
+  EXPECT_GE(r.native_to_bare, 0.95);
+  EXPECT_GE(r.native_to_nonblocking, 1.2);
+  EXPECT_GE(r.ring_to_native, 1.0);
+}
+
+// Where a message takes as long as its sum, the blocking call is somewhat ahead of what may not
+// block.
+TEST_F(MpiSpeed, short_vectors) {
+  const Ratios r = ratios_reaching({0.75, 1.0, 0.6}, std::size_t{256} << 10, 201);
+  EXPECT_GE(r.native_to_bare, 0.75);
+  EXPECT_GE(r.native_to_nonblocking, 1.0);
+  EXPECT_GE(r.ring_to_native, 0.6);
+}
+
+TEST_F(MpiSpeed, coded_averages_move_a_quarter) {
+  in_the_job([](const Context& ctx) {
+    const double share = bytegrad_share(ctx, 1'000'003);
+    EXPECT_LE(share, 0.27);
+    EXPECT_GT(share, 0.25);
+  });
+}
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,52 @@
+#include "tests/core/workloads/fashion_mnist.h"
+
+#include <cmath>
+
+namespace trigram {
+namespace {
+
+using test::FashionMnist;
+using test::LoneRank;
+
+TEST_F(FashionMnist, MlpLearns) {
+  HostDevice host;
+  LoneRank rank(host);
+  const auto workload = make(Json::object())->make(rank.ctx, 1);
+  EXPECT_EQ(workload->weights().numel(), 784u * 64 + 64 + 64 * 10 + 10);
+  EXPECT_EQ(workload->batch(), 32u);
+  const Quality untrained = workload->evaluate(workload->weights().floats(), kAllSamples);
+  EXPECT_LT(untrained.accuracy.value(), 0.3);
+  EXPECT_GT(untrained.loss, 1.5);  // about ln 10 for ten classes
+  const Quality trained = train(*workload, rank, 800, 0.05f);
+  EXPECT_GT(trained.accuracy.value(), 0.80);
+  EXPECT_LT(trained.loss, 0.6);
+  EXPECT_LT(workload->loss(), untrained.loss);
+}
+
+TEST_F(FashionMnist, IsEvaluatedOnAsManyImagesAsAskedFor) {
+  HostDevice host;
+  LoneRank rank(host);
+  const auto workload = make(Json::object())->make(rank.ctx, 1);
+  const std::span<const float> weights = workload->weights().floats();
+  EXPECT_EQ(workload->evaluate(weights, kAllSamples).loss,
+            workload->evaluate(weights, 10'000).loss);
+  const double correct = 300 * workload->evaluate(weights, 300).accuracy.value();
+  EXPECT_NEAR(correct, std::round(correct), 1e-9);
+  EXPECT_NE(workload->evaluate(weights, 300).loss, workload->evaluate(weights, 299).loss);
+}
+
+TEST_F(FashionMnist, PricedAsAnotherModelItLearnsTheSame) {
+  HostDevice host;
+  LoneRank plain(host), priced(host);
+  const auto own = make(Json::object())->make(plain.ctx, 1);
+  const auto large = make({{"priced_as", "bert_large"}})->make(priced.ctx, 1);
+  const Quality a = train(*own, plain, 50, 0.05f), b = train(*large, priced, 50, 0.05f);
+  EXPECT_LT(a.loss, 1.5);
+  EXPECT_EQ(a.loss, b.loss);
+  EXPECT_EQ(a.accuracy, b.accuracy);
+  EXPECT_EQ(plain.stream.computed_s, 0);
+  EXPECT_NEAR(priced.stream.computed_s, 50 * 0.53, 1e-6);
+}
+
+}  // namespace
+}  // namespace trigram

@@ -1,0 +1,233 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+
+#include "cuda/cuda_accelerator.h"
+#include "runtime/mpi/mpi_runtime.h"
+#include "tests/support/idx_files.h"
+#include "tests/support/issue_order.h"
+#include "tests/support/training.h"
+
+// Invariant B on GPUs: every deterministic algorithm ends with the weights of the other worlds, but
+// for the order in which cuBLAS sums products. Hence two assertions: with those products a
+// normalised error of at most 1e-6, and without them the same weights to the last bit. They are
+// left out where the host computes the gradients; the emulation can multiply as the host does, too.
+
+namespace trigram::test {
+namespace {
+
+/// The squared distance of `x` from `y` over the square of `y`.
+double normalised_error(const std::vector<float>& x, const std::vector<float>& y) {
+  double apart = 0, whole = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    apart += (double{x[i]} - double{y[i]}) * (double{x[i]} - double{y[i]});
+    whole += double{y[i]} * double{y[i]};
+  }
+  return apart == 0 ? 0 : apart / whole;
+}
+
+/// What all ranks have sent.
+double bytes(const Trained& trained) {
+  double sum = 0;
+  for (const Counters& rank : trained.counters)
+    sum += static_cast<double>(rank.bytes_intra + rank.bytes_inter);
+  return sum;
+}
+
+void expect_near(const Trained& on_gpu, const Trained& on_host, double tolerance) {
+  // Codes of some codecs are longer or shorter with the last bit of a value.
+  EXPECT_NEAR(bytes(on_gpu), bytes(on_host), 0.01 * bytes(on_host));
+  for (std::size_t rank = 0; rank < on_host.weights.size(); ++rank) {
+    ASSERT_EQ(on_gpu.weights[rank].size(), on_host.weights[rank].size());
+    EXPECT_LE(normalised_error(on_gpu.weights[rank], on_host.weights[rank]), tolerance)
+        << "rank " << rank;
+  }
+}
+
+void expect_same(const Trained& on_gpu, const Trained& on_host) {
+  EXPECT_EQ(bytes(on_gpu), bytes(on_host));
+  for (std::size_t rank = 0; rank < on_host.weights.size(); ++rank)
+    EXPECT_TRUE(on_gpu.weights[rank] == on_host.weights[rank])
+        << "rank " << rank << ": normalised error "
+        << normalised_error(on_gpu.weights[rank], on_host.weights[rank]);
+}
+
+/// Of training images: no two pixels of an image have the same value.
+std::string pixels_without_ties() {
+  constexpr std::uint32_t kPixels = IdxFolder::kSide * IdxFolder::kSide, kPrime = 251;
+  std::string data;
+  for (std::uint32_t i = 0; i < IdxFolder::kTrain; ++i)
+    for (std::uint32_t k = 0; k < kPixels; ++k)
+      data += static_cast<char>(((41 + 13 * i) * k + 97 * i) % kPrime);
+  return data;
+}
+
+/// What the host computes in place of the GPU: then nothing may differ.
+enum class ByHost { nothing, gradients, products };
+
+/// In the environment of this process, as long as it lives.
+class EnvironmentVariable {
+ public:
+  EnvironmentVariable(const char* name, const char* value) : name_(name) {
+    setenv(name, value, /*overwrite=*/1);
+  }
+  ~EnvironmentVariable() { unsetenv(name_); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
+
+ private:
+  const char* const name_;
+};
+
+/// Which of the algorithms that deterministic_algorithms() has modes of this is, from 0; none if it
+/// is not the first of its modes.
+std::optional<std::size_t> number_among_first_modes(const NamedAlgorithm& algorithm) {
+  std::set<std::string> names;
+  for (const NamedAlgorithm& one : deterministic_algorithms()) {
+    const bool first = names.insert(one.spec.at("name")).second;
+    if (one.name == algorithm.name) return first ? std::optional(names.size() - 1) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
+ protected:
+  void SetUp() override {
+    if (!launched()) GTEST_SKIP() << mpi_unavailable_reason();
+    if (const auto reason = cuda_unavailable_reason(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+  void TearDown() override {
+    if (launched() && !trained_ && !IsSkipped() && !HasFailure())
+      GTEST_SKIP() << "this job has another number of processes";
+  }
+  static std::vector<ByHost> tested() {
+    if (short_training()) return {ByHost::gradients};
+    if (TRIGRAM_TESTS_ON_GPU) return {ByHost::nothing, ByHost::gradients};
+    return {ByHost::nothing, ByHost::gradients, ByHost::products};
+  }
+  /// A momentum half-way between two of qadam's 255 codes is rounded up or down for its last bit,
+  /// is not corrected by feedback, and is divided by the root of a variance that may be small: with
+  /// the emulated products a hundred of 1,299 weights of the cnn are one code (up to 4e-3) off,
+  /// which is an error of 8e-6. A code of another algorithm moves the weights less, or turns on a
+  /// last bit much more rarely.
+  static double tolerance() { return GetParam().name.starts_with("qadam") ? 1e-5 : 1e-6; }
+  /// Products of matrices are cuBLAS's, whoever computes the gradients.
+  static bool multiplies() { return GetParam().name.starts_with("powersgd"); }
+
+  void expect_agreement(ByHost by_host, const Json& workload, int steps, int nodes, int workers) {
+    if (mpi_process().size != nodes * workers) return;
+    if (!fits(GetParam(), small_cluster(nodes, workers))) return;
+    trained_ = true;
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.workload = workload;
+    training.cluster = small_cluster(nodes, workers);
+    training.steps = steps;
+    training.world = "threads";  // bitwise as mpi and sim: invariant B
+    const Trained on_host = train(training);
+    training.world = "nccl";
+    training.host_gradients = by_host == ByHost::gradients;
+    const EnvironmentVariable multiply("TRIGRAM_EMULATED_GEMM",
+                                       by_host == ByHost::products ? "host" : "");
+    const Trained on_gpu = train(training);
+    ASSERT_FALSE(on_host.weights.empty());
+    if (by_host == ByHost::products || (by_host == ByHost::gradients && !multiplies()))
+      expect_same(on_gpu, on_host);
+    else expect_near(on_gpu, on_host, tolerance());
+  }
+
+  bool trained_ = false;
+};
+
+TEST_P(GpuAgreement, LeastSquares) {
+  const Json workload = {
+      {"name", "quadratic"}, {"dimension", 37}, {"noise", 0.5}, {"heterogeneity", 1}};
+  for (const ByHost by_host : tested())
+    for (const auto& [nodes, workers] : {std::pair{1, 1}, {2, 1}, {2, 2}})
+      expect_agreement(by_host, workload, 8, nodes, workers);
+}
+
+class GpuAgreementOnImages : public GpuAgreement {
+ protected:
+  void expect_agreement_of(const std::string& model, ByHost by_host) {
+    // Few, since emulated GPUs take a second for each.
+    const int steps = 5, batch = 3;
+    expect_agreement(by_host,
+                     {{"name", "fashion_mnist"},
+                      {"model", model},
+                      {"batch", batch},
+                      {"data", data_.path().string()}},
+                     steps, 2, 1);
+  }
+  /// One model for each algorithm, in turns; none for another mode of one that has had its turn.
+  static std::vector<std::string> model_in_turn() {
+    const auto number = number_among_first_modes(GetParam());
+    if (!number) return {};
+    return {*number % 2 == 0 ? "mlp" : "cnn"};
+  }
+  const IdxFolder data_;
+};
+
+// In an image of one grey, the gradients of all weights between a neuron of the first layer and the
+// pixels are equal but for the order in which each was summed, which then decides what the largest
+// are: 10 to 30 weights of topk, dgc and gtopk were others, and the normalised error up to 5e-6
+// (oktopk, whose threshold moved: 4e-5), that of all other weights 1e-15. Here none are equal.
+TEST_P(GpuAgreementOnImages, WithItsOwnProducts) {
+  data_.write(
+      "train-images-idx3-ubyte",
+      idx(0x803, {IdxFolder::kTrain, IdxFolder::kSide, IdxFolder::kSide}, pixels_without_ties()));
+  const auto models = short_training() ? model_in_turn() : std::vector<std::string>{"mlp", "cnn"};
+  if (models.empty()) GTEST_SKIP() << "another mode of the algorithm is trained";
+  for (const std::string& model : models) expect_agreement_of(model, ByHost::nothing);
+}
+
+// Images of one grey: equal elements are chosen, coded and rounded alike.
+TEST_P(GpuAgreementOnImages, WithoutItsOwnProducts) {
+  if (short_training()) GTEST_SKIP() << "that of least squares has to do";
+  const auto models = model_in_turn();
+  if (models.empty()) GTEST_SKIP() << "another mode of the algorithm is trained";
+  for (const ByHost by_host : tested())
+    if (by_host != ByHost::nothing)
+      for (const std::string& model : models) expect_agreement_of(model, by_host);
+}
+
+class LaunchOrder : public GpuAgreement {
+ protected:
+  void SetUp() override {
+    if (TRIGRAM_TESTS_ON_GPU) GTEST_SKIP() << "GPUs may run what was launched later beside it";
+    GpuAgreement::SetUp();
+  }
+};
+
+// All ranks issue in orders that agree, over all their communicators: kernels of NCCL may run one
+// after the other, as on the emulated GPU with this variable.
+TEST_P(LaunchOrder, Agrees) {
+  const int ranks = mpi_process().size;
+  for (const auto& [nodes, workers] : {std::pair{ranks, 1}, {ranks / 2, 2}}) {
+    if (nodes * workers != ranks || !fits(GetParam(), small_cluster(nodes, workers))) continue;
+    trained_ = true;
+    const EnvironmentVariable one_by_one("NCCL_LAUNCH_ORDER_IMPLICIT", "1");
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.cluster = small_cluster(nodes, workers);
+    training.steps = 5;
+    training.world = "nccl";
+    training.events = true;
+    const Trained trained = train(training);
+    EXPECT_EQ(issue_order_error(trained.events), "") << nodes << " x " << workers;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(nccl, LaunchOrder, ::testing::ValuesIn(every_algorithm()),
+                         [](const auto& tested) { return tested.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(nccl, GpuAgreement, ::testing::ValuesIn(deterministic_algorithms()),
+                         [](const auto& tested) { return tested.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(nccl, GpuAgreementOnImages,
+                         ::testing::ValuesIn(deterministic_algorithms()),
+                         [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace trigram::test

@@ -1,0 +1,134 @@
+#include "experiments/run/target_accuracy.h"
+
+#include <gtest/gtest.h>
+
+#include "experiments/run/collector.h"
+#include "experiments/run/summary.h"
+#include "tests/experiments/fakes.h"
+
+namespace trigram {
+namespace {
+
+/// A run of two ranks that is evaluated every second step; rank 0 can be ahead of rank 1.
+class Course {
+ public:
+  explicit Course(double accuracy, long steps = 20, long first_model = 1)
+      : target(accuracy, steps, first_model),
+        collector_({.ranks = 2, .steps = steps, .eval_every = 2, .stopping = &target},
+                   [this](const StepRecord& record) { records.push_back(record); }) {}
+
+  /// Rank `rank` ends its next step, with a model of this accuracy.
+  void step(int rank, float accuracy) {
+    FakeWorkload workload({accuracy});
+    long& step = next_[static_cast<std::size_t>(rank)];
+    const RankStep done{.end_s = 3.0 * static_cast<double>(step + 1),
+                        .spent = {.bytes_inter = 100 + static_cast<std::uint64_t>(rank)},
+                        .staleness = {}};
+    collector_.finish(rank, step++, done, workload, FakeStream());
+  }
+  void both(float accuracy) {
+    step(0, accuracy);
+    step(1, accuracy);
+  }
+
+  TargetAccuracy target;
+  std::vector<StepRecord> records;
+
+ private:
+  Collector collector_;
+  std::vector<long> next_ = {0, 0};
+};
+
+TEST(TargetAccuracy, IsReachedWhereTheModelIsEvaluated) {
+  Course course(0.5);
+  course.both(0.9f);  // step 0 is not evaluated
+  course.both(0.4f);
+  course.both(0.6f);
+  EXPECT_EQ(course.target.end(), 20);
+  course.both(0.5f);  // step 3: exactly as accurate
+  EXPECT_EQ(course.target.counted(), 4);
+  EXPECT_EQ(
+      course.target.to_json(0.5),
+      (Json{{"accuracy", 0.5}, {"steps", 4}, {"epochs", 0.5}, {"time_s", 12.0}, {"after_s", 6.0}}));
+}
+
+TEST(TargetAccuracy, OfTheFirstEvaluationMayHaveBeenReachedSinceTheFirstStepEnded) {
+  Course course(0.5);
+  course.both(0.1f);
+  course.both(0.6f);
+  EXPECT_EQ(course.target.to_json(0.5)["after_s"], 3.0);
+}
+
+TEST(TargetAccuracy, IsNotReachedBeforeTheFirstCommonModel) {
+  Course course(0.5, 20, 2);
+  course.both(0.1f);
+  course.both(0.6f);
+  EXPECT_EQ(course.target.to_json(0.5)["time_s"], 6.0);
+  EXPECT_EQ(course.target.to_json(0.5)["after_s"], 6.0);
+}
+
+/// The first of them had ended its first step before the last one had.
+TEST(TargetAccuracy, MayBeReachedAfterTheFirstStepOfTheFastestWhereRanksDoNotWait) {
+  for (const bool waits : {false, true}) {
+    TargetAccuracy target(0.5, 20, 1, waits);
+    std::vector<RankStep> ranks(2);
+    ranks[0].end_s = 1;
+    ranks[1].end_s = 7;
+    target.add(reduce(0, ranks, 0), ranks, {}, 5);
+    StepRecord evaluated = reduce(1, ranks, 0);
+    evaluated.evaluation.emplace().accuracy = 0.6;
+    target.add(evaluated, ranks, {}, 19);
+    EXPECT_EQ(target.to_json(1)["after_s"], waits ? 7.0 : 1.0);
+    EXPECT_TRUE(target.worker_done()) << "one had ended step 19, the last";
+  }
+}
+
+TEST(TargetAccuracy, EndsWithAStepThatNobodyHasBegun) {
+  Course course(0.5);
+  for (int step = 0; step < 7; ++step) course.step(0, 0.5f);  // rank 0 is in step 7
+  EXPECT_EQ(course.target.end(), 20);
+  course.step(1, 0.5f);
+  course.step(1, 0.5f);
+  EXPECT_EQ(course.target.end(), 9) << "the last step is number 8";
+}
+
+TEST(TargetAccuracy, StepsThatWereBegunBeforeItWasKnownDoNotCount) {
+  Course course(0.5);
+  for (int step = 0; step < 5; ++step) course.step(0, 0.75f);
+  for (int step = 0; step < 2; ++step) course.step(1, 0.25f);
+  for (int step = 2; step < 5; ++step) course.step(1, 1);
+  EXPECT_EQ(course.records.size(), 2u);
+
+  const auto counted = course.target.completed(std::vector<RankResult>(2));
+  Summary summary;
+  for (const StepRecord& record : course.records) summary.add(record);
+  EXPECT_EQ(summary.to_json(counted, std::nullopt)["bytes_inter"], 200 + 202);
+  const std::vector<float> first = {0.75f}, second = {0.25f};
+  EXPECT_EQ(counted[0].weights_hash, weights_hash(first));
+  EXPECT_EQ(counted[1].weights_hash, weights_hash(second));
+}
+
+TEST(TargetAccuracy, OfTheLastStepLeavesTheRunAsItWas) {
+  Course course(0.5, 2);
+  course.both(0.9f);
+  course.both(0.9f);
+  EXPECT_EQ(course.target.end(), 2);
+  std::vector<RankResult> made(2);
+  made[0].weights_hash = "with what came after the last step";
+  EXPECT_EQ(course.target.completed(made)[0].weights_hash, made[0].weights_hash);
+  EXPECT_EQ(course.target.to_json(1.5)["epochs"], 1.5);
+}
+
+TEST(TargetAccuracy, IsNullWhereItWasNotReached) {
+  Course course(0.5, 4);
+  for (int step = 0; step < 4; ++step) course.both(0.25f);
+  EXPECT_EQ(course.records.size(), 4u);
+  EXPECT_EQ(course.target.to_json(0.5), (Json{{"accuracy", 0.5},
+                                              {"steps", nullptr},
+                                              {"epochs", nullptr},
+                                              {"time_s", nullptr},
+                                              {"after_s", nullptr}}));
+}
+
+}  // namespace
+}  // namespace trigram

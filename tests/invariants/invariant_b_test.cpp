@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "runtime/mpi/mpi_runtime.h"
+#include "tests/support/idx_files.h"
+#include "tests/support/training.h"
+
+// Invariant B: every deterministic algorithm ends with bitwise the same weights in every world.
+
+namespace trigram::test {
+namespace {
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
+ protected:
+  /// Trains in two worlds: simulated and between threads, or, as one process of a job, between
+  /// threads and with the others. `workload` must have moved its weights.
+  void expect_same_weights(const Json& workload, int nodes, int workers) {
+    if (launched() && mpi_process().size != nodes * workers) return;
+    const Cluster cluster = small_cluster(nodes, workers);
+    if (!fits(GetParam(), cluster)) return;
+    trained_ = true;
+    Training training;
+    training.algorithm = GetParam().spec;
+    training.workload = workload;
+    training.cluster = cluster;
+    training.steps = 8;
+    training.world = launched() ? "threads" : "sim";
+    const Trained simulated = train(training);
+    training.world = launched() ? "mpi" : "threads";
+    const Trained threaded = train(training);
+    ASSERT_FALSE(simulated.weights.empty());
+    training.steps = 1;
+    EXPECT_FALSE(same_bits(simulated.weights[0], train(training).weights[0])) << "nothing learned";
+    for (std::size_t rank = 0; rank < simulated.weights.size(); ++rank)
+      EXPECT_TRUE(same_bits(simulated.weights[rank], threaded.weights[rank])) << "rank " << rank;
+  }
+  void TearDown() override {
+    if (!trained_ && !IsSkipped() && !HasFailure())
+      GTEST_SKIP() << "not on so many ranks, or not in a job of so many processes";
+  }
+  bool trained_ = false;
+};
+
+TEST_P(InvariantB, LeastSquares) {
+  const Json workload = {
+      {"name", "quadratic"}, {"dimension", 37}, {"noise", 0.5}, {"heterogeneity", 1}};
+  expect_same_weights(workload, 2, 3);
+  expect_same_weights(workload, 3, 1);
+  if (!launched()) return;
+  for (const int ranks : {1, 2, 7}) expect_same_weights(workload, ranks, 1);
+  for (const int workers : {2, 4}) expect_same_weights(workload, 2, workers);
+}
+
+// With four ranks alone in a job, too: what more ranks change, least squares show.
+TEST_P(InvariantB, ImageClassifiers) {
+  if (launched() && mpi_process().size != 4) GTEST_SKIP() << "takes four ranks";
+  const IdxFolder data;
+  for (const char* model : {"mlp", "cnn"})
+    expect_same_weights(
+        {{"name", "fashion_mnist"}, {"model", model}, {"batch", 5}, {"data", data.path().string()}},
+        2, 2);
+}
+
+TEST_P(InvariantB, PricedAsAProfile) {
+  expect_same_weights({{"name", "quadratic"},
+                       {"dimension", 37},
+                       {"noise", 0.5},
+                       {"priced_as", "profile:" TRIGRAM_TEST_DATA "/tiny_profile.csv"}},
+                      2, 2);
+}
+
+TEST(UnevenShards, AreTheSameInAllWorldsAndChangeWhatIsLearned) {
+  if (launched()) GTEST_SKIP() << "simulates, with four ranks";
+  const IdxFolder data;
+  Training training;
+  training.algorithm = "gradient_allreduce";
+  training.workload = {{"name", "fashion_mnist"}, {"batch", 5}, {"data", data.path().string()}};
+  training.cluster = small_cluster(2, 2);
+  training.steps = 8;
+  const Trained shared = train(training);
+  training.workload["sharding"] = {{"dirichlet", 0.2}};
+  const Trained simulated = train(training);
+  training.world = "threads";
+  const Trained threaded = train(training);
+  for (std::size_t rank = 0; rank < 4; ++rank)
+    EXPECT_TRUE(same_bits(simulated.weights.at(rank), threaded.weights.at(rank)));
+  EXPECT_FALSE(same_bits(simulated.weights[0], shared.weights[0]));
+}
+
+/// Servers beside the workers hold no data: the shards of four workers of six ranks are those of
+/// four ranks, and so are the weights.
+TEST(ServersBeside, EndWithTheWeightsOfTheWorkersAlone) {
+  if (launched()) GTEST_SKIP() << "simulates, with four ranks";
+  const IdxFolder data;
+  Training training;
+  training.workload = {{"name", "fashion_mnist"},
+                       {"batch", 5},
+                       {"data", data.path().string()},
+                       {"sharding", {{"dirichlet", 0.2}}}};
+  training.optimizer["lr_scaling"] = "sqrt";
+  training.steps = 8;
+  for (const char* world : {"sim", "threads"}) {
+    training.world = world;
+    training.algorithm = {{"name", "parameter_server"}, {"servers", 2}, {"bucket", "4kB"}};
+    training.cluster = small_cluster(2, 2);
+    const Trained among = train(training);
+    training.algorithm["placement"] = "beside";
+    training.cluster = small_cluster(2, 3);
+    const Trained beside = train(training);
+    const std::vector<int> workers = workers_of(training);
+    ASSERT_EQ(workers, (std::vector<int>{0, 1, 3, 4}));
+    for (std::size_t i = 0; i < 4; ++i)
+      EXPECT_TRUE(
+          same_bits(beside.weights.at(static_cast<std::size_t>(workers[i])), among.weights.at(i)))
+          << world << " " << i;
+    training.algorithm["placement"] = "among";
+    EXPECT_FALSE(same_bits(train(training).weights.at(0), among.weights.at(0)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantB, ::testing::ValuesIn(deterministic_algorithms()),
+                         TestName{});
+
+}  // namespace
+}  // namespace trigram::test

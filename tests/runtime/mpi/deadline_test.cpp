@@ -1,0 +1,36 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "runtime/mpi/deadline.h"
+
+namespace trigram::mpi {
+namespace {
+
+void call_for(double call_s, double patience_s) {
+  const Deadline deadline("MPI_Comm_split", 3, patience_s);
+  std::this_thread::sleep_for(std::chrono::duration<double>(call_s));
+}
+
+TEST(Deadline, EndsTheProcessAndNamesTheCall) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(call_for(1000, 0.1), testing::ExitedWithCode(124),
+              "MPI_Comm_split has not returned on rank 3 for 0.1 s");
+}
+
+/// Outlives the deadline of a call that has returned.
+void go_on_after_a_call() {
+  call_for(0.01, 1);
+  std::this_thread::sleep_for(std::chrono::duration<double>(1.5));
+  std::exit(0);
+}
+
+TEST(Deadline, LeavesACallAloneThatReturns) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(go_on_after_a_call(), testing::ExitedWithCode(0), "^$");
+}
+
+}  // namespace
+}  // namespace trigram::mpi

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""scripts/setup --gpu: what it takes for missing, on machines of which no package is known, and on
+one where apt-get has packages of other versions, or none."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup"
+COMMANDS = ["c++", "cmake", "ninja", "pkg-config", "git", "python3", "mpicxx", "mpirun"]
+NEEDED_BY_SETUP = ["bash", "env", "dirname", "awk", "grep", "cat", "id", "npm"]
+
+
+class SetupForGpus(unittest.TestCase):
+    """With a PATH of commands that do nothing; a compiler that has all headers but `lacks`."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        for command in NEEDED_BY_SETUP:
+            if found := shutil.which(command):
+                (self.folder / command).symlink_to(found)
+        for command in COMMANDS:
+            self.program(command, "exit 0")
+        self.compiler_lacks("nothing")
+
+    def program(self, name, script):
+        file = self.folder / name
+        file.unlink(missing_ok=True)
+        file.write_text(f"#!/bin/bash\n{script}\n")
+        file.chmod(0o755)
+
+    def compiler_lacks(self, header):
+        self.program("c++", f"read -r line; [[ $line == *include* && $line != *{header}* ]]")
+
+    def packages_known(self, installed=""):
+        """A distribution's tools, of which apt-get notes what it is asked to do."""
+        self.program("dpkg-query", f"printf 'installed %s\\n' {installed}")
+        self.program("apt-get", f"echo \"$*\" >>{self.folder}/asked")
+
+    def asked(self):
+        file = self.folder / "asked"
+        return file.read_text() if file.exists() else ""
+
+    def setup_(self, *options, code):
+        done = subprocess.run(["bash", SETUP, *options], capture_output=True, text=True, timeout=60,
+                              env={"PATH": str(self.folder), "HOME": os.environ.get("HOME", "/")})
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stderr
+
+    def test_where_all_is_there_no_package_is_asked_for(self):
+        self.assertEqual(self.setup_("--gpu", code=0), "")  # no apt-get at all
+        self.packages_known()
+        self.assertEqual(self.setup_("--gpu", code=0), "")
+        self.assertEqual(self.asked(), "")
+
+    def test_a_cmake_that_does_not_read_the_presets_is_named(self):
+        self.program("cmake", "echo cmake version 3.22.1")
+        self.assertIn("CMake 3.22 is too old, 3.25 is needed", self.setup_("--gpu", code=1))
+        self.program("cmake", "echo cmake version 4.0.2")
+        self.assertEqual(self.setup_("--gpu", code=0), "")
+
+    def test_only_what_is_missing_is_named(self):
+        self.compiler_lacks("CLI/CLI.hpp")
+        (self.folder / "ninja").unlink()
+        said = self.setup_("--gpu", code=1)
+        self.assertIn("no apt-get", said)
+        named = [line.strip() for line in said.splitlines() if line.startswith("  ")]
+        self.assertEqual(named, ["ninja-build", "libcli11-dev"])
+        self.packages_known()
+        self.assertIn("missing: ninja-build libcli11-dev", self.setup_("--gpu", "--check", code=1))
+        self.assertEqual(self.asked(), "")
+
+    def test_a_package_that_is_installed_is_there(self):
+        self.compiler_lacks("CLI/CLI.hpp")
+        self.packages_known("libcli11-dev")
+        self.assertEqual(self.setup_("--gpu", code=0), "")
+
+    def test_what_is_missing_is_installed(self):
+        self.compiler_lacks("Eigen/Core")
+        self.packages_known()
+        self.program("id", "echo 0")
+        self.setup_("--gpu", code=0)
+        installed = self.asked().splitlines()[-1].split()
+        self.assertEqual([word for word in installed if word.startswith("lib")], ["libeigen3-dev"])
+
+    def test_the_rest_of_the_project_is_not_in_it(self):
+        for command in COMMANDS:
+            (self.folder / command).unlink()
+        said = self.setup_("--gpu", code=1)
+        self.assertIn("libeigen3-dev", said)
+        for other in ("simgrid", "chromium", "pandas", "npm", "fashion"):
+            self.assertNotIn("\n  " + other, said)
+            self.assertNotIn("  lib" + other, said)
+            self.assertNotIn("python3-" + other, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
