@@ -196,6 +196,22 @@ def algorithm_files(root):
     return [path for path in found if path.name not in SHARED_BY_ALGORITHMS]
 
 
+CODE = ["core", "algorithms", "netmodels", "runtime", "cuda", "experiments", "cmake", "CMakeLists.txt"]
+TEXTS = {".h", ".cpp", ".cu", ".def", ".txt", ".cmake", ".md", ".json", ".py"}
+
+
+def sources(root, places):
+    """The text files in these folders and among these files."""
+    paths = (path for place in places for path in [root / place, *(root / place).rglob("*")])
+    return [path for path in paths if path.suffix in TEXTS and path.is_file()]
+
+
+def places_of(root, word, places):
+    """The files among `sources` that contain the word, sorted."""
+    found = (path for path in sources(root, places) if re.search(rf"\b{word}\b", path.read_text()))
+    return sorted(str(path.relative_to(root)) for path in found)
+
+
 def lines_of_algorithm(text):
     """How many lines of code an algorithm's file has in its anonymous namespace, beside its options."""
     match = re.search(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.MULTILINE | re.DOTALL)
@@ -238,6 +254,24 @@ class Algorithms(unittest.TestCase):
         names = (ROOT / "algorithms" / "list.def").read_text()
         listed = set(re.findall(r"^TRIGRAM_ALGORITHM\((\w+)\)$", names, re.MULTILINE))
         self.assertEqual(listed, {path.stem for path in algorithm_files(ROOT)})
+
+
+    def test_an_algorithm_is_one_file_and_one_line(self):
+        """No other source and no build file names its entry. Prints where else an algorithm is named."""
+        named = {}
+        for path in sources(ROOT, CODE):
+            for name in re.findall(r"\b(\w+)_entry\b", path.read_text()):
+                named.setdefault(name, set()).add(str(path.relative_to(ROOT)))
+        for path in algorithm_files(ROOT):
+            self.assertEqual({f"algorithms/{path.name}"}, named[path.stem])
+        example = "moshpit"  # a word that stands for nothing else
+        code = places_of(ROOT, example, CODE)
+        self.assertEqual(["algorithms/list.def", f"algorithms/{example}.cpp"], code)
+        generated = ["README.md", "configs/schema.json"]
+        others = set(places_of(ROOT, example, CODE + ["configs", "docs", "tests", "README.md"])) - {*code, *generated}
+        self.assertLess(set(generated), set(places_of(ROOT, example, ["configs", "README.md"])))
+        print(f"\n{example}: {len(code)} places of code ({', '.join(code)}), {len(generated)} written by scripts/generate, "
+              f"{len(others)} others: {', '.join(sorted(others))}", file=sys.stderr)
 
 
 class PlantedErrors(unittest.TestCase):
