@@ -1,5 +1,5 @@
 #include "algorithms/primitives/primitives.h"
-#include "algorithms/execution/exchange.h"
+#include "algorithms/execution/hierarchy.h"
 
 #include <gtest/gtest.h>
 
