@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "algorithms/collectives/collectives.h"
-#include "algorithms/execution/exchange.h"
+#include "algorithms/execution/hierarchy.h"
 #include "core/metering/meter.h"
 #include "netmodels/cluster_network.h"
 #include "netmodels/network/lower_bound.h"
