@@ -64,17 +64,15 @@ AlgorithmEntry dsgd_aau_entry() {
   return algorithm_entry(
       {.name = "dsgd_aau",
        .doc = "A worker waits after each step until an average can connect workers that were not "
-              "connected "
-              "before, then averages with its waiting neighbours",
+              "connected before, then averages with its waiting neighbours",
        .trigram = kAsyncFullDecentralised,
        .execution_options = "",
        .source = "DSGD-AAU, arXiv 2306.06559",
        .waits_across_steps = true},
       train,
-      FieldTable<Options>{}.field(
-          "graph", &Options::graph, peer_graph_kind(),
-          "Graph of the pairs of workers that may average; must be undirected and "
-          "the same in every step"),
+      FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
+                                  "Graph of the pairs of workers that may average; must be "
+                                  "undirected and the same in every step"),
       {.check = check_graph<Options>("dsgd_aau", {.undirected = true, .fixed = true})});
 }
 
