@@ -155,7 +155,8 @@ make convergence
 ```
 
 It runs `configs/convergence.json`: {ranks} workers with batches of {workload["batch"]} samples train for {config["steps"]} steps with {len(seeds)} seed{"s" if len(seeds) > 1 else ""}.
-The table has the mean, lowest and highest accuracy over the seeds. *Points* are percentage points of accuracy above (+) or below (−) `{BASELINE}` with the same
+The table has the mean, lowest and highest accuracy over the seeds.
+*Points* are percentage points of accuracy above (+) or below (−) `{BASELINE}` with the same
 optimizer. Options that the table does not name have their default values. The runs are simulated on
 {cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]} with the computation times and message sizes of `{workload["priced_as"]}`. In every step {cluster["stragglers"]["count"]} worker,
 drawn at random, is delayed by {cluster["stragglers"]["delay"]}, so that asynchronous methods have a delay to avoid. `make slow` fails if a mean is more than {TOLERANCE:g} points

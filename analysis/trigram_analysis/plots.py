@@ -30,8 +30,8 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
     styles = style.Styles(comparison.algorithms)
     drawings: list[tuple[str, str, Callable[[Comparison, style.Styles], Figure | None]]] = [
         ("winner_map", "The best algorithm at each setting, and its lead over the next.", map_figure.figure),
-        ("step_time", "Mean time per step; error bars are one standard deviation over the seeds. A dashed line, if there "
-         "is one, is the shortest mean computation time of any algorithm and setting.", _step_time),
+        ("step_time", "Mean time per step; error bars are one standard deviation over the seeds. A dashed line, if "
+         "there is one, is the shortest mean computation time of any algorithm and setting.", _step_time),
         ("step_parts", "Mean step time, split into computation, exposed communication and other time.",
          _step_parts),
         ("loss", "Training loss against time. Thick lines are means over the seeds and over intervals of steps; faint "
@@ -91,9 +91,10 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
                   value: Value, spread: Spread, label: str, floor: float | None = None,
                   text: Text | None = None, mark: Text = lambda point: "",
                   partly: PartlyReached = lambda point: None) -> Figure | None:
-    """Draws `value` against the numeric option of the sweep, with `mark` beside each point, in one panel per
-    combination of the other swept options; `floor` is a dashed line in every panel. If no numeric option is swept, draws bars with
-    `text` beside them instead, without `floor`. Values that only some seeds have (`partly`) are dotted lines."""
+    """Draws `value` against the numeric option of the sweep, with `mark` beside each point. There is one panel per
+    combination of the other swept options; `floor` is a dashed line in every panel. If no numeric option is swept,
+    draws bars with `text` beside them instead, without `floor`. Values that only some seeds have (`partly`) are dotted
+    lines."""
     if all(value(p) is None and partly(p) is None for p in comparison.points):
         return None
     axis = comparison.numeric_axis()
