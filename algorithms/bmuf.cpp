@@ -36,8 +36,8 @@ struct Options {
 
 void train(Context ctx, Run& run, const Options& options) {
   const double eta = options.block_momentum.value_or(1 - 1.0 / ctx.size());
-  const OuterStep filter{.kept = static_cast<float>(eta),
-                         .gain = static_cast<float>(options.block_lr),
+  const OuterStep filter{.momentum = static_cast<float>(eta),
+                         .gradient_scale = static_cast<float>(options.block_lr),
                          .nesterov = options.momentum == Momentum::nesterov};
   train_in_blocks(ctx, run, options.sync_every, options.allreduce,
                   [filter](float) { return filter; });

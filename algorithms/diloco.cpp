@@ -25,7 +25,7 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const OuterStep outer{.kept = static_cast<float>(options.outer_momentum),
+  const OuterStep outer{.momentum = static_cast<float>(options.outer_momentum),
                         .lr = static_cast<float>(options.outer_lr),
                         .nesterov = true};
   train_in_blocks(ctx, run, options.sync_every, options.allreduce,

@@ -1,22 +1,31 @@
 // DSGD-AAU, decentralised SGD with adaptive asynchronous updates (arXiv 2306.06559).
 //
-//   worker i: z_i = x_i - lr U(g_i(x_i)), then waits for the end of an iteration k
-//   k ends when an edge (i, j) of the graph between two waiting workers is accepted: one that
-//     connects what the edges accepted so far do not; N(k) are all workers that wait then
-//   i in N(k): x_i = sum over j, neighbours of i in N(k), and i itself, of P_ij z_j,
-//     P_ij = 1 / (1 + max(p_i, p_j)), p_i neighbours of i in N(k); P_ii is what is left to 1
+// Each worker i repeats:
 //
-// Workers outside N(k) go on computing. When accepted edges connect all workers, none of them
-// counts any more, so a slow worker is waited for once in a while, and nobody is left out (the
-// paper's Pathsearch). Our reading of it: all edges that can be accepted at once are, and an edge
-// between two parts that are connected in themselves counts, or such parts would never meet. A
-// worker that has made its last step counts as waiting and goes on averaging, or others might wait
-// in vain. Equations restated here; numbers of the paper are not quoted. Rank 0 keeps the book, on
-// the control plane. P is doubly stochastic: the mean model goes down the mean of all gradients.
+//   z_i = x_i - lr U(g_i(x_i))                  a local step
+//   wait for the end of an iteration k
+//   x_i = sum over j in N_i(k) and i of P_ij z_j
 //
-// Steps and bytes per rank and iteration of its own, S bytes of model: a message each way with
-// every neighbour in N(k), all at once, S bytes each; none where no neighbour is waiting. Memory:
-// as many models as there are such neighbours, while they are averaged.
+// N(k) is the set of workers that wait when iteration k ends, and N_i(k) are the neighbours of i in
+// N(k), p_i in number. P_ij = 1 / (1 + max(p_i, p_j)), and P_ii is 1 minus the sum of the other
+// P_ij. P is doubly stochastic, so averaging preserves the mean model. Workers outside N(k)
+// continue to compute.
+//
+// Iteration k ends when an edge of the graph between two waiting workers is accepted. An edge is
+// accepted if the edges accepted before do not already connect its two ends, directly or through
+// other workers (the paper's Pathsearch). When accepted edges connect all workers, the set of
+// accepted edges is cleared. So the others wait for a slow worker from time to time, and every
+// worker takes part. Rank 0 tracks the waiting workers and the accepted edges, by control messages.
+//
+// Where the paper leaves a choice: all edges that can be accepted when a worker starts to wait are
+// accepted. An edge between two connected sets of workers can also be accepted; otherwise such sets
+// would never be joined. After its last step a worker stays in the waiting set and keeps averaging;
+// otherwise its neighbours might wait for ever. The equations are restated here; the numbers of the
+// paper are not quoted.
+//
+// Messages and bytes per rank for each iteration in which it averages, S bytes of model: one
+// message of S bytes to and one from each neighbour in N(k), all at once; none if no neighbour
+// waits. Memory: one additional model per such neighbour while they are averaged.
 
 #include <memory>
 
@@ -54,14 +63,16 @@ void train(Context ctx, Run& run, const Options& options) {
 AlgorithmEntry dsgd_aau_entry() {
   return algorithm_entry(
       {.name = "dsgd_aau",
-       .doc = "Workers average with neighbours that wait, and wait until that connects new ones",
+       .doc = "A worker waits after each step until an average can connect workers that were not "
+              "connected before, then averages with its waiting neighbours",
        .trigram = kAsyncFullDecentralised,
        .execution_options = "",
        .source = "DSGD-AAU, arXiv 2306.06559",
        .waits_across_steps = true},
       train,
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
-                                  "Who may average with whom; undirected and fixed"),
+                                  "Graph of the pairs of workers that may average; must be "
+                                  "undirected and the same in every step"),
       {.check = check_graph<Options>("dsgd_aau", {.undirected = true, .fixed = true})});
 }
 

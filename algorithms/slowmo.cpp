@@ -43,7 +43,7 @@ float kept(const Options& options, float lr, float lr_before) {
 void train(Context ctx, Run& run, const Options& options) {
   float lr_before = 0;
   train_in_blocks(ctx, run, options.sync_every, options.allreduce, [&](float lr) {
-    return OuterStep{.kept = kept(options, lr, std::exchange(lr_before, lr)),
+    return OuterStep{.momentum = kept(options, lr, std::exchange(lr_before, lr)),
                      .lr = static_cast<float>(options.slow_lr)};
   });
 }

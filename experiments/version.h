@@ -5,16 +5,19 @@
 
 namespace trigram {
 
-/// The version of this program and of its libraries.
+/// The version of this program, its libraries and its compiler.
 struct Version {
   std::string number;  // of the release
-  /// The commit at build time; plus "-dirty." and a hash of the uncommitted changes if there are
-  /// any; plus "+" and a hash of the program if it has algorithms that the commit does not contain.
+  /// The output of `git describe` at build time, followed by
+  ///   "-dirty." and a hash of the uncommitted changes, if there were any;
+  ///   "+" and a hash of the executable, if it has algorithms from outside this source tree.
   std::string git;
-  std::map<std::string, std::string> libraries;  // name -> version; "absent" if not built in
+  /// Name -> version. "absent" if a library is not built in. Also has "compiler" and "build" (the
+  /// build type).
+  std::map<std::string, std::string> libraries;
 };
 Version version();
-/// The version at build time, without regard to algorithms that were added since.
+/// The version of the source tree, as version() but without the "+" part of `git`.
 Version built_version();
 
 }  // namespace trigram

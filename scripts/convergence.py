@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Trains with every algorithm for one epoch and tabulates the accuracies.
 
-    scripts/convergence.py --trigram PROGRAM              print the table
-    scripts/convergence.py --trigram PROGRAM --seeds 1    use one seed, in a third of the time
-    scripts/convergence.py --trigram PROGRAM -o FILE      write the table to FILE
-    scripts/convergence.py --trigram PROGRAM --check FILE exit 3 if an algorithm is too far from
-                                                          gradient_allreduce, or FILE is out of date
+    scripts/convergence.py --trigram PROGRAM                print the page
+    scripts/convergence.py --trigram PROGRAM --seeds 1 2    use these seeds, not the configuration's
+    scripts/convergence.py --trigram PROGRAM -o FILE        write the page to FILE
+    scripts/convergence.py --trigram PROGRAM --check FILE   also compare with the page in FILE
 
-The runs are those of configs/convergence.json; each row of its "zip" is a row of the table.
+The exit code is 3 if an algorithm's accuracy is too far below that of gradient_allreduce, or if the
+page in FILE is out of date. The runs are those of configs/convergence.json; each row of its "zip" is
+a row of the table.
 """
 import argparse
 import json
@@ -22,8 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "configs" / "convergence.json"
 BASELINE = "gradient_allreduce"
-TOLERANCE = 2.0  # percentage points by which a mean may be below the baseline's
-DRIFT = 0.5  # points by which a mean may differ from the committed one: other compilers and libraries
+# A mean may be this many percentage points below the baseline's.
+TOLERANCE = 2.0
+# With other compilers and libraries, a mean may differ from the committed one by this many points.
+DRIFT = 0.5
 
 
 @dataclass
@@ -34,7 +37,7 @@ class Case:
     optimizer: dict
     note: str = ""
     accuracies: list = field(default_factory=list)  # per cent, one per seed
-    baseline: float = 0.0  # mean of the baseline with the same kind of optimizer
+    baseline: float = 0.0  # mean of the baseline with the same optimizer, in per cent
 
     @property
     def name(self):
@@ -64,7 +67,7 @@ def as_object(component):
 
 
 def cases_of(config):
-    """The rows, in the order of the file."""
+    """The rows of the table, in the order of the configuration's "zip"."""
     return [
         Case(
             as_object(row["/algorithm"]),
@@ -76,39 +79,44 @@ def cases_of(config):
 
 
 def set_baselines(cases):
-    """Compares every case with the baseline under the same kind of optimizer."""
+    """Gives every case the mean of the baseline with the same optimizer. Learning rates may differ."""
     means = {case.optimizer["name"]: case.mean for case in cases if case.name == BASELINE}
     for case in cases:
         case.baseline = means[case.optimizer["name"]]
 
 
 def missing_algorithms(cases, listed):
+    """The names in `listed` that no case has."""
     return sorted(set(listed) - {case.name for case in cases})
 
 
-def admitted_points(source):
-    """How many points below the baseline the banner of an algorithm admits to be, or None."""
+def stated_shortfall(source):
+    """The points below the baseline that the banner of an algorithm's source states, or None."""
     banner = " ".join(re.findall(r"^//(.*)$", source.split("#include")[0], re.MULTILINE))
     found = re.search(rf"(\d+\.\d) points below {BASELINE}", re.sub(r"\s+", " ", banner))
     return float(found[1]) if found else None
 
 
-def failures(cases, banner_of):
-    """Yields what is wrong with the cases. `banner_of` returns the source of an algorithm by its
-    name."""
+def failures(cases, source_of):
+    """Yields a message for each case that is too far below the baseline, unless its source states
+    the shortfall. `source_of` returns the source of the algorithm with a given name."""
     for case in cases:
         below = -case.points
-        admitted = admitted_points(banner_of(case.name)) if below > TOLERANCE else None
-        if below > TOLERANCE and (admitted is None or abs(admitted - below) > DRIFT):
+        if below <= TOLERANCE:
+            continue
+        stated = stated_shortfall(source_of(case.name))
+        if stated is None or abs(stated - below) > DRIFT:
             yield (
-                f"{case.label}: {below:.2f} points below {BASELINE}, {TOLERANCE:g} at most;"
-                f" its banner would have to say why and \"{below:.1f} points below {BASELINE}\""
+                f"{case.label}: {below:.2f} points below {BASELINE}; expected at most"
+                f" {TOLERANCE:g}. Improve its options in {CONFIG.name}, or state"
+                f" \"{below:.1f} points below {BASELINE}\" and the cause in the banner of"
+                f" algorithms/{case.name}.cpp"
             )
 
 
 def aligned(rows):
-    """A Markdown table. The first row holds the titles; titles of number columns end with a
-    colon."""
+    """A Markdown table with aligned columns. The first row holds the titles; the title of a column of
+    numbers ends with a colon, which is not printed."""
     right = [title.endswith(":") for title in rows[0]]
     rows = [[title.rstrip(":") for title in rows[0]], *rows[1:]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(right))]
@@ -138,19 +146,20 @@ def page(cases, config, ranks, seeds):
     cluster, workload = config["cluster"], config["workload"]
     return f"""# Convergence
 
-After reading this page you know what every algorithm learns in one epoch, compared with `{BASELINE}`: the
-accuracy of the mean model on the test set of `{workload["name"]}`. This command writes the page:
+After reading this page you know how accurate a model every algorithm trains in one epoch, compared with
+`{BASELINE}`. Accuracies are those of the mean model on the test set of `{workload["name"]}`. This command
+writes the page:
 
 ```
 make convergence
 ```
 
-It runs `configs/convergence.json`: {ranks} workers with batches of {workload["batch"]}, {config["steps"]} steps, and the mean, lowest and highest \
-accuracy of {len(seeds)} seed{"s" if len(seeds) > 1 else ""}.
-*Points* are percentage points of accuracy above (+) or below (−) `{BASELINE}` with the same kind of
-optimizer. Options that are not named have their defaults. The runs are simulated on
-{cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]} and timed as `{workload["priced_as"]}`. In every step {cluster["stragglers"]["count"]} worker, drawn at random, is delayed by
-{cluster["stragglers"]["delay"]}, so that asynchronous methods have a delay to avoid. `make slow` fails if a mean is more than {TOLERANCE:g} points
+It runs `configs/convergence.json`: {ranks} workers with batches of {workload["batch"]} samples train for {config["steps"]} steps with {len(seeds)} seed{"s" if len(seeds) > 1 else ""}.
+The table has the mean, lowest and highest accuracy over the seeds.
+*Points* are percentage points of accuracy above (+) or below (−) `{BASELINE}` with the same
+optimizer. Options that the table does not name have their default values. The runs are simulated on
+{cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]} with the computation times and message sizes of `{workload["priced_as"]}`. In every step {cluster["stragglers"]["count"]} worker,
+drawn at random, is delayed by {cluster["stragglers"]["delay"]}, so that asynchronous methods have a delay to avoid. `make slow` fails if a mean is more than {TOLERANCE:g} points
 below `{BASELINE}`, unless the algorithm's source file states the shortfall and its cause.
 
 {table(cases)}
@@ -158,24 +167,29 @@ below `{BASELINE}`, unless the algorithm's source file states the shortfall and 
 
 
 def committed_means(text):
-    """(algorithm, optimizer) -> mean, from a page."""
+    """(algorithm, optimizer) -> mean, read from the table of a page."""
     cells = [re.split(r"\s*\|\s*", line)[1:4] for line in text.splitlines() if "| `" in line]
     return {(label, rule): float(mean) for label, rule, mean in cells}
 
 
 def drift(cases, text):
-    """Yields how a committed page differs from the cases by more than another compiler explains."""
+    """Yields a message for each row in which a committed page differs from the cases by more than
+    DRIFT."""
     before = committed_means(text)
     now = {(case.label, case.rule): case.mean for case in cases}
     for row in sorted(before.keys() ^ now.keys()):
-        yield f"{row[0]} with {row[1]}: {'not' if row in now else 'only'} in the committed table"
+        where = "missing from the committed table" if row in now else "only in the committed table"
+        yield f"{row[0]} with {row[1]}: {where}; run make convergence"
     for row in sorted(before.keys() & now.keys()):
         if abs(before[row] - now[row]) > DRIFT:
-            yield f"{row[0]} with {row[1]}: {now[row]:.2f} %, {before[row]:.2f} in the committed table"
+            yield (
+                f"{row[0]} with {row[1]}: mean accuracy {now[row]:.2f} %, but {before[row]:.2f} % in"
+                " the committed table; run make convergence"
+            )
 
 
 class Sweep:
-    """Makes the runs with the program."""
+    """The runs of the configuration, which the program makes."""
 
     def __init__(self, options):
         self.program, self.results = os.path.abspath(options.trigram), options.results
@@ -183,6 +197,7 @@ class Sweep:
         self.jobs = options.jobs
 
     def call(self, *words, **how):
+        """Calls the program and returns its output; exits with its exit code if it fails."""
         done = subprocess.run([self.program, *map(str, words)], text=True, check=False, **how)
         if done.returncode != 0:
             sys.exit(done.returncode)
@@ -193,7 +208,7 @@ class Sweep:
         return words + (["--set", f"/seed={json.dumps(self.seeds)}"] if self.seeds else [])
 
     def manifests(self):
-        """Makes all runs, and returns their manifests."""
+        """Makes all runs, also finished ones, and returns their manifests."""
         self.call(*self.run_words(), "--force", "--jobs", self.jobs, stdout=subprocess.DEVNULL)
         planned = self.call(*self.run_words(), "--dry-run", stdout=subprocess.PIPE)
         folder = self.results / CONFIG.stem
@@ -207,19 +222,19 @@ class Sweep:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trigram", required=True, help="the program")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="where runs go")
-    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time")
-    parser.add_argument("--seeds", type=int, nargs="+", help="instead of those of the file")
-    parser.add_argument("-o", "--output", type=Path, help="where to write the page")
-    parser.add_argument("--check", type=Path, metavar="FILE", help="the committed page")
+    parser.add_argument("--trigram", required=True, help="the trigram executable")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="folder for the results of runs")
+    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
+    parser.add_argument("--seeds", type=int, nargs="+", help="seeds, instead of those of the configuration")
+    parser.add_argument("-o", "--output", type=Path, help="file to write the page to")
+    parser.add_argument("--check", type=Path, metavar="FILE", help="committed page to compare with")
     options = parser.parse_args()
 
     config = json.loads(CONFIG.read_text("utf-8"))
     cases = cases_of(config)
     sweep = Sweep(options)
     if missing := missing_algorithms(cases, sweep.listed()):
-        sys.exit(f"not in {CONFIG.name}: {', '.join(missing)}")
+        sys.exit(f"no row in {CONFIG.name} for: {', '.join(missing)}; add one to its \"zip\"")
     for manifest in sweep.manifests():
         case = cases[config["zip"].index(row_of(manifest))]
         case.accuracies.append(100 * manifest["summary"]["accuracy"])
@@ -243,7 +258,7 @@ def main():
 
 
 def row_of(manifest):
-    """The row of "zip" to which a run belongs."""
+    """The row of "zip" from which a run was made."""
     return {key: value for key, value in manifest["sweep"].items() if key != "/seed"}
 
 

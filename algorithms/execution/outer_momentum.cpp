@@ -6,14 +6,15 @@
 namespace trigram {
 namespace {
 
-/// `weights`, the average x_H, and `start`, x_0, both become the next x_0.
+/// On entry, `weights` is x_H and `start` is x_0; on return, both are the next x_0. `momentum` is
+/// v.
 void outer_step(Device& device, const OuterStep& step, const Tensor& weights, const Tensor& start,
                 const Tensor& momentum) {
   device.axpby(1, start, -1, weights);  // x_0 - x_H
-  device.axpby(step.gain, weights, step.kept, momentum);
+  device.axpby(step.gradient_scale, weights, step.momentum, momentum);
   if (step.nesterov) {
-    device.axpby(-step.lr * step.gain, weights, 1, start);
-    device.axpby(-step.lr * step.kept, momentum, 1, start);
+    device.axpby(-step.lr * step.gradient_scale, weights, 1, start);
+    device.axpby(-step.lr * step.momentum, momentum, 1, start);
   } else {
     device.axpby(-step.lr, momentum, 1, start);
   }

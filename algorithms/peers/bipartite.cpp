@@ -34,7 +34,7 @@ class Bipartite final : public PeerGraph {
   }
   long period(int size) const override {
     if (size <= 2) return 1;
-    return hop_ == Hop::rotating ? places_of(size) / 2 : kNever;
+    return hop_ == Hop::rotating ? places_of(size) / 2 : kAperiodic;
   }
   std::vector<int> partners(int rank, int size) const override {
     std::vector<int> other_side;

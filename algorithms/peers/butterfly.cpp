@@ -30,7 +30,7 @@ class Butterfly final : public PeerGraph {
       edges.push_back({member, 1 / static_cast<float>(group)});
     return undirected(rank, edges);
   }
-  std::string unfit(int size) const override {
+  std::string size_error(int size) const override {
     if (!power_of_two(size)) return "its groups need a power of two";
     if (group_ > size) return fmt::format("its groups have {} members", group_);
     if (group_ == 1 && size > 1) return "its groups have 1 member, so nobody would average";

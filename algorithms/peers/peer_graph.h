@@ -5,36 +5,37 @@
 
 namespace trigram {
 
-/// What one rank does in one step of a decentralised method: whom it sends to, whom it receives
-/// from, and the row of the mixing matrix W that it averages with.
+/// The peers of one rank in one step of a decentralised method, and the rank's row of the mixing
+/// matrix W, whose elements are the weights of its average.
 struct Peers {
   struct Source {
     int rank;
     float weight;
   };
   float self_weight = 1;
-  std::vector<Source> receive_from;  // every rank at most once, never the own one
+  std::vector<Source> receive_from;  // each peer once; never the rank itself
   std::vector<int> send_to;          // likewise
 };
 
-/// Who averages with whom: a mixing matrix W for every step, row by row. All ranks agree on it
-/// without asking each other: j receives from i exactly when i sends to j. W is doubly stochastic,
-/// and symmetric unless the graph is directed.
+/// A communication graph: the peers of every rank in every step, and so the mixing matrix W of the
+/// step. Each rank computes its row without communication, and the rows agree: j receives from i
+/// exactly if i sends to j. W is doubly stochastic, and symmetric unless the graph is directed.
 class PeerGraph {
  public:
   virtual ~PeerGraph() = default;
-  /// The row of `rank` among `size` ranks, at `step`. One rank alone has no peers.
+  /// The peers of `rank` at `step`, in a graph of `size` ranks. If `size` is 1, there are none.
   virtual Peers peers(int rank, int size, long step) const = 0;
-  /// Why this graph cannot serve that many ranks ("it pairs ranks, so ..."); empty when it can.
-  virtual std::string unfit(int /*size*/) const { return {}; }
-  /// The number of steps after which the graph repeats; 1 when it is always the same, kNever when
-  /// every step is drawn anew.
+  /// Says why the graph cannot have `size` ranks; empty if it can. The text follows, for example,
+  /// "shift_one cannot serve 5 workers: ".
+  virtual std::string size_error(int /*size*/) const { return {}; }
+  /// The number of steps after which the graph repeats: 1 if it is the same in every step,
+  /// kAperiodic if it is random.
   virtual long period(int /*size*/) const { return 1; }
-  static constexpr long kNever = 0;
-  /// Every rank that `rank` sends to in some step, ascending. This default is the union over a
-  /// period, or, without one, all others.
+  static constexpr long kAperiodic = 0;
+  /// All ranks to which `rank` sends in some step, in ascending order. The default implementation
+  /// returns the union over a period, or all other ranks if the graph is aperiodic.
   virtual std::vector<int> partners(int rank, int size) const;
-  /// True when i may send to j without receiving from it.
+  /// True if i may send to j without receiving from j.
   virtual bool directed() const { return false; }
 };
 

@@ -20,7 +20,7 @@ class RandomMatching final : public PeerGraph {
     }
     return {};
   }
-  long period(int size) const override { return size <= 2 ? 1 : kNever; }
+  long period(int size) const override { return size <= 2 ? 1 : kAperiodic; }
 
  private:
   std::uint64_t seed_;

@@ -39,14 +39,14 @@ OptionType<PeerGraphSpec> peer_graph_kind() {
 
 std::optional<Cycle> cycle_of(const PeerGraph& graph, Participants who) {
   const long period = graph.period(who.count);
-  if (period == PeerGraph::kNever) return std::nullopt;
+  if (period == PeerGraph::kAperiodic) return std::nullopt;
   return Cycle{.steps = period};
 }
 
 void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
                    Participants who, const std::string& pointer) {
   const auto graph = make_peer_graph(spec);
-  if (const std::string why = graph->unfit(who.count); !why.empty())
+  if (const std::string why = graph->size_error(who.count); !why.empty())
     throw ConfigError(
         pointer, fmt::format("{} cannot serve {} {}: {}", spec.name, who.count, who.noun, why));
   if (needs.undirected && graph->directed())

@@ -17,7 +17,7 @@ class ShiftOne final : public PeerGraph {
         rank < half ? (step + rank) % half + half : ((rank - half - step) % half + half) % half;
     return pair_with(rank, static_cast<int>(peer));
   }
-  std::string unfit(int size) const override {
+  std::string size_error(int size) const override {
     return size % 2 == 0 || size == 1 ? "" : "it pairs them, so their number must be even";
   }
   long period(int size) const override { return std::max(1, size / 2); }

@@ -37,12 +37,12 @@ class ShuffledExponential final : public PeerGraph {
     peers.send_to.push_back(rank_at(around(place, hop, size)));
     return peers;
   }
-  std::string unfit(int size) const override {
+  std::string size_error(int size) const override {
     if (topology_ == Topology::dissemination || std::has_single_bit(static_cast<unsigned>(size)))
       return {};
     return "its cube needs a power of two";
   }
-  long period(int size) const override { return size <= 2 ? 1 : kNever; }
+  long period(int size) const override { return size <= 2 ? 1 : kAperiodic; }
   bool directed() const override { return topology_ == Topology::dissemination; }
 
  private:

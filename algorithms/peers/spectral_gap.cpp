@@ -17,7 +17,7 @@ Matrix matrix(const PeerGraph& graph, int size, long step) {
 /// W^T W of one period, or its mean over the draws.
 Matrix contraction(const PeerGraph& graph, int size) {
   const long period = graph.period(size);
-  if (period == PeerGraph::kNever) {
+  if (period == PeerGraph::kAperiodic) {
     Matrix sum = Matrix::Zero(size, size);
     for (long t = 0; t < kDraws; ++t) {
       const Matrix w = matrix(graph, size, t);

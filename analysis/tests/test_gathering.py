@@ -249,7 +249,7 @@ def test_the_page_says_what_runs_have_in_place_of_the_profile_s_own(sweep):
         assert main(["report", str(sweep)]) == 0
         page = (sweep / "report.html").read_text()
         assert "step time: rescaled to 0.53 s" in page
-        assert "in place of the profile's own, these runs have step_time 25ms, batch 64;" in page
+        assert "these runs use step_time 25ms, batch 64 instead of the profile's values;" in page
 
 
 def test_foreign_and_older_runs_are_listed(sweep, capsys):

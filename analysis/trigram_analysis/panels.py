@@ -18,7 +18,7 @@ LETTERS_PER_INCH = 13  # of a title, at least
 
 
 def chosen(settings: list[Setting]) -> list[Setting]:
-    """All settings, or as many as fit, evenly spread."""
+    """All settings, or `_MOST` of them, evenly spread."""
     if len(settings) <= _MOST:
         return settings
     last = len(settings) - 1

@@ -18,28 +18,29 @@ from .comparison import Comparison, Point, Setting
 
 Value = Callable[[Point], float | None]
 Text = Callable[[Point], str]
-Some = Callable[[Point], Partly | None]
-Spread = Callable[[Point], tuple[float, float] | None]  # how far below and above its value a point may lie
+PartlyReached = Callable[[Point], Partly | None]
+Spread = Callable[[Point], tuple[float, float] | None]  # lengths of the error bar below and above the value
 
-_LETTERS_OF_ROW = 60
+_MAX_LABEL_LETTERS = 60
 
 
 def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
-    """(file stem, caption, figure) of every figure that the results have data for."""
+    """Yields (file stem, caption, figure) for every figure that the results have data for. A figure of several panels
+    has at most six; of more settings, it shows some that are evenly spread. Each figure is closed after its use."""
     styles = style.Styles(comparison.algorithms)
     drawings: list[tuple[str, str, Callable[[Comparison, style.Styles], Figure | None]]] = [
-        ("winner_map", "Who is first at each setting, and by how much.", map_figure.figure),
-        ("step_time", "Mean time per step. The dashed line is the computation alone.", _step_time),
-        ("step_parts", "Where a step goes: computation, and communication that it waits for.",
+        ("winner_map", "The best algorithm at each setting, and its lead over the next.", map_figure.figure),
+        ("step_time", "Mean time per step; error bars are one standard deviation over the seeds. A dashed line, if "
+         "there is one, is the shortest mean computation time of any algorithm and setting.", _step_time),
+        ("step_parts", "Mean step time, split into computation, exposed communication and other time.",
          _step_parts),
-        ("loss", "Training loss against time: means over seeds and stretches of steps, over the "
-         "faint raw values.", _loss),
-        ("accuracy", "Accuracy of the mean model on the test set against time; one mark per "
-         "evaluation, the mean over seeds. The dashed line is the target of time-to-accuracy.",
-         _accuracy),
-        ("time_to_accuracy", "Time of the first evaluation at or above the target accuracy, with a line down to "
-         "that of the evaluation before; dotted where some seeds alone reach it; algorithms that never do have no "
-         "mark.", _time_to_accuracy),
+        ("loss", "Training loss against time. Thick lines are means over the seeds and over intervals of steps; faint "
+         "lines are the values of single runs.", _loss),
+        ("accuracy", "Accuracy of the mean model on the test set against time, one mark per evaluation: the mean over "
+         "the seeds. The dashed line is the target accuracy.", _accuracy),
+        ("time_to_accuracy", "Time of the first evaluation at or above the target accuracy. The error bar reaches back "
+         "to the previous evaluation. A dotted line shows that only some seeds reach the target; algorithms that "
+         "never reach it have no mark.", _time_to_accuracy),
     ]
     for stem, caption, draw in drawings:
         fig = draw(comparison, styles)
@@ -68,12 +69,12 @@ def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | 
     if target is None:
         return None
 
-    def since_the_evaluation_before(point: Point) -> tuple[float, float] | None:
+    def since_previous_evaluation(point: Point) -> tuple[float, float] | None:
         found = point.reached(target)
         return found and (found.time_s - found.after_s, 0.0)
 
     measure = measures.time_to(target)
-    fig = _against_axis(comparison, styles, measure.value, since_the_evaluation_before,
+    fig = _against_axis(comparison, styles, measure.value, since_previous_evaluation,
                         f"{_time(comparison)} to {units.percent(target)} accuracy",
                         text=lambda p: marks.interval_of(p, target), mark=lambda p: marks.coarse(p, target),
                         partly=measure.partly)
@@ -89,10 +90,11 @@ def _time(comparison: Comparison) -> str:
 def _against_axis(comparison: Comparison, styles: style.Styles,
                   value: Value, spread: Spread, label: str, floor: float | None = None,
                   text: Text | None = None, mark: Text = lambda point: "",
-                  partly: Some = lambda point: None) -> Figure | None:
-    """Draws `value` against the numeric axis, with one panel per combination of the other axes and with `mark` beside
-    each point. Without a numeric axis, draws bars with the value as `text`. Values that only some seeds have, `partly`,
-    are dotted."""
+                  partly: PartlyReached = lambda point: None) -> Figure | None:
+    """Draws `value` against the numeric option of the sweep, with `mark` beside each point. There is one panel per
+    combination of the other swept options; `floor` is a dashed line in every panel. If no numeric option is swept,
+    draws bars with `text` beside them instead, without `floor`. Values that only some seeds have (`partly`) are dotted
+    lines."""
     if all(value(p) is None and partly(p) is None for p in comparison.points):
         return None
     axis = comparison.numeric_axis()
@@ -103,11 +105,11 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
                                  key=lambda s: [v.order for v in s]))
     fig, axes = style.figure(1, len(shown), width=max(6.4, 3.4 * len(shown)), height=3.8,
                              sharey=True)
-    for ax, others in zip(axes, shown):
-        _lines(ax, comparison, styles, axis, others, value, spread, mark, partly)
+    for ax, other_values in zip(axes, shown):
+        _lines(ax, comparison, styles, axis, other_values, value, spread, mark, partly)
         if floor:
             ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
-        panels.set_title(ax, panels.join(comparison, others, axis))
+        panels.set_title(ax, panels.join(comparison, other_values, axis))
         panels.label_axis(ax, comparison, axis)
         ax.set_yscale("log")
         panels.log_ticks(ax.yaxis, dense=True)
@@ -116,14 +118,16 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
     return fig
 
 
-def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, others: Setting,
-           value: Value, spread: Spread, mark: Text, partly: Some) -> None:
+def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, other_values: Setting,
+           value: Value, spread: Spread, mark: Text, partly: PartlyReached) -> None:
+    """Draws one panel: a line per algorithm through its points whose other options have `other_values`."""
     factor = units.AXIS[panels.dimension(comparison, axis)][0]
     for algorithm in comparison.algorithms:
-        mine = [p for p in comparison.points if p.algorithm == algorithm and panels.without(p.setting, axis) == others]
-        for found, p in ((found, p) for p in mine if (found := partly(p))):
+        in_panel = [p for p in comparison.points
+                    if p.algorithm == algorithm and panels.without(p.setting, axis) == other_values]
+        for found, p in ((found, p) for p in in_panel if (found := partly(p))):
             marks.some_seeds(ax, found, p.setting[axis].number * factor, styles.colour(algorithm), upright=True)
-        points = sorted((p for p in mine if value(p) is not None), key=lambda p: p.setting[axis].order)
+        points = sorted((p for p in in_panel if value(p) is not None), key=lambda p: p.setting[axis].order)
         x = [p.setting[axis].number * factor for p in points]
         y = [value(p) for p in points]
         short = [p for p in points if p.shortfall]
@@ -138,10 +142,10 @@ def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, ot
 
 
 def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Spread, label: str,
-          text: Text, partly: Some) -> Figure:
+          text: Text, partly: PartlyReached) -> Figure:
     points = [p for s in comparison.settings for p in comparison.at(s)
               if value(p) is not None or partly(p) is not None]
-    names = [textwrap.fill(panels.row_label(comparison, p), _LETTERS_OF_ROW) for p in points]
+    names = [textwrap.fill(panels.row_label(comparison, p), _MAX_LABEL_LETTERS) for p in points]
     lines = max((name.count("\n") for name in names), default=0) + 1
     longest = max((len(line) for name in names for line in name.split("\n")), default=0)
     fig, (ax,) = style.figure(width=max(7.5, 3.5 + longest / panels.LETTERS_PER_INCH),
@@ -208,11 +212,11 @@ def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
             ax.plot(mean["time_s"], mean["loss"], linewidth=1.6, markersize=4, markevery=max(len(mean) // 8, 1),
                     label=marks.marked(comparison, point.algorithm), **styles.line(point.algorithm))
 
-    return _against_time(comparison, draw, "training loss", any_data="loss")
+    return _against_time(comparison, draw, "training loss", column="loss")
 
 
 def _smoothed(table: pd.DataFrame) -> pd.DataFrame:
-    """Means over stretches of steps that grow with time, to suit a logarithmic axis."""
+    """Means over intervals of steps, eight per factor of two, so that they look equally long on a logarithmic axis."""
     steps = np.arange(1, len(table) + 1)
     return table.groupby(np.floor(8 * np.log2(steps)).astype(int)).mean()
 
@@ -225,7 +229,7 @@ def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
             means = pd.DataFrame([c[1] for c in curves]).mean()
             ax.plot(times, means, label=marks.marked(comparison, point.algorithm), **styles.line(point.algorithm))
 
-    fig = _against_time(comparison, draw, "accuracy", any_data="accuracy")
+    fig = _against_time(comparison, draw, "accuracy", column="accuracy")
     if fig is not None:
         for ax in fig.axes:
             ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
@@ -236,9 +240,10 @@ def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
 
 
 def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], label: str,
-                  any_data: str) -> Figure | None:
-    """One panel per setting. The time axis is logarithmic, so the same shift is the same factor everywhere."""
-    if not any(any_data in run.metrics and run.metrics[any_data].notna().any()
+                  column: str) -> Figure | None:
+    """One panel per setting, which `draw` fills. The time axis is logarithmic, so equal distances are equal factors.
+    Returns None if no run has values in `column` of its metrics."""
+    if not any(column in run.metrics and run.metrics[column].notna().any()
                for run in comparison.runs):
         return None
     shown = panels.chosen(comparison.settings)

@@ -1,4 +1,4 @@
-"""Where numbers come from: commands, versions, machines, runs, measured links, assumptions."""
+"""The provenance of a comparison: its command, versions, machines, runs, measured links and assumptions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from . import commands, links, profiles
 from .markup import copied, details, escape, plain, table
 from .results import Run
 
+_MOST_VALUES = 20  # in a row of the section
+
 
 def line(name: str, runs: list[Run]) -> str:
-    """One line under a figure."""
+    """The line under a figure: the experiment, its number of runs, their seeds and the versions that made them."""
     seeds = sorted({str(run.seed) for run in runs if run.seed is not None})
     versions = sorted({version(run) for run in runs})
     facts = [name, f"{len(runs)} runs",
@@ -25,29 +27,31 @@ def version(run: Run) -> str:
 
 
 def section(name: str, runs: list[Run]) -> str:
+    """The section "Provenance" of a report, as HTML."""
     command = commands.command(name, runs)
     rows = []
     for key in ("version", "git", "world", "machine", "versions", "inputs"):
         values = dict.fromkeys(plain(run.manifest.get(key)) for run in runs)
-        rows.append((key, "; ".join(list(values)[:20])))
+        more = f"; and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
+        rows.append((key, "; ".join(list(values)[:_MOST_VALUES]) + more))
     walls = [w for run in runs if isinstance(w := run.manifest.get("wall_s"), (int, float))]
-    rows.append(("computed in", f"{sum(walls):.1f} s of wall-clock time, all runs together"))
+    rows.append(("wall-clock time", f"{sum(walls):.1f} s, the sum over all runs"))
     started = [str(s) for run in runs if (s := run.manifest.get("started"))]
-    rows.append(("started", min(started, default="unknown")))
+    rows.append(("first run started", min(started, default="unknown")))
     config = json.dumps(runs[0].experiment, indent=2, ensure_ascii=False)
-    shown = command if len(command) < 4000 else command[:4000] + "\n... (the button copies all)"
+    shown = command if len(command) < 4000 else command[:4000] + "\n... (the button copies the whole command)"
     return "".join([
         f'<div class="command"><pre>{escape(shown)}</pre>{copied("copy the command", command)}</div>',
         table(("", ""), rows, "wrapped"),
         links.listing(runs),
         details("Runs", _runs(runs, command)),
-        details(f"Experiment, as resolved, of run {runs[0].id}", f"<pre>{escape(config)}</pre>"),
+        details(f"Resolved experiment of run {runs[0].id}", f"<pre>{escape(config)}</pre>"),
     ])
 
 
 def _runs(runs: list[Run], command: str) -> str:
-    """One row per run; the script adds to each the button that copies its command."""
-    titles = ("run", "seed", "swept", "version", "hash of the weights")
+    """The table of runs. The page's script adds a button to each row, which copies the command of that run."""
+    titles = ("run", "seed", "swept options", "version", "SHA-256 of the final weights")
     rows = [(run.id, str(run.seed), plain(run.sweep), version(run),
              str(run.summary.get("weights_hash") or "–")) for run in runs]
     only = f' data-command="{escape(command)} --only"' if len(runs) > 1 else ""
@@ -55,17 +59,18 @@ def _runs(runs: list[Run], command: str) -> str:
 
 
 def assumptions(runs: list[Run]) -> str:
+    """What the runs assume without a measurement, as HTML: first the model profiles, then the options."""
     parts = []
     for profile in profiles.of(runs):
         assumed = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in profile.assumed)
         sources = "".join(f"<li>{escape(x)}</li>" for x in profile.sources)
         if profile.replaced:
-            sources += (f"<li>in place of the profile's own, these runs have {escape(', '.join(profile.replaced))}; "
-                        "a step_time is shared out among layers as the profile's</li>")
+            sources += (f"<li>these runs use {escape(', '.join(profile.replaced))} instead of the profile's values; "
+                        "a step_time is divided among the layers in proportion to the profile's times</li>")
         title = f"{profile.name} ({profile.accelerator})" if profile.accelerator else profile.name
         parts.append(f"<h4>{escape(title)}</h4><ul>{assumed}{sources}</ul>")
     of_options = dict.fromkeys(str(x) for run in runs for x in run.manifest.get("assumed") or [])
     if of_options:
         items = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in of_options)
-        parts.append(f"<h4>Options of the workload</h4><ul>{items}</ul>")
+        parts.append(f"<h4>Assumptions of these runs</h4><ul>{items}</ul>")
     return "".join(parts)

@@ -1,6 +1,6 @@
 #include "core/metering/metered_communicator.h"
 
-#include "core/metering/ring_messages.h"
+#include "core/metering/nominal_messages.h"
 #include "core/metering/timed_operation.h"
 
 namespace trigram {
@@ -64,7 +64,7 @@ bool MeteredCommunicator::native(const Collective& collective) {
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_;
   std::vector<std::pair<int, std::uint64_t>> messages;
-  ring_messages(collective, rank(), size(), [&](int peer, std::uint64_t bytes) {
+  nominal_messages(collective, rank(), size(), [&](int peer, std::uint64_t bytes) {
     messages.emplace_back(peer, bytes);
     event.bytes += bytes;
   });

@@ -17,7 +17,7 @@ class MeteredCommunicator final : public Communicator {
   int rank() const override { return raw_.rank(); }
   int size() const override { return raw_.size(); }
   void transfer(std::span<const Transfer> batch) override;
-  /// Counts the messages of `ring_messages`, whatever the library does.
+  /// Counts `nominal_messages`, because the messages that the library sends are hidden.
   bool native(const Collective& collective) override;
   std::int64_t buffered(std::size_t nbytes) const override { return raw_.buffered(nbytes); }
   CollectivePricer* pricer() override { return raw_.pricer() ? &pricer_ : nullptr; }

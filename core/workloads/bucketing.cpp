@@ -12,46 +12,46 @@ namespace {
 /// Adds tensors to the open bucket and closes it after every tensor for which `full(bucket, index)`
 /// is true.
 template <class Full>
-std::vector<BucketCut> cut(std::span<const std::size_t> priced_lengths, std::size_t real_numel,
-                           Full full) {
+std::vector<BucketRange> split(std::span<const std::size_t> priced_lengths, std::size_t real_numel,
+                               Full full) {
   const std::size_t priced_numel =
       std::accumulate(priced_lengths.begin(), priced_lengths.end(), std::size_t{0});
   // 128 bits, so that the product cannot overflow for any profile.
   __extension__ using Wide = unsigned __int128;
-  auto real_cut = [&](std::size_t priced_before) {
+  auto real_boundary = [&](std::size_t priced_before) {
     return static_cast<std::size_t>(Wide{real_numel} * priced_before / priced_numel);
   };
-  std::vector<BucketCut> cuts;
-  BucketCut open;
+  std::vector<BucketRange> ranges;
+  BucketRange open;
   std::size_t priced_before = 0;
   for (std::size_t i = 0; i < priced_lengths.size(); ++i) {
     open.priced_count += priced_lengths[i];
     open.last = i + 1;
-    if (!full(open, cuts.size()) && i + 1 < priced_lengths.size()) continue;
+    if (!full(open, ranges.size()) && i + 1 < priced_lengths.size()) continue;
     priced_before += open.priced_count;
-    open.count = real_cut(priced_before) - open.begin;
-    cuts.push_back(open);
+    open.count = real_boundary(priced_before) - open.begin;
+    ranges.push_back(open);
     open = {i + 1, 0, open.begin + open.count, 0, 0};
   }
-  return cuts;
+  return ranges;
 }
 
 }  // namespace
 
-std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
-                                        std::size_t real_numel, const BucketSizes& sizes) {
-  return cut(priced_lengths, real_numel, [&](const BucketCut& open, std::size_t bucket) {
+std::vector<BucketRange> cut_into_buckets(std::span<const std::size_t> priced_lengths,
+                                          std::size_t real_numel, const BucketSizes& sizes) {
+  return split(priced_lengths, real_numel, [&](const BucketRange& open, std::size_t bucket) {
     return open.priced_count * size_of(DType::f32) >= sizes.of(bucket);
   });
 }
 
-std::vector<BucketCut> cut_into_groups(std::span<const std::size_t> priced_lengths,
-                                       std::size_t real_numel,
-                                       std::span<const std::size_t> tensors) {
+std::vector<BucketRange> cut_into_groups(std::span<const std::size_t> priced_lengths,
+                                         std::size_t real_numel,
+                                         std::span<const std::size_t> tensors) {
   TRIGRAM_CHECK(
       std::accumulate(tensors.begin(), tensors.end(), std::size_t{0}) == priced_lengths.size(),
       "buckets of other than all {} tensors", priced_lengths.size());
-  return cut(priced_lengths, real_numel, [&](const BucketCut& open, std::size_t bucket) {
+  return split(priced_lengths, real_numel, [&](const BucketRange& open, std::size_t bucket) {
     return open.last - open.first == tensors[bucket];
   });
 }
@@ -69,13 +69,13 @@ FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std
 
 void FlatWorkload::bucketize(const BucketSizes& sizes) {
   TRIGRAM_CHECK(buckets_.empty(), "bucketize() is called once");
-  cuts_ = groups_.empty() ? cut_into_buckets(lengths_, weights_.numel(), sizes)
-                          : cut_into_groups(lengths_, weights_.numel(), groups_);
-  for (const BucketCut& c : cuts_)
+  ranges_ = groups_.empty() ? cut_into_buckets(lengths_, weights_.numel(), sizes)
+                            : cut_into_groups(lengths_, weights_.numel(), groups_);
+  for (const BucketRange& r : ranges_)
     buckets_.push_back({static_cast<int>(buckets_.size()),
-                        weights_.slice(c.begin, c.count, c.priced_count),
-                        gradients_.slice(c.begin, c.count, c.priced_count),
-                        names_.empty() ? std::string_view() : names_[c.first]});
+                        weights_.slice(r.begin, r.count, r.priced_count),
+                        gradients_.slice(r.begin, r.count, r.priced_count),
+                        names_.empty() ? std::string_view() : names_[r.first]});
 }
 
 }  // namespace trigram

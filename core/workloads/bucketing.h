@@ -9,31 +9,34 @@
 
 namespace trigram {
 
-/// A bucket: the tensors [first, last) of the model, and a range of the flat vectors.
-struct BucketCut {
-  std::size_t first = 0, last = 0;
-  std::size_t begin = 0, count = 0;  // real elements
-  std::size_t priced_count = 0;
+/// The tensors and the elements of a bucket. Tensors are numbered in the order in which backward
+/// completes them. The flat vectors have real elements, which are stored, and priced elements,
+/// which determine costs.
+struct BucketRange {
+  std::size_t first = 0, last = 0;   // the tensors [first, last)
+  std::size_t begin = 0, count = 0;  // the real elements [begin, begin + count)
+  std::size_t priced_count = 0;      // number of priced elements
 };
 
-/// Collects whole tensors (by priced length, in the order in which backward completes them) until a
-/// bucket has its size, as BAGUA and PyTorch do: a bucket exceeds its size by part of its last
-/// tensor, and large tensors are never split. A size of 0 gives one tensor per bucket.
+/// Fills each bucket with whole tensors until it has at least sizes.of(bucket) bytes, at 4 bytes
+/// per priced element, as BAGUA and PyTorch do. Tensors are never split, so a bucket may exceed its
+/// size; the last bucket may be smaller. A size of 0 gives one tensor per bucket.
 ///
-/// The `real_numel` elements of the flat vectors are cut at floor(real_numel * c / p), where c of
-/// the p priced elements are before the cut. So the real parts cover the vectors without gaps, and
-/// a bucket may hold no real element; if the vectors are not priced, cuts fall between tensors.
-std::vector<BucketCut> cut_into_buckets(std::span<const std::size_t> priced_lengths,
-                                        std::size_t real_numel, const BucketSizes& sizes);
-
-/// The same with the given number of tensors in each bucket; the numbers must add up to all
+/// Buckets are separated at the real element floor(real_numel * c / p), where c of the p priced
+/// elements are in earlier buckets. The buckets cover the flat vectors without gaps. A bucket may
+/// have no real element. If there are as many real as priced elements, the boundaries are those of
 /// tensors.
-std::vector<BucketCut> cut_into_groups(std::span<const std::size_t> priced_lengths,
-                                       std::size_t real_numel,
-                                       std::span<const std::size_t> tensors);
+std::vector<BucketRange> cut_into_buckets(std::span<const std::size_t> priced_lengths,
+                                          std::size_t real_numel, const BucketSizes& sizes);
 
-/// A workload's flat vectors, in the order in which backward completes gradients, and their
-/// buckets.
+/// Puts tensors[i] tensors into bucket i; the sum must be the number of tensors. The boundaries
+/// between real elements follow the same rule.
+std::vector<BucketRange> cut_into_groups(std::span<const std::size_t> priced_lengths,
+                                         std::size_t real_numel,
+                                         std::span<const std::size_t> tensors);
+
+/// A workload with flat vectors of weights and gradients, whose tensors are in the order in which
+/// backward completes them, and with buckets of these vectors.
 class FlatWorkload : public Workload {
  public:
   void bucketize(const BucketSizes& sizes) override;
@@ -42,23 +45,23 @@ class FlatWorkload : public Workload {
   Tensor gradients() override { return gradients_; }
 
  protected:
-  /// `lengths`: priced lengths of the tensors, in the order in which backward completes them;
-  /// `names`: the tensors' names, or empty. The caller owns the characters, which must outlive the
-  /// workload.
+  /// `lengths`: priced lengths of the tensors, in the order in which backward completes them, in
+  /// elements; `names`: the tensors' names, or empty. The caller owns the characters, which must
+  /// outlive the workload.
   FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel,
                std::vector<std::string_view> names = {});
 
-  /// Makes `bucketize` put the given number of tensors into each bucket; if empty, it goes by size.
+  /// Makes `bucketize` put tensors[i] tensors into bucket i and ignore the sizes. Has no effect if
+  /// `tensors` is empty.
   void group(std::span<const std::size_t> tensors) { groups_ = {tensors.begin(), tensors.end()}; }
 
-  /// The range of tensors in bucket i.
-  const BucketCut& cut(std::size_t i) const { return cuts_[i]; }
+  const BucketRange& range(std::size_t bucket) const { return ranges_[bucket]; }
 
  private:
   std::vector<std::size_t> lengths_, groups_;
   std::vector<std::string_view> names_;
   Tensor weights_, gradients_;
-  std::vector<BucketCut> cuts_;
+  std::vector<BucketRange> ranges_;
   std::vector<Bucket> buckets_;
 };
 

@@ -33,7 +33,7 @@ void ModelWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on
   TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
   std::size_t complete = 0, ready = 0;
   model_->backward(*ctx.device, weights(), gradients(), [&] {
-    if (++complete == cut(ready).last) on_ready(buckets()[ready++]);
+    if (++complete == range(ready).last) on_ready(buckets()[ready++]);
   });
   TRIGRAM_CHECK(ready == buckets().size(), "{} of {} buckets were completed", ready,
                 buckets().size());

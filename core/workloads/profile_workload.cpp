@@ -59,7 +59,7 @@ void ProfileWorkload::forward_by_bucket(Context ctx, const std::function<void(Bu
   ahead_s_ = 0;
   for (std::size_t i = buckets().size(); i-- > 0;) {
     before(buckets()[i]);
-    compute(ctx, seconds(cut(i), &ProfileTensor::forward_s));
+    compute(ctx, seconds(range(i), &ProfileTensor::forward_s));
   }
   run_model(ctx, [&](Device& device) { real_.model->forward(device, weights()); });
 }
@@ -69,16 +69,16 @@ void ProfileWorkload::backward(Context ctx, const std::function<void(Bucket&)>& 
   run_model(ctx,
             [&](Device& device) { real_.model->backward(device, weights(), gradients(), [] {}); });
   for (std::size_t i = 0; i < buckets().size(); ++i) {
-    compute(ctx, seconds(cut(i), &ProfileTensor::backward_s));
+    compute(ctx, seconds(range(i), &ProfileTensor::backward_s));
     on_ready(buckets()[i]);
   }
 }
 
 /// Seconds of one pass through a bucket's tensors.
-double ProfileWorkload::seconds(const BucketCut& cut, double ProfileTensor::*pass) const {
+double ProfileWorkload::seconds(const BucketRange& range, double ProfileTensor::*pass) const {
   double sum = 0;
   const auto& rows = profile_->tensors;
-  for (std::size_t i = cut.first; i < cut.last; ++i) sum += rows[rows.size() - 1 - i].*pass;
+  for (std::size_t i = range.first; i < range.last; ++i) sum += rows[rows.size() - 1 - i].*pass;
   return sum;
 }
 

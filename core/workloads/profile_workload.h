@@ -40,7 +40,7 @@ class ProfileWorkload final : public FlatWorkload {
   std::size_t batch() const override { return batch_; }
 
  private:
-  double seconds(const BucketCut& cut, double ProfileTensor::*pass) const;
+  double seconds(const BucketRange& range, double ProfileTensor::*pass) const;
   template <class Pass>
   void run_model(const Context& ctx, Pass pass);
   void compute(const Context& ctx, double seconds);

@@ -61,7 +61,7 @@ void ReplayWorkload::forward(Context ctx) {
 void ReplayWorkload::forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) {
   for (std::size_t b = buckets().size(); b-- > 0;) {
     before(buckets()[b]);
-    for (std::size_t i = cut(b).last; i-- > cut(b).first;)
+    for (std::size_t i = range(b).last; i-- > range(b).first;)
       forward_tensor(ctx, layers_.size() - 1 - i);
   }
 }
@@ -69,7 +69,7 @@ void ReplayWorkload::forward_by_bucket(Context ctx, const std::function<void(Buc
 void ReplayWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on_ready) {
   TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
   for (std::size_t b = 0; b < buckets().size(); ++b) {
-    for (std::size_t i = cut(b).first; i < cut(b).last; ++i)
+    for (std::size_t i = range(b).first; i < range(b).last; ++i)
       backward_tensor(ctx, layers_.size() - 1 - i);
     on_ready(buckets()[b]);
   }

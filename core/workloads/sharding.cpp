@@ -21,26 +21,30 @@ Samples shuffled(const Samples& samples, Philox& random) {
   return result;
 }
 
-/// Gives every rank its part of one class.
-void share(const Samples& of_class, double alpha, Philox random, std::vector<Samples>& shards) {
-  const std::vector<double> shares = dirichlet(random, alpha, shards.size());
-  const Samples order = shuffled(of_class, random);
-  double cut = 0;
+/// Splits the samples of one class over the ranks in random proportions and appends each rank's
+/// part to its shard.
+void split_class(const Samples& samples, double alpha, Philox random,
+                 std::vector<Samples>& shards) {
+  const std::vector<double> proportions = dirichlet(random, alpha, shards.size());
+  const Samples order = shuffled(samples, random);
+  const auto n = static_cast<double>(order.size());
+  double cumulative = 0;
   std::size_t begin = 0;
   for (std::size_t r = 0; r < shards.size(); ++r) {
-    cut += shares[r];
-    const auto n = static_cast<double>(order.size());
-    const auto end = r + 1 == shards.size()
-                         ? order.size()
-                         : std::min(order.size(), static_cast<std::size_t>(std::floor(cut * n)));
+    cumulative += proportions[r];
+    const auto end =
+        r + 1 == shards.size()
+            ? order.size()
+            : std::min(order.size(), static_cast<std::size_t>(std::floor(cumulative * n)));
     shards[r].insert(shards[r].end(), order.data() + begin, order.data() + end);
     begin = end;
   }
 }
 
-/// Makes all shards `length` long.
-void level(std::vector<Samples>& shards, std::size_t length, std::span<const std::uint8_t> labels,
-           std::uint64_t seed) {
+/// Moves samples from shards that are longer than `length` to shards that are shorter, until every
+/// shard has `length` samples. Samples that no shard needs are dropped.
+void equalize_lengths(std::vector<Samples>& shards, std::size_t length,
+                      std::span<const std::uint8_t> labels, std::uint64_t seed) {
   Samples pool;
   for (std::size_t r = 0; r < shards.size(); ++r) {
     if (shards[r].size() <= length) continue;
@@ -60,7 +64,8 @@ void level(std::vector<Samples>& shards, std::size_t length, std::span<const std
 OptionType<std::optional<Sharding>> sharding_kind() {
   return optional(nested(FieldTable<Sharding>{}.required(
       "dirichlet", &Sharding::dirichlet, number(1e-3, 1e6),
-      "alpha of the split of each class over the workers: the smaller, the more uneven")));
+      "Concentration alpha of the Dirichlet distribution that splits each class over the workers; "
+      "smaller values give more uneven shards")));
 }
 
 std::vector<Samples> dirichlet_shards(std::span<const std::uint8_t> labels, double alpha, int ranks,
@@ -70,8 +75,9 @@ std::vector<Samples> dirichlet_shards(std::span<const std::uint8_t> labels, doub
   for (std::size_t i = 0; i < labels.size(); ++i)
     classes[labels[i]].push_back(static_cast<std::uint32_t>(i));
   for (std::size_t c = 0; c < classes.size(); ++c)
-    share(classes[c], alpha, Philox(seed, static_cast<int>(c), 0, Purpose::data_shards), shards);
-  level(shards, labels.size() / shards.size(), labels, seed);
+    split_class(classes[c], alpha, Philox(seed, static_cast<int>(c), 0, Purpose::data_shards),
+                shards);
+  equalize_lengths(shards, labels.size() / shards.size(), labels, seed);
   return shards;
 }
 

@@ -12,7 +12,8 @@
 namespace trigram {
 namespace {
 
-/// A stream that records the charged costs and forwards all other calls that computation needs.
+/// A stream that records charged costs instead of charging them. It has no accelerator events, so
+/// mark() returns null; it forwards all other calls.
 class CostRecorder final : public Stream {
  public:
   explicit CostRecorder(Stream& inner) : inner_(inner) {}
@@ -44,7 +45,8 @@ double seconds_of(const std::vector<Cost>& costs, const Accelerator& accelerator
 
 }  // namespace
 
-StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int steps, double share) {
+StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int steps,
+                     double quantile_level) {
   CostRecorder recorder(*raw.stream);
   TimedDevice device(*raw.device, recorder);
   Context ctx = raw;
@@ -66,7 +68,7 @@ StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int ste
     ctx.stream->synchronize();
     if (step > 0) seconds.push_back(ctx.stream->now() - begin_s);  // the first step is a warm-up
   }
-  probe.seconds = quantile(std::move(seconds), share);
+  probe.seconds = quantile(std::move(seconds), quantile_level);
   probe.costs = recorder.costs;
   return probe;
 }
@@ -76,8 +78,9 @@ double flop_rate(const StepProbe& step, Accelerator accelerator) {
   accelerator.flops_per_s = high;
   if (const double least_s = seconds_of(step.costs, accelerator); least_s >= step.seconds)
     throw std::runtime_error(
-        fmt::format("a step took {:.3g} s, and its traffic and overheads alone would take {:.3g} s "
-                    "by what was measured of memory",
+        fmt::format("a step took {:.3g} s, but its memory traffic and overheads alone would take "
+                    "{:.3g} s at the measured memory bandwidth; repeat the calibration while the "
+                    "machine is idle",
                     step.seconds, least_s));
   while (high / low > 1 + 1e-9) {
     accelerator.flops_per_s = std::sqrt(low * high);

@@ -8,17 +8,20 @@
 
 namespace trigram {
 
-/// A training step of a workload with values on a single rank without communication: its time, and
-/// the costs by which the simulator prices it.
+/// The measured time of a training step without communication, and the costs by which the simulator
+/// prices that step.
 struct StepProbe {
-  double seconds = 0;       // the requested quantile over the steps
+  double seconds = 0;       // quantile of the step times at quantile_level
   std::vector<Cost> costs;  // of the operations of one step
 };
-StepProbe probe_step(const Context& ctx, const WorkloadFactory& workload, int steps, double share);
+/// Trains on this rank alone for one warm-up step and `steps` measured steps. `workload` must have
+/// values.
+StepProbe probe_step(const Context& ctx, const WorkloadFactory& workload, int steps,
+                     double quantile_level);
 
-/// Finds the arithmetic rate for which the simulator's price of the step equals its measured time;
-/// the accelerator's other properties are given. Throws std::runtime_error if memory traffic and
-/// overheads alone take longer.
+/// Finds the arithmetic rate, in FLOP/s, at which the simulator predicts the measured time of the
+/// step; all other properties are those of `accelerator`. Throws std::runtime_error if the
+/// predicted memory traffic and overheads alone take longer than the step.
 double flop_rate(const StepProbe& step, Accelerator accelerator);
 
 }  // namespace trigram

@@ -81,7 +81,7 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
   command->add_option("-o,--output", options->advisor.runner.output, "Folder for results")
       ->capture_default_str();
   command
-      ->add_option("-j,--jobs", options->advisor.runner.jobs,
+      ->add_option("-j,--jobs", options->advisor.runner.max_parallel,
                    "Simulations at a time; 0: one per core")
       ->check(CLI::Range(0, 4096));
   command

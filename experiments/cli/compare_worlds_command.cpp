@@ -202,7 +202,9 @@ void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Acti
       "Results of the same experiment in other worlds, such as those of an mpirun");
   command->add_option("-o,--output", options->runner.output, "Folder for results")
       ->capture_default_str();
-  command->add_option("-j,--jobs", options->runner.jobs, "Simulations at a time; 0: one per core")
+  command
+      ->add_option("-j,--jobs", options->runner.max_parallel,
+                   "Simulations at a time; 0: one per core")
       ->check(CLI::Range(0, 4096));
   command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
       ->allow_extra_args(false);

@@ -120,7 +120,7 @@ const std::vector<std::pair<std::string, Json (*)()>>& kinds() {
 
 /// The steps that the spectral gap of a graph refers to: "the 4 steps of a period".
 std::string scope_of_gap(long period) {
-  if (period == PeerGraph::kNever) return "one step, in mean square";
+  if (period == PeerGraph::kAperiodic) return "one step, in mean square";
   return period == 1 ? "one step" : fmt::format("the {} steps of a period", period);
 }
 

@@ -8,9 +8,10 @@
 namespace trigram {
 namespace {
 
-// There may be as many distinct models as workers; so many samples resolve about one per cent of
-// accuracy.
-constexpr std::size_t kSamplesOfWorkers = 1000;
+// There may be as many distinct models as workers, so each is evaluated on only a part of the
+// held-out data. With 1000 samples the standard error of an accuracy is at most 1.6 percentage
+// points.
+constexpr std::size_t kSamplesPerWorkerModel = 1000;
 
 using Weights = std::vector<float>;
 
@@ -68,9 +69,9 @@ Evaluation evaluate(Workload& workload, std::span<const Weights> weights) {
   for (const DistinctModel& model : models) {
     result.consensus_distance += model.workers * squared_distance(*model.weights, mean) / workers;
     if (!of_mean.accuracy) continue;
-    const double accuracy = models.size() == 1
-                                ? *of_mean.accuracy
-                                : *workload.evaluate(*model.weights, kSamplesOfWorkers).accuracy;
+    const double accuracy =
+        models.size() == 1 ? *of_mean.accuracy
+                           : *workload.evaluate(*model.weights, kSamplesPerWorkerModel).accuracy;
     result.worker_accuracy_mean =
         result.worker_accuracy_mean.value_or(0) + model.workers * accuracy / workers;
     result.worker_accuracy_min = std::min(result.worker_accuracy_min.value_or(1), accuracy);

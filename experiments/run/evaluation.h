@@ -20,8 +20,9 @@ struct Evaluation {
   double consensus_distance = 0;
 };
 
-/// Evaluates the mean of `weights` (one vector per worker) on all held-out data. If workers differ,
-/// also evaluates each distinct model on the first thousand held-out samples.
+/// Evaluates the mean of `weights` (one vector per worker) on all held-out data. If the vectors
+/// differ, also evaluates each distinct one on the first 1000 held-out samples, for the accuracies
+/// of the workers.
 Evaluation evaluate(Workload& workload, std::span<const std::vector<float>> weights);
 
 /// SHA-256 of the weights; tells apart weights that differ in any bit.

@@ -14,7 +14,7 @@
 #include "core/printable.h"
 #include "core/runtime.h"
 #include "experiments/exit_codes.h"
-#include "experiments/process/job_queue.h"
+#include "experiments/process/child_queue.h"
 #include "experiments/run/run.h"
 
 namespace trigram {

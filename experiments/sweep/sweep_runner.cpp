@@ -83,7 +83,7 @@ bool SweepRunner::wanted(const PlannedRun& run) {
   return existing.state != StoredRun::done && existing.state != StoredRun::stale;
 }
 
-Job SweepRunner::job(const PlannedRun& run, std::size_t index) {
+ChildTask SweepRunner::task(const PlannedRun& run, std::size_t index) {
   return {.exclusive = !run.experiment.world().simulated,
           .start =
               [this, &run, index] {
@@ -91,11 +91,11 @@ Job SweepRunner::job(const PlannedRun& run, std::size_t index) {
                 active_[index] = active;
                 if (run.experiment.emulates() && !run.experiment.world().processes)
                   active->links = measured_links(run);
-                return Job::Started{[this, &run, index, active] {
-                                      return record_run(run, active->folder.path(),
-                                                        progress_->counter(index));
-                                    },
-                                    active->folder.path() / "log.txt"};
+                return ChildTask::Started{[this, &run, index, active] {
+                                            return record_run(run, active->folder.path(),
+                                                              progress_->counter(index));
+                                          },
+                                          active->folder.path() / "log.txt"};
               },
           .ended = [this, &run, index](int status) { finish(run, index, status); }};
 }
@@ -148,11 +148,11 @@ int SweepRunner::exit_code() const {
 int SweepRunner::run() {
   check_writable(folder_);
   remove_leftovers(folder_);
-  JobQueue queue(options_.jobs > 0 ? options_.jobs : available_cores());
+  ChildQueue queue(options_.max_parallel > 0 ? options_.max_parallel : available_cores());
   std::vector<long> steps;
   for (const PlannedRun& run : plan_.runs) {
     if (!wanted(run)) continue;
-    queue.add(job(run, steps.size()));
+    queue.add(task(run, steps.size()));
     steps.push_back(static_cast<long>(run.experiment.steps));
   }
   begin_progress(std::move(steps), quiet_);
@@ -206,7 +206,7 @@ int SweepRunner::make_all_in_job() {
 }
 
 void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
-  const Job::Started started = job(run, index).start();
+  const ChildTask::Started started = task(run, index).start();
   // Log messages would otherwise appear between the progress lines.
   spdlog::default_logger()->sinks().front()->set_level(spdlog::level::warn);
   const int code = started.body();

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "experiments/config/plan.h"
-#include "experiments/process/job_queue.h"
+#include "experiments/process/child_queue.h"
 #include "experiments/results/cores.h"
 #include "experiments/results/manifest.h"
 #include "experiments/results/stored_run.h"
@@ -13,32 +13,40 @@
 
 namespace trigram {
 
-/// Throws ConfigError at "--output" if results cannot be written to `folder`.
+/// Creates `folder`; throws ConfigError at "--output" if it cannot be created or written to.
 void check_writable(const std::filesystem::path& folder);
 
-/// Makes the runs of a plan that are missing in its results folder, each in its own child process,
-/// or together in the processes of a job.
+/// Makes the runs of a plan that its results folder lacks. Each run has a child process of its own
+/// (`run`), or all processes of an MPI job make every run together (`run_in_job`). Outside a job,
+/// call only `run`; in a job, only `run_in_job`.
 class SweepRunner {
  public:
   struct Options {
     std::filesystem::path output = "results";
-    int jobs = 0;        // simulations at a time; 0: one per core
-    bool force = false;  // make finished runs again
+    int max_parallel = 0;  // simulations at a time (--jobs); 0: one per core
+    bool force = false;    // repeat finished and stale runs
   };
   SweepRunner(const Plan& plan, Options options, bool quiet);
 
-  /// Returns an exit code: kOk; kRunFailed if a run failed or a stale run was skipped; kBadInput if
-  /// all failures were refused runs; kWatchdog if the only run hung; kInterrupted.
+  /// Returns an exit code:
+  ///   kInterrupted  a signal ended the sweep; finished runs are kept
+  ///   kWatchdog     the plan has one run, and the watchdog ended it
+  ///   kBadInput     runs failed, all of them with a ConfigError, and no stale run was skipped
+  ///   kRunFailed    another run failed, or a stale run was skipped
+  ///   kOk           otherwise
   int run();
 
   /// Prints a table of the finished runs and the path of the results.
   void print_results() const;
 
+  /// The result of `run` in the results folder.
   StoredRun stored(const PlannedRun& run) const;
   StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
 
-  /// Like run, but collective over all processes of a job, which make every run together. Only rank
-  /// 0 reads and writes results; the other ranks use only `plan`.
+  /// Collective over all processes of a job. Only rank 0 reads and writes results; the other ranks
+  /// use only the plan. Returns an exit code as `run` does, with two differences: it never returns
+  /// kInterrupted, and only rank 0 returns kWatchdog. An error outside a run, such as a full disk,
+  /// aborts the job.
   int run_in_job();
 
  private:
@@ -47,7 +55,7 @@ class SweepRunner {
   int make_all_in_job();
   void record_in_job(const PlannedRun& run, std::size_t index);
   void join_run(const PlannedRun& run);
-  Job job(const PlannedRun& run, std::size_t index);
+  ChildTask task(const PlannedRun& run, std::size_t index);
   Json measured_links(const PlannedRun& run);
   void finish(const PlannedRun& run, std::size_t index, int wait_status);
   int exit_code() const;

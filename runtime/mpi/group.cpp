@@ -8,12 +8,12 @@
 namespace trigram::mpi {
 
 MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
-                   MPI_Comm messages)
+                   MPI_Comm data_comm)
     : Group(name),
       world_(world),
       id_(id),
       comm_(comm),
-      messages_(messages),
+      data_comm_(data_comm),
       endpoint_(world, this->name(), world.rank()) {}
 
 host::Endpoint& MpiGroup::at(int rank) {
@@ -22,7 +22,7 @@ host::Endpoint& MpiGroup::at(int rank) {
 }
 
 std::unique_ptr<Communicator> MpiGroup::communicator(host::Endpoint& self) {
-  return std::make_unique<MpiCommunicator>(world_, messages_, self);
+  return std::make_unique<MpiCommunicator>(world_, data_comm_, self);
 }
 
 void MpiGroup::flush(Communicator& communicator) {

@@ -15,9 +15,10 @@ class MpiWorld;
 /// The same-named streams of all ranks, of which this process hosts one.
 class MpiGroup final : public host::Group {
  public:
-  /// The data plane uses the communicator `messages`; everything else uses `comm`.
+  /// Data messages use `data_comm`, and everything else uses `comm`. They are equal unless the
+  /// group sends to another group (fork_one_way), whose communicator is then `data_comm`.
   MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
-           MPI_Comm messages);
+           MPI_Comm data_comm);
   host::Endpoint& at(int rank) override;
   std::unique_ptr<Communicator> communicator(host::Endpoint& self) override;
   std::unique_ptr<Control> control(host::Endpoint& self) override;
@@ -25,13 +26,13 @@ class MpiGroup final : public host::Group {
   /// The same on all ranks, in whatever order they fork.
   std::int64_t id() const { return id_; }
   MPI_Comm comm() const { return comm_; }
-  MPI_Comm messages() const { return messages_; }
+  MPI_Comm data_comm() const { return data_comm_; }
   host::Endpoint& endpoint() { return endpoint_; }
 
  private:
   MpiWorld& world_;
   const std::int64_t id_;
-  const MPI_Comm comm_, messages_;
+  const MPI_Comm comm_, data_comm_;
   host::Endpoint endpoint_;
 };
 

@@ -13,9 +13,9 @@ void hand_over(MpiGroup& group, int source, const ControlMessage& message) {
 }  // namespace
 
 MpiGroup& Groups::add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
-                      MPI_Comm messages) {
+                      MPI_Comm data_comm) {
   std::lock_guard lock(mutex_);
-  MpiGroup& group = groups_.emplace_back(world, name, id, comm, messages);
+  MpiGroup& group = groups_.emplace_back(world, name, id, comm, data_comm);
   by_id_[id] = &group;
   for (const auto& [source, message] : early_[id]) hand_over(group, source, message);
   early_.erase(id);
@@ -29,7 +29,7 @@ void Groups::deliver(int source, const ControlMessage& control) {
   else hand_over(*found->second, source, control);
 }
 
-void Groups::poke() {
+void Groups::wake_waiters() {
   std::lock_guard lock(mutex_);
   for (MpiGroup& group : groups_) group.endpoint().poke();
 }

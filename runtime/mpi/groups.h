@@ -15,19 +15,23 @@
 namespace trigram::mpi {
 
 /// The streams of a process, and the control messages for streams that it has not forked yet. Any
-/// thread may call it.
+/// thread may call `add`, `deliver`, `wake_waiters` and `snapshot`.
 class Groups {
  public:
+  /// Adds a stream and delivers the control messages that arrived for it early. `id` is new; see
+  /// MpiGroup for the communicators. The reference stays valid as long as this object.
   MpiGroup& add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
-                MPI_Comm messages);
-  /// The group of the main stream, which is added first.
+                MPI_Comm data_comm);
+  /// The group of the main stream. Requires that it has been added, before all others.
   MpiGroup& main() { return groups_.front(); }
+  /// Delivers a control message from rank `source` to the stream `control.stream`, or keeps it
+  /// until that stream is added. The caller delivers the messages of a source in their order.
   void deliver(int source, const ControlMessage& control);
-  /// Makes every stream evaluate the condition of its wait again.
-  void poke();
-  /// The states of the streams of this process.
+  /// Makes every blocked stream evaluate the condition of its wait again.
+  void wake_waiters();
+  /// The present states of all streams of this process.
   host::StreamSnapshot snapshot();
-  /// Frees the MPI communicators. Call it when the streams have ended.
+  /// Frees the communicator `comm` of every group. Call it once, after all streams have ended.
   void free();
 
  private:

@@ -6,9 +6,10 @@
 namespace trigram::mpi {
 
 /// Serializes an exception for other processes: its text, and its type if callers handle it
-/// specially (HangError, InvariantError, std::out_of_range, ConfigError). "" for null.
+/// specially (HangError, InvariantError, std::out_of_range, ConfigError). Of a ConfigError only the
+/// first mistake and its JSON pointer are kept. Returns "" for a null pointer.
 std::string error_to_bytes(const std::exception_ptr& error);
-/// Restores the exception; other types become std::runtime_error. Null for "".
+/// Restores the exception; types not listed above become std::runtime_error. Returns null for "".
 std::exception_ptr error_from_bytes(const std::string& bytes);
 
 }  // namespace trigram::mpi

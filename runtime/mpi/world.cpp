@@ -105,7 +105,7 @@ MpiGroup& MpiWorld::child(MpiGroup& parent, std::size_t n, const std::string& na
   check(MPI_Comm_idup(parent.comm(), &comm, &request), "MPI_Comm_idup");
   await(request, {.kind = Wait::fork, .name = name});
   const auto id = parent.id() * kForksPerStream + static_cast<std::int64_t>(n) + 1;
-  return groups_.add(*this, name, id, comm, receivers ? receivers->messages() : comm);
+  return groups_.add(*this, name, id, comm, receivers ? receivers->data_comm() : comm);
 }
 
 host::Group& MpiWorld::fork(host::Group& parent, std::size_t n, const std::string& name, int) {
@@ -165,7 +165,7 @@ void MpiWorld::hear_of_failure(int source, const std::string& error) {
     if (accelerator_) accelerator_->abort();
   }
   set_failed();
-  groups_.poke();
+  groups_.wake_waiters();
 }
 
 void MpiWorld::send_to_all_ranks(const ControlMessage& message) {

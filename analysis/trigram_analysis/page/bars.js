@@ -13,7 +13,7 @@ export function startBars(host, view) {
   const [step, exposed, inside, between] = ["step_s", "exposed_s", "bytes_intra", "bytes_inter"].map(index);
   if (step < 0 && inside < 0 && between < 0) return;
   const controls = el("div", {class: "controls"}), charts = el("div", {class: "charts"});
-  host.append(el("h3", {}, "Where a step goes"), controls, charts);
+  host.append(el("h3", {}, "Mean step time and bytes per step"), controls, charts);
   const draw = () => {
     controls.replaceChildren(...settingControls(view));
     const points = view.here(view.data.points).filter(p => !view.hidden.has(p.algorithm)).sort((a, b) => a.algorithm - b.algorithm);

@@ -1,17 +1,21 @@
-// Axes of charts: linear, logarithmic, or logarithmic with zero, with ticks at round numbers.
+// Axes of charts, with ticks at round numbers. A scale is linear, logarithmic, or asinh: nearly logarithmic, but with zero.
 import {tick} from "./format.js";
 
-/** The kind of scale that shows `values` best: logarithmic if they span a factor of 4. `force` overrides this choice. */
+/** The scale for `values`. It is linear if a value is negative, if none is positive, or if the largest is less than 4 times
+ *  the smallest positive one. Otherwise it is logarithmic, or asinh if some values are zero. `force`, if given, overrides the
+ *  factor of 4: true for a logarithmic or asinh scale where one is possible, false for a linear one. */
 export function scaleOf(values, force) {
   const positive = values.filter(v => v > 0), lowest = Math.min(...positive), highest = Math.max(...positive);
-  const any = values.length && !values.some(v => v < 0) && positive.length > 0;
-  const log = force ?? (any && highest / lowest >= 4);
-  if (!log || !any) return {kind: "linear", highest: Math.max(...values, 0)};
+  const canBeLogarithmic = values.length && !values.some(v => v < 0) && positive.length > 0;
+  const log = force ?? (canBeLogarithmic && highest / lowest >= 4);
+  if (!log || !canBeLogarithmic) return {kind: "linear", highest: Math.max(...values, 0)};
   const zero = positive.length < values.length;
   return {kind: zero ? "asinh" : "log", lowest, highest, threshold: zero ? Math.max(lowest, highest / 1e4) : undefined};
 }
 
-/** uPlot's options of a scale, with some room at the ends. `fromZero`: a linear scale starts at 0 if 0 is near the values. */
+/** uPlot's options of a scale. Margins: 4 % of the range at both ends of a linear scale; 5 % of the range, at least 3 % of the
+ *  value, at both ends of a logarithmic scale; 20 % at the upper end of an asinh scale. With `fromZero`, a linear scale
+ *  starts at 0 if no value is negative and the smallest is less than 0.6 times the largest. */
 export function uplotScale(scale, fromZero) {
   if (scale.kind === "linear")
     return {time: false, range: (_, min, max) => {
@@ -19,23 +23,26 @@ export function uplotScale(scale, fromZero) {
       const room = max > min ? 0.04 * (max - min) : Math.abs(max) * 0.1 || 1;
       return [fromZero && min >= 0 && min < 0.6 * max ? 0 : min - room, max + room];
     }};
-  const pad = (min, max) => { const by = Math.max((max / min) ** 0.05, 1.03); return [min / by, max * by]; };
+  const pad = (min, max) => { const factor = Math.max((max / min) ** 0.05, 1.03); return [min / factor, max * factor]; };
   if (scale.kind === "log") return {time: false, distr: 3, range: (_, min, max) => min === null ? [1, 10] : pad(min, max)};
   return {time: false, distr: 4, asinh: scale.threshold / 2, range: (_, min, max) => min === null ? [0, 1] : [Math.min(min, 0), max * 1.2]};
 }
 
-/** Round numbers between `min` and `max`, at least `apart` pixels apart where `position` places them. */
+/** The ticks of an axis from `min` to `max`: the values `wanted` if at least two are in this range, otherwise round numbers.
+ *  `position` maps a value to pixels. Of ticks that would be less than `apart` pixels apart, the one of higher priority
+ *  stays. */
 export function ticks(scale, min, max, position, apart, wanted) {
   const within = values => values.filter(v => v >= min * (1 - 1e-9) && v <= max * (1 + 1e-9));
   let found = wanted ? within(wanted) : [];
   if (found.length < 2) found = scale.kind === "linear" ? linear(min, max, position, apart) : logarithmic(scale, min, max);
   const kept = [];
-  for (const value of [...found].sort((a, b) => level(b) - level(a) || a - b))
+  for (const value of [...found].sort((a, b) => priority(b) - priority(a) || a - b))
     if (kept.every(other => Math.abs(position(other) - position(value)) >= apart)) kept.push(value);
   return kept.sort((a, b) => a - b);
 }
 
-const level = value => {  // powers of ten come first, then 5, then 2
+// The priority of a tick: zero, then powers of ten, then 2 and 5 times a power of ten, then the rest.
+const priority = value => {
   if (value === 0) return 3;
   const lead = Number(Math.abs(value).toExponential(4).split("e")[0]);
   return lead === 1 ? 2 : lead === 5 || lead === 2 ? 1 : 0;
@@ -59,7 +66,7 @@ function logarithmic(scale, min, max) {
   return found;
 }
 
-/** uPlot's options of an axis with these ticks. */
+/** uPlot's options of an axis with the ticks above. `kind` is the kind of number, as in format.js; see `ticks` for `wanted`. */
 export function uplotAxis(scale, kind, horizontal, colours, label, wanted) {
   const apart = horizontal ? 46 : 22;
   return {

@@ -39,7 +39,8 @@ TEST(ActivePassive, OnlyRanksOfDifferentRolesEverMeet) {
   for (const auto& entry : peer_graphs())
     for (const int size : {1, 2, 3, 4, 5, 6, 8, 9, 16}) {
       const auto graph = make_peer_graph({entry.name}, 7);
-      if (!graph->unfit(size).empty() || graph->directed() || !is_bipartite(*graph, size)) continue;
+      if (!graph->size_error(size).empty() || graph->directed() || !is_bipartite(*graph, size))
+        continue;
       SCOPED_TRACE(testing::Message() << entry.name << " of " << size);
       for (int rank = 0; rank < size; ++rank) {
         const ActivePassive own = roles({entry.name}, rank, size);

@@ -149,7 +149,7 @@ TEST(ShuffledExponential, GoesThroughPowersOfTwoOfAnOrderShuffledEveryRound) {
     EXPECT_NE(path(*graph), path(*make_peer_graph(spec, 4))) << "the seed decides";
   }
   const auto cube = make_peer_graph({"shuffled_exponential", {{"topology", "cube"}}});
-  EXPECT_NE(cube->unfit(6), "");
+  EXPECT_NE(cube->size_error(6), "");
 }
 
 TEST(ShuffledExponential, AveragesExactlyInARoundForPowersOfTwo) {

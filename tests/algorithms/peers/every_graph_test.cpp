@@ -47,7 +47,7 @@ void for_every_graph(Check check) {
   for (const PeerGraphSpec& spec : every_graph())
     for (const int size : kSizes) {
       const auto graph = make_peer_graph(spec, 5);
-      if (!graph->unfit(size).empty()) continue;
+      if (!graph->size_error(size).empty()) continue;
       for (const long step : {0, 1, 2, 3, 4, 7, 100}) {
         SCOPED_TRACE(testing::Message()
                      << spec.name << spec.options << " of " << size << " at step " << step);
@@ -104,10 +104,10 @@ TEST(EveryPeerGraph, RepeatsAfterItsPeriodAndNotBefore) {
   for (const PeerGraphSpec& spec : every_graph())
     for (const int size : kSizes) {
       const auto graph = make_peer_graph(spec, 5);
-      if (!graph->unfit(size).empty()) continue;
+      if (!graph->size_error(size).empty()) continue;
       SCOPED_TRACE(testing::Message() << spec.name << spec.options << " of " << size);
       const long period = graph->period(size);
-      if (period == PeerGraph::kNever) {
+      if (period == PeerGraph::kAperiodic) {
         std::set<Matrix> seen;
         for (long t = 0; t < 50; ++t) seen.insert(assemble(*graph, size, t));
         EXPECT_GT(seen.size(), 1u);
@@ -128,7 +128,7 @@ TEST(EveryPeerGraph, ListsThePartnersOfAllSteps) {
   for (const PeerGraphSpec& spec : every_graph())
     for (const int size : {1, 2, 3, 4, 5, 8, 9}) {
       const auto graph = make_peer_graph(spec, 5);
-      if (!graph->unfit(size).empty()) continue;
+      if (!graph->size_error(size).empty()) continue;
       SCOPED_TRACE(testing::Message() << spec.name << spec.options << " of " << size);
       for (int rank = 0; rank < size; ++rank) {
         std::set<int> met;

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/metering/meter.h"
-#include "core/metering/ring_messages.h"
+#include "core/metering/nominal_messages.h"
 #include "tests/support/lone_rank.h"
 
 // How collectives are counted whose messages nobody sees.

@@ -9,37 +9,37 @@ namespace {
 
 TEST(Buckets, WholeTensorsUntilFull) {
   const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2};
-  const auto cuts = cut_into_buckets(lengths, 112, 5 * 4);
-  ASSERT_EQ(cuts.size(), 3u);
-  EXPECT_EQ(cuts[0].priced_count, 7u);    // 3, then 4 overshoots
-  EXPECT_EQ(cuts[1].priced_count, 101u);  // large tensors are not split
-  EXPECT_EQ(cuts[2].priced_count, 4u);    // what is left
-  EXPECT_EQ(cuts[1].first, 2u);
-  EXPECT_EQ(cuts[1].last, 4u);
+  const auto ranges = cut_into_buckets(lengths, 112, 5 * 4);
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[0].priced_count, 7u);    // 3, then 4 overshoots
+  EXPECT_EQ(ranges[1].priced_count, 101u);  // large tensors are not split
+  EXPECT_EQ(ranges[2].priced_count, 4u);    // what is left
+  EXPECT_EQ(ranges[1].first, 2u);
+  EXPECT_EQ(ranges[1].last, 4u);
 }
 
 TEST(Buckets, TheFirstMayHaveItsOwnSize) {
   const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2};
-  const auto cuts = cut_into_buckets(lengths, 112, {5 * 4, 1});
-  ASSERT_EQ(cuts.size(), 4u);
-  EXPECT_EQ(cuts[0].priced_count, 3u);
-  EXPECT_EQ(cuts[1].priced_count, 5u);
-  EXPECT_EQ(cuts[2].priced_count, 100u);
+  const auto ranges = cut_into_buckets(lengths, 112, {5 * 4, 1});
+  ASSERT_EQ(ranges.size(), 4u);
+  EXPECT_EQ(ranges[0].priced_count, 3u);
+  EXPECT_EQ(ranges[1].priced_count, 5u);
+  EXPECT_EQ(ranges[2].priced_count, 100u);
   EXPECT_EQ(cut_into_buckets(lengths, 112, {0, 8 * 4}).size(), 4u);  // 8, then one by one
 }
 
 TEST(Buckets, MayBeAnyGroupsOfTensors) {
   const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2}, tensors = {1, 3, 2};
-  const auto cuts = cut_into_groups(lengths, 112, tensors);
-  ASSERT_EQ(cuts.size(), 3u);
+  const auto ranges = cut_into_groups(lengths, 112, tensors);
+  ASSERT_EQ(ranges.size(), 3u);
   std::size_t first = 0, begin = 0;
   const std::size_t counts[] = {3, 105, 4};
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(cuts[i].first, first);
-    EXPECT_EQ(cuts[i].last, first + tensors[i]);
-    EXPECT_EQ(cuts[i].begin, begin);
-    EXPECT_EQ(cuts[i].count, counts[i]);
-    EXPECT_EQ(cuts[i].priced_count, counts[i]);
+    EXPECT_EQ(ranges[i].first, first);
+    EXPECT_EQ(ranges[i].last, first + tensors[i]);
+    EXPECT_EQ(ranges[i].begin, begin);
+    EXPECT_EQ(ranges[i].count, counts[i]);
+    EXPECT_EQ(ranges[i].priced_count, counts[i]);
     first += tensors[i];
     begin += counts[i];
   }
@@ -53,9 +53,9 @@ TEST(Buckets, ExactlyFullCloses) {
 
 TEST(Buckets, ZeroBytesGiveOneBucketPerTensor) {
   const std::vector<std::size_t> lengths = {7, 1, 9};
-  const auto cuts = cut_into_buckets(lengths, 17, 0);
-  ASSERT_EQ(cuts.size(), 3u);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(cuts[i].count, lengths[i]);
+  const auto ranges = cut_into_buckets(lengths, 17, 0);
+  ASSERT_EQ(ranges.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(ranges[i].count, lengths[i]);
 }
 
 TEST(Buckets, RealPartsCoverTheVectorWhateverItIsPricedAs) {
@@ -66,19 +66,19 @@ TEST(Buckets, RealPartsCoverTheVectorWhateverItIsPricedAs) {
     std::size_t priced = 0;
     for (auto& length : lengths) priced += length = 1 + random.below(1000);
     const std::size_t real = random.below(trial % 2 ? 20 : 5000);
-    const auto cuts = cut_into_buckets(lengths, real, random.below(4000));
+    const auto ranges = cut_into_buckets(lengths, real, random.below(4000));
     std::size_t tensor = 0, begin = 0, priced_before = 0;
-    for (const BucketCut& cut : cuts) {
-      EXPECT_EQ(cut.first, tensor);
-      EXPECT_EQ(cut.begin, begin);
+    for (const BucketRange& range : ranges) {
+      EXPECT_EQ(range.first, tensor);
+      EXPECT_EQ(range.begin, begin);
       std::size_t length = 0;
-      for (std::size_t i = cut.first; i < cut.last; ++i) length += lengths[i];
-      EXPECT_EQ(cut.priced_count, length);
+      for (std::size_t i = range.first; i < range.last; ++i) length += lengths[i];
+      EXPECT_EQ(range.priced_count, length);
       priced_before += length;
-      EXPECT_EQ(cut.begin + cut.count, real * priced_before / priced);
-      tensor = cut.last;
-      begin += cut.count;
-      empty_buckets += cut.count == 0;
+      EXPECT_EQ(range.begin + range.count, real * priced_before / priced);
+      tensor = range.last;
+      begin += range.count;
+      empty_buckets += range.count == 0;
     }
     EXPECT_EQ(tensor, lengths.size());
     EXPECT_EQ(begin, real);
@@ -88,9 +88,9 @@ TEST(Buckets, RealPartsCoverTheVectorWhateverItIsPricedAs) {
 
 TEST(Buckets, LongVectorsDoNotOverflow) {
   const std::vector<std::size_t> lengths = {std::size_t{1} << 40, std::size_t{1} << 40};
-  const auto cuts = cut_into_buckets(lengths, std::size_t{1} << 41, 0);
-  EXPECT_EQ(cuts[0].count, std::size_t{1} << 40);
-  EXPECT_EQ(cuts[1].count, std::size_t{1} << 40);
+  const auto ranges = cut_into_buckets(lengths, std::size_t{1} << 41, 0);
+  EXPECT_EQ(ranges[0].count, std::size_t{1} << 40);
+  EXPECT_EQ(ranges[1].count, std::size_t{1} << 40);
 }
 
 }  // namespace

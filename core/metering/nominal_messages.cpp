@@ -1,9 +1,9 @@
-#include "core/metering/ring_messages.h"
+#include "core/metering/nominal_messages.h"
 
 namespace trigram {
 
-void ring_messages(const Collective& collective, int rank, int size,
-                   const std::function<void(int peer, std::uint64_t bytes)>& sent) {
+void nominal_messages(const Collective& collective, int rank, int size,
+                      const std::function<void(int peer, std::uint64_t bytes)>& sent) {
   const int right = (rank + 1) % size;
   const auto part_bytes = [&](int i) {
     return collective.x

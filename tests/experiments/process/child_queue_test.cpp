@@ -1,4 +1,4 @@
-#include "experiments/process/job_queue.h"
+#include "experiments/process/child_queue.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -31,41 +31,41 @@ class Concurrency {
   SharedCounters counters_{2};
 };
 
-class JobQueueTest : public testing::Test {
+class ChildQueueTest : public testing::Test {
  protected:
-  Job job(std::function<int()> body, bool exclusive = false) {
+  ChildTask task(std::function<int()> body, bool exclusive = false) {
     return {exclusive,
             [body, this] {
-              return Job::Started{body, log_};
+              return ChildTask::Started{body, log_};
             },
             [this](int status) { statuses_.push_back(status); }};
   }
-  const std::string log_ = testing::TempDir() + "job_queue_test.log";
+  const std::string log_ = testing::TempDir() + "child_queue_test.log";
   std::vector<int> statuses_;
 };
 
-TEST_F(JobQueueTest, RunsNoMoreAtATimeThanAsked) {
+TEST_F(ChildQueueTest, RunsNoMoreAtATimeThanAsked) {
   Concurrency seen;
-  JobQueue queue(2);
-  for (int i = 0; i < 6; ++i) queue.add(job([&] { return seen.body(200ms); }));
+  ChildQueue queue(2);
+  for (int i = 0; i < 6; ++i) queue.add(task([&] { return seen.body(200ms); }));
   EXPECT_TRUE(queue.run([] {}));
   EXPECT_EQ(statuses_, std::vector<int>(6, 0));
   EXPECT_EQ(seen.most(), 2);
 }
 
-TEST_F(JobQueueTest, ExclusiveJobsRunAlone) {
+TEST_F(ChildQueueTest, ExclusiveTasksRunAlone) {
   Concurrency seen;
-  JobQueue queue(4);
-  for (int i = 0; i < 4; ++i) queue.add(job([&] { return seen.body(20ms); }, true));
+  ChildQueue queue(4);
+  for (int i = 0; i < 4; ++i) queue.add(task([&] { return seen.body(20ms); }, true));
   EXPECT_TRUE(queue.run([] {}));
   EXPECT_EQ(seen.most(), 1);
 }
 
-TEST_F(JobQueueTest, ReportsCodesSignalsAndExceptions) {
-  JobQueue queue(1);
-  queue.add(job([] { return 7; }));
-  queue.add(job([] { return kill(getpid(), SIGKILL); }));
-  queue.add(job([]() -> int { throw std::runtime_error("no way"); }));
+TEST_F(ChildQueueTest, ReportsCodesSignalsAndExceptions) {
+  ChildQueue queue(1);
+  queue.add(task([] { return 7; }));
+  queue.add(task([] { return kill(getpid(), SIGKILL); }));
+  queue.add(task([]() -> int { throw std::runtime_error("no way"); }));
   EXPECT_TRUE(queue.run([] {}));
   ASSERT_EQ(statuses_.size(), 3u);
   EXPECT_EQ(WEXITSTATUS(statuses_[0]), 7);
@@ -76,9 +76,9 @@ TEST_F(JobQueueTest, ReportsCodesSignalsAndExceptions) {
   EXPECT_NE(text.find("no way"), std::string::npos) << "what a child prints is in its log";
 }
 
-TEST_F(JobQueueTest, AnInterruptEndsAllChildren) {
-  JobQueue queue(2);
-  for (int i = 0; i < 3; ++i) queue.add(job([] { return (std::this_thread::sleep_for(1h), 0); }));
+TEST_F(ChildQueueTest, AnInterruptEndsAllChildren) {
+  ChildQueue queue(2);
+  for (int i = 0; i < 3; ++i) queue.add(task([] { return (std::this_thread::sleep_for(1h), 0); }));
   EXPECT_FALSE(queue.run([] { kill(getpid(), SIGINT); }));
   EXPECT_TRUE(statuses_.empty());
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";

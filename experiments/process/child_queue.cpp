@@ -1,4 +1,4 @@
-#include "experiments/process/job_queue.h"
+#include "experiments/process/child_queue.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -58,18 +58,18 @@ int guarded(const std::function<int()>& body) {
 
 }  // namespace
 
-JobQueue::~JobQueue() { kill_all(); }
+ChildQueue::~ChildQueue() { kill_all(); }
 
-bool JobQueue::may_start() const {
+bool ChildQueue::may_start() const {
   if (waiting_.empty() || static_cast<int>(running_.size()) >= parallel_) return false;
   if (running_.empty()) return true;
   return !waiting_.front().exclusive && !running_.begin()->second.exclusive;
 }
 
-void JobQueue::start_next() {
-  Job job = std::move(waiting_.front());
+void ChildQueue::start_next() {
+  ChildTask task = std::move(waiting_.front());
   waiting_.pop_front();
-  const Job::Started started = job.start();
+  const ChildTask::Started started = task.start();
   fflush(nullptr);  // otherwise the child would write the parent's buffers again
   const pid_t parent = getpid();
   const pid_t pid = fork();
@@ -80,27 +80,27 @@ void JobQueue::start_next() {
     fflush(nullptr);
     _exit(code);  // no destructors, because their objects belong to the parent
   }
-  running_.emplace(pid, std::move(job));
+  running_.emplace(pid, std::move(task));
 }
 
-void JobQueue::collect_ended() {
+void ChildQueue::collect_ended() {
   int status = 0;
   for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
     const auto ended = running_.find(pid);
     if (ended == running_.end()) continue;
-    const Job job = std::move(ended->second);
+    const ChildTask task = std::move(ended->second);
     running_.erase(ended);
-    job.ended(status);
+    task.ended(status);
   }
 }
 
-void JobQueue::kill_all() {
-  for (const auto& [pid, job] : running_) kill(pid, SIGKILL);
-  for (const auto& [pid, job] : running_) waitpid(pid, nullptr, 0);
+void ChildQueue::kill_all() {
+  for (const auto& [pid, task] : running_) kill(pid, SIGKILL);
+  for (const auto& [pid, task] : running_) waitpid(pid, nullptr, 0);
   running_.clear();
 }
 
-bool JobQueue::run(const std::function<void()>& tick) {
+bool ChildQueue::run(const std::function<void()>& tick) {
   while (!waiting_.empty() || !running_.empty()) {
     while (may_start()) start_next();
     const int signal = signals_.wait(kTick_s);

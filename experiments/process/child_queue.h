@@ -13,12 +13,12 @@
 
 namespace trigram {
 
-/// Exit code of a child that ran out of memory.
+/// Exit code of a child process that ran out of memory.
 inline constexpr int kOutOfMemory = 12;
 
 /// Work to be done in its own child process.
-struct Job {
-  bool exclusive = false;  // no other job runs at the same time
+struct ChildTask {
+  bool exclusive = false;  // no other task runs at the same time
   /// Called in the parent just before the fork. Returns the work of the child and the file for its
   /// output. The child exits with the code that `body` returns.
   struct Started {
@@ -30,18 +30,18 @@ struct Job {
   std::function<void(int wait_status)> ended;
 };
 
-/// Runs jobs in forked children, at most `parallel` at a time. Children die with the parent,
+/// Runs tasks in forked children, at most `parallel` at a time. Children die with the parent,
 /// however it ends.
-class JobQueue {
+class ChildQueue {
  public:
-  explicit JobQueue(int parallel) : parallel_(parallel) {}
-  ~JobQueue();
-  JobQueue(const JobQueue&) = delete;
-  JobQueue& operator=(const JobQueue&) = delete;
+  explicit ChildQueue(int parallel) : parallel_(parallel) {}
+  ~ChildQueue();
+  ChildQueue(const ChildQueue&) = delete;
+  ChildQueue& operator=(const ChildQueue&) = delete;
 
-  void add(Job job) { waiting_.push_back(std::move(job)); }
-  /// Runs all jobs and calls `tick` about ten times a second. Returns false after SIGINT, SIGTERM
-  /// or SIGHUP; then all children have been killed without calls of `ended`, and waiting jobs are
+  void add(ChildTask task) { waiting_.push_back(std::move(task)); }
+  /// Runs all tasks and calls `tick` about ten times a second. Returns false after SIGINT, SIGTERM
+  /// or SIGHUP; then all children have been killed without calls of `ended`, and waiting tasks are
   /// not started.
   bool run(const std::function<void()>& tick);
 
@@ -53,8 +53,8 @@ class JobQueue {
 
   const int parallel_;
   Signals signals_;
-  std::deque<Job> waiting_;
-  std::map<pid_t, Job> running_;
+  std::deque<ChildTask> waiting_;
+  std::map<pid_t, ChildTask> running_;
 };
 
 }  // namespace trigram
