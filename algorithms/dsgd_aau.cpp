@@ -1,22 +1,28 @@
 // DSGD-AAU, decentralised SGD with adaptive asynchronous updates (arXiv 2306.06559).
 //
 //   worker i: z_i = x_i - lr U(g_i(x_i)), then waits for the end of an iteration k
-//   k ends when an edge (i, j) of the graph between two waiting workers is accepted: one that
-//     connects what the edges accepted so far do not; N(k) are all workers that wait then
-//   i in N(k): x_i = sum over j, neighbours of i in N(k), and i itself, of P_ij z_j,
-//     P_ij = 1 / (1 + max(p_i, p_j)), p_i neighbours of i in N(k); P_ii is what is left to 1
+//   k ends when an edge (i, j) of the graph between two waiting workers is accepted; an edge is
+//     accepted if the edges accepted so far do not connect i and j; N(k) is the set of all workers
+//     that wait at that time
+//   i in N(k): x_i = sum of P_ij z_j over i itself and all neighbours j of i in N(k), where
+//     P_ij = 1 / (1 + max(p_i, p_j)), p_i is the number of neighbours of i in N(k), and P_ii makes
+//     the row sum to 1
 //
-// Workers outside N(k) go on computing. When accepted edges connect all workers, none of them
-// counts any more, so a slow worker is waited for once in a while, and nobody is left out (the
-// paper's Pathsearch). Our reading of it: all edges that can be accepted at once are, and an edge
-// between two parts that are connected in themselves counts, or such parts would never meet. A
-// worker that has made its last step counts as waiting and goes on averaging, or others might wait
-// in vain. Equations restated here; numbers of the paper are not quoted. Rank 0 keeps the book, on
-// the control plane. P is doubly stochastic: the mean model goes down the mean of all gradients.
+// Workers outside N(k) continue to compute. When the accepted edges connect all workers, the set of
+// accepted edges is cleared. Hence the others wait for a slow worker only once in a while, and no
+// worker is left out (the paper's Pathsearch).
 //
-// Steps and bytes per rank and iteration of its own, S bytes of model: a message each way with
-// every neighbour in N(k), all at once, S bytes each; none where no neighbour is waiting. Memory:
-// as many models as there are such neighbours, while they are averaged.
+// Where the paper leaves a choice, this implementation accepts all edges that can be accepted at
+// the same time. It also accepts an edge between two parts each of which is already connected;
+// otherwise such parts would never be joined. A worker that has made its last step counts as
+// waiting and continues to average; otherwise other workers might wait for it forever. We restate
+// the equations here and do not quote numbers of the paper. Rank 0 keeps the set of accepted edges,
+// and ranks communicate with it on the control plane. P is doubly stochastic, so the mean model
+// takes a step along the mean of all gradients.
+//
+// Steps and bytes per rank and per iteration of its own, for a model of S bytes: one message of S
+// bytes each way with every neighbour in N(k), all in one batch; none if no neighbour is waiting.
+// Memory: as many models as there are such neighbours, while they are averaged.
 
 #include <memory>
 
