@@ -6,7 +6,7 @@
 namespace trigram {
 namespace {
 
-/// `weights`, the average x_H, and `start`, x_0, both become the next x_0.
+/// On entry `weights` is the average x_H and `start` is x_0; on return both are the next x_0.
 void outer_step(Device& device, const OuterStep& step, const Tensor& weights, const Tensor& start,
                 const Tensor& momentum) {
   device.axpby(1, start, -1, weights);  // x_0 - x_H

@@ -6,8 +6,8 @@
 
 namespace trigram {
 
-/// One step of an outer optimizer, which takes d = x_0 - x_H, what a block of local steps has moved
-/// the average model by, for a gradient:
+/// One step of an outer optimizer. Its gradient is d = x_0 - x_H, the negated change of the average
+/// model in a block of local steps:
 ///
 ///   v = kept v + gain d;  x_0 = x_0 - lr v,  or, after Nesterov, x_0 = x_0 - lr (gain d + kept v)
 struct OuterStep {
@@ -17,10 +17,10 @@ struct OuterStep {
   bool nesterov = false;
 };
 
-/// Local SGD in blocks of `sync_every` steps: all workers begin a block at a common x_0, x_H is the
-/// average of what they end with (in buckets, one after another, where the run has them), and x_0,
-/// moved by `outer`, is where they begin the next. `outer` is told the learning rate of the block's
-/// last step. Memory: two models more.
+/// Local SGD in blocks of `sync_every` steps. All workers begin a block at a common x_0. x_H is the
+/// average of their models at its end (in buckets, one after another, if the run uses them). The
+/// step `outer` moves x_0, where the next block begins. `outer` receives the learning rate of the
+/// block's last step. Memory: two more models.
 void train_in_blocks(Context ctx, Run& run, long sync_every, const AllreduceSpec& allreduce,
                      const std::function<OuterStep(float inner_lr)>& outer);
 
