@@ -11,9 +11,9 @@ TEST(Buckets, WholeTensorsUntilFull) {
   const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2};
   const auto cuts = cut_into_buckets(lengths, 112, 5 * 4);
   ASSERT_EQ(cuts.size(), 3u);
-  EXPECT_EQ(cuts[0].priced_count, 7u);    // 3, then 4 overshoots
+  EXPECT_EQ(cuts[0].priced_count, 7u);    // 3, then 4 exceeds the limit
   EXPECT_EQ(cuts[1].priced_count, 101u);  // large tensors are not split
-  EXPECT_EQ(cuts[2].priced_count, 4u);    // what is left
+  EXPECT_EQ(cuts[2].priced_count, 4u);    // the rest
   EXPECT_EQ(cuts[1].first, 2u);
   EXPECT_EQ(cuts[1].last, 4u);
 }
@@ -83,7 +83,7 @@ TEST(Buckets, RealPartsCoverTheVectorWhateverItIsPricedAs) {
     EXPECT_EQ(tensor, lengths.size());
     EXPECT_EQ(begin, real);
   }
-  EXPECT_GT(empty_buckets, 100);  // the case has been seen
+  EXPECT_GT(empty_buckets, 100);  // the case has occurred
 }
 
 TEST(Buckets, LongVectorsDoNotOverflow) {
