@@ -153,7 +153,7 @@ TEST(AcceleratorRates, PriceTheReductionsOfCollectives) {
     }
 }
 
-/// Halving a rate adds the same time again as setting the rate did.
+/// Halving a rate doubles the time that it adds to a step.
 TEST(AcceleratorRates, AreAPartOfTheTimeOfAStep) {
   const auto run_s = [](double Accelerator::*rate, double Bps) {
     Training training;
