@@ -53,7 +53,7 @@ TEST(Summary, CountsWorkersThatWaitAtTheSlowestOnesPace) {
   EXPECT_EQ(samples_per_s_of_a_step({1, 4}, 6, std::nullopt, /*waits=*/true), 2 * 6.0 / 4);
 }
 
-/// The means of a run whose first steps take 4 s; after them steps of 1, 1 and 3 s alternate.
+/// The means of a run whose first two steps take 4 s; then steps of 1, 1 and 3 s repeat.
 Json means_of(const Cycle& cycle, long steps) {
   Summary summary(cycle);
   StepRecord record;
